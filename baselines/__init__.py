@@ -1,0 +1,1 @@
+"""Evaluate models on loaded splits. Never imports `builders`."""

@@ -1,0 +1,145 @@
+"""The embeddings an encoder has made so far: files of records that are only ever appended to.
+
+    <folder>/identity.json    what the embeddings depend on besides the items
+    <folder>/images-0.bin     records of images; one file for each of several processes
+    <folder>/texts-0.bin      records of texts
+
+A record is the SHA-256 of the item, whether its end was cut off, its vector and a checksum over these. A process that
+is killed leaves at most one broken record at a file's end. Records that fail their checksum are as good as absent, and
+the next process that writes removes them. The folder may be deleted at any time; that only costs the computing.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import filelock
+import numpy as np
+from numpy.typing import NDArray
+
+from loaders.disk import write_whole, writing
+from loaders.errors import BedsideError
+
+_DIGEST = 32
+_CHECK = 4
+_READ_RECORDS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is there of the items that were asked for; `damaged` counts broken records that were passed over."""
+
+    vectors: NDArray[np.float32]  # (items, dim), zero where absent
+    truncated: NDArray[np.bool_]  # (items,)
+    present: NDArray[np.bool_]  # (items,)
+    damaged: int
+
+
+class EmbeddingCache:
+    """The records of one encoder, of `dim` dimensions."""
+
+    def __init__(self, folder: Path, dim: int) -> None:
+        self.folder = folder
+        self._dim = dim
+        self._size = _DIGEST + 1 + 4 * dim + _CHECK
+
+    def describe(self, identity: bytes) -> None:
+        """Write down what the folder belongs to. Raises BedsideError or InputError when the disk does not take it."""
+        path = self.folder / "identity.json"
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if not path.exists():  # a cache that is complete may be on a disk that can only be read
+            write_whole(path, identity)
+
+    def read(self, kind: str, digests: Sequence[bytes]) -> Found:
+        """The records of these items (SHA-256 each). Memory: the result and a few thousand records."""
+        found = Found(
+            vectors=np.zeros((len(digests), self._dim), dtype=np.float32),
+            truncated=np.zeros(len(digests), dtype=np.bool_),
+            present=np.zeros(len(digests), dtype=np.bool_),
+            damaged=0,
+        )
+        rows = {digest: row for row, digest in enumerate(digests)}
+        damaged = 0
+        for path in sorted(self.folder.glob(f"{kind}-*.bin")):
+            with path.open("rb") as file:
+                for record in self._records(file):
+                    if not _whole(record):
+                        damaged += 1
+                    elif (row := rows.get(record[:_DIGEST])) is not None:
+                        found.truncated[row] = record[_DIGEST] != 0
+                        found.vectors[row] = np.frombuffer(record, "<f4", self._dim, offset=_DIGEST + 1)
+                        found.present[row] = True
+        return Found(found.vectors, found.truncated, found.present, damaged)
+
+    @contextmanager
+    def writer(self, kind: str, process: int) -> Iterator[Writer]:
+        """The file of this process, without broken records, to append to.
+
+        Raises BedsideError when another run is writing to it or the disk is full.
+        """
+        path = self.folder / f"{kind}-{process}.bin"
+        with writing(path):
+            try:
+                lock = filelock.FileLock(path.with_suffix(".lock"), timeout=0).acquire()
+            except filelock.Timeout:
+                raise BedsideError(
+                    path, found="another run is adding to these embeddings", do="Wait for it to end, then run again"
+                ) from None
+        with lock:
+            self._repair(path)
+            with writing(path), path.open("ab", buffering=0) as file:
+                yield Writer(file)
+
+    def _records(self, file: IO[bytes]) -> Iterator[bytes]:
+        while block := file.read(self._size * _READ_RECORDS):
+            for start in range(0, len(block) - self._size + 1, self._size):
+                yield block[start : start + self._size]
+
+    def _repair(self, path: Path) -> None:
+        if not path.exists():
+            return
+        with path.open("rb") as file:
+            good = all(_whole(record) for record in self._records(file))
+        length = path.stat().st_size
+        if good and length % self._size == 0:
+            return
+        if good:
+            with writing(path):
+                os.truncate(path, length - length % self._size)
+            return
+        temporary = path.with_suffix(".tmp")
+        with writing(path):
+            with path.open("rb") as file, temporary.open("wb") as copy:
+                copy.writelines(record for record in self._records(file) if _whole(record))
+                copy.flush()
+                os.fsync(copy.fileno())
+            os.replace(temporary, path)  # noqa: PTH105 - the atomic rename, named as the rule names it
+
+
+class Writer:
+    """Appends batches to a file; each is on the disk when `append` returns."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def append(self, digests: Sequence[bytes], vectors: NDArray[np.float32], truncated: Sequence[bool]) -> None:
+        """One record for each item."""
+        records = []
+        for digest, vector, cut in zip(digests, vectors, truncated, strict=True):
+            content = digest + bytes([cut]) + vector.astype("<f4").tobytes()
+            records.append(content + zlib.crc32(content).to_bytes(_CHECK, "little"))
+        data = memoryview(b"".join(records))
+        while data:  # an unbuffered file may take a part only
+            data = data[self._file.write(data) :]
+        os.fsync(self._file.fileno())
+
+
+def _whole(record: bytes) -> bool:
+    return zlib.crc32(record[:-_CHECK]) == int.from_bytes(record[-_CHECK:], "little")

@@ -1,0 +1,125 @@
+"""Put the page together: what the runs found beside the paper, in one file without script or network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from baselines.comparison import Compared, Run
+from baselines.published import Published, counterpart
+from baselines.report.examples import examples
+from baselines.report.figures import figures
+from baselines.report.tables import tables
+from loaders import __version__
+from loaders.disk import write_whole
+from loaders.errors import InputError
+
+# Decimals of own numbers that have no published counterpart.
+_DECIMALS = {"p": 3, "cosine": 3, "distance": 3, "pairs": 0, "types": 0, "captions": 0, "concepts": 0}
+
+
+class Paper(NamedTuple):
+    """How a paper is cited."""
+
+    title: str
+    authors: str
+
+
+_PAPERS = {
+    "MedLayBench-V": Paper(
+        "MedLayBench-V: A Large-Scale Benchmark for Expert-Lay Semantic Alignment in Medical Vision Language Models",
+        "Han Jang, Junhyeok Lee, Heeseong Eum, Kyu Sung Choi",
+    ),
+    "3MDBench": Paper(
+        "3MDBench: Medical Multimodal Multi-agent Dialogue Benchmark",
+        "Ivan Sviridov, Amina Miftakhova, Artemiy Tereshchenko, Galina Zubkova, Pavel Blinov, Andrey Savchenko",
+    ),
+    "MedConceal": Paper(
+        "MedConceal: A Benchmark for Clinical Hidden-Concern Reasoning Under Partial Observability",
+        "Yikun Han, Joey Chan, Jingyuan Chen, Mengting Ai, Simo Du, Yue Guo",
+    ),
+}
+
+
+def write_report(
+    runs: Sequence[Run], page: Path, *, release: Path | None = None, pairs: int = 6, seed: int = 0, drawn: bool = True
+) -> Path:
+    """Write the page and return its path; `pairs` of `release` are shown, `drawn` says whether figures are.
+
+    Raises InputError without a run; MissingExtra when figures are wanted and matplotlib is not installed; what
+    `examples` raises; BedsideError when the disk is full.
+    """
+    if not runs:
+        raise InputError("report", found="no run", expected="the folder of one finished run or more")
+    views = tables(runs)
+    results = [result for run in runs for result in run.results]
+    environment = Environment(
+        loader=PackageLoader("baselines.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        own=_own, paper=_printed, interval=_interval, difference=_difference, count=_count, json=_json
+    )
+    papers = list(dict.fromkeys(view.paper for view in views))
+    html = environment.get_template("page.html").render(
+        css=Markup((files("baselines.report") / "page.css").read_text(encoding="utf-8")),
+        runs=list(enumerate(runs, start=1)),
+        papers=papers,
+        cited=[_PAPERS[name] for name in papers if name in _PAPERS],
+        views=[(view, figures(view, runs) if drawn else []) for view in views],
+        examples=examples(release, count=pairs, seed=seed) if release else [],
+        standing=sum(result.provenance == "stand-in" for result in results),
+        reasons=list(dict.fromkeys(run.record.stand_in for run in runs if run.record.stand_in)),
+        beside=sum(counterpart(result) is not None for result in results),
+        total=len(results),
+        version=__version__,
+    )
+    page.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(page, html.encode())
+    return page
+
+
+def _decimals(pair: Compared) -> int:
+    return pair.paper.decimals if pair.paper else _DECIMALS.get(pair.own.unit, 2)
+
+
+def _own(pair: Compared) -> str:
+    """The own number with as many decimals as the paper prints."""
+    return _text(pair.own.value, _decimals(pair)) if pair.own.value is not None else ""
+
+
+def _interval(pair: Compared) -> str:
+    low, high = pair.own.ci95 or (0.0, 0.0)
+    return f"{_text(low, _decimals(pair))} to {_text(high, _decimals(pair))}"
+
+
+def _difference(pair: Compared) -> str:
+    assert pair.difference is not None
+    value = round(pair.difference, _decimals(pair))
+    return ("+" if value > 0 else "−" if value < 0 else "±") + _text(abs(value), _decimals(pair))
+
+
+def _printed(number: Published) -> str:
+    """The published number as printed, with separators in counts and a true minus sign."""
+    return _text(number.value, number.decimals)
+
+
+def _text(value: float, decimals: int) -> str:
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def _count(value: int) -> str:
+    return f"{value:,}"
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,212 @@
+"""The paper's tables as the page shows them: each cell holds the own numbers and the published one, of one key.
+
+A number belongs into the table proper where the paper has a place for it: a column, setting and split that it prints,
+though not necessarily the row, which may be another model. All other own numbers (other pools, tests, agreement) are
+listed below, by split or group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from baselines.comparison import Compared, Run
+from baselines.published import TABLES, Published, counterpart, published, short
+from baselines.results import Result
+
+PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which parts of a key name the rows and the columns of a table; `free` parts may hold what the paper does not."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    free: tuple[str, ...] = ("row",)
+    left_out: tuple[str, ...] = ()
+    """Columns that are listed below instead."""
+
+
+_DEFAULT = Layout(("row", "setting", "split_or_group"), ("column",), free=("row", "setting"))
+_LAYOUTS = {
+    ("MedLayBench-V", "Table 1"): Layout(("column",), ("split_or_group", "setting"), left_out=("N",)),
+    ("MedLayBench-V", "Table 2"): Layout(("column",), ("split_or_group",)),
+    ("MedLayBench-V", "Table 3"): Layout(("row", "setting"), ("column",)),
+    ("MedLayBench-V", "Table 4"): Layout(("row",), ("column", "statistic"), free=("row", "setting")),
+    ("MedLayBench-V", "Table 5"): Layout(("row",), ("setting",)),
+    ("MedLayBench-V", "Table A1"): Layout(("row", "setting"), ("column",)),
+    ("MedLayBench-V", "Table A2"): Layout(("split_or_group", "setting", "row"), ("column",)),
+    ("MedLayBench-V", "Table A3"): Layout(("row",), ("column",)),
+    ("MedLayBench-V", "Table A4"): Layout(("row",), ("setting",)),
+    ("MedLayBench-V", "Table A5"): Layout(("row",), ("column", "setting")),
+    ("MedLayBench-V", "Figure A3 (caption)"): Layout(
+        ("row", "setting"), ("column",), free=("row", "setting", "column", "split_or_group")
+    ),
+    ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): Layout(("row", "setting"), ("column",)),
+    ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): Layout(("row", "setting"), ("column",)),
+}
+
+
+@dataclass(slots=True)
+class Cell:
+    """The own numbers of a key, each with the number of its run from 1, and the published one."""
+
+    own: list[tuple[int, Compared]] = field(default_factory=list)
+    paper: Published | None = None
+    doubt: int | None = None
+    """Number of the footnote that says why the published number is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: its label in parts, one cell a column, and n where all own numbers of the row share it."""
+
+    labels: tuple[str, ...]
+    cells: list[Cell]
+    n: int | None
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table of the paper with the own numbers in it.
+
+    `heads` are the labels of the columns, one tuple a column; `others` the own numbers that the paper has no place for,
+    by split or group; `doubts` the reasons that footnotes give; `missing` why own numbers were not computed.
+    """
+
+    paper: str
+    table: str
+    title: str
+    note: str
+    heads: list[tuple[str, ...]]
+    rows: list[Row]
+    others: dict[str, list[tuple[int, Compared]]]
+    doubts: list[str]
+    missing: list[str]
+
+    @property
+    def name(self) -> str:
+        """The table's name without the file that a figure was read from."""
+        return short(self.table)
+
+    @property
+    def anchor(self) -> str:
+        """An id for links."""
+        return "-".join((self.paper + " " + self.name).lower().split())
+
+    @property
+    def runs(self) -> list[int]:
+        """The runs, by number, that its own numbers come from."""
+        numbers = {number for row in self.rows for cell in row.cells for number, _ in cell.own}
+        return sorted(numbers | {number for pairs in self.others.values() for number, _ in pairs})
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The upper heads with the number of columns each spans; empty where columns have one label."""
+        spans: list[tuple[str, int]] = []
+        for head in self.heads if self.heads and len(self.heads[0]) > 1 else []:
+            if spans and spans[-1][0] == head[0]:
+                spans[-1] = (head[0], spans[-1][1] + 1)
+            else:
+                spans.append((head[0], 1))
+        return spans
+
+
+def tables(runs: Sequence[Run]) -> list[TableView]:
+    """Every table that the runs have numbers for: the papers' first, in their order, then those of no paper."""
+    found: dict[tuple[str, str], list[tuple[int, Compared]]] = {}
+    for number, run in enumerate(runs, start=1):
+        for result in run.results:
+            pair = Compared(result, counterpart(result))
+            found.setdefault((result.paper, result.table), []).append((number, pair))
+    order = {name: at for at, name in enumerate(TABLES)}
+    names = sorted(found, key=lambda name: order.get(name, len(order)))
+    return [_view(paper, table, found[paper, table]) for paper, table in names]
+
+
+def _view(paper: str, table: str, own: list[tuple[int, Compared]]) -> TableView:
+    layout = _LAYOUTS.get((paper, table), _DEFAULT)
+    printed = [number for number in published(paper, table) if number.column not in layout.left_out]
+    placed, rest, beside = _placed(layout, own, printed)
+    cells: dict[tuple[tuple[str, ...], tuple[str, ...]], Cell] = {}
+    for number, pair in placed:
+        named = pair.paper or pair.own
+        cells.setdefault((_labels(named, layout.rows), _labels(named, layout.columns)), Cell()).own.append(
+            (number, pair)
+        )
+    for one in printed if beside else []:
+        cells.setdefault((_labels(one, layout.rows), _labels(one, layout.columns)), Cell()).paper = one
+    doubts: dict[str, int] = {}
+    for cell in cells.values():
+        if cell.paper and cell.paper.wrong:
+            cell.doubt = doubts.setdefault(cell.paper.wrong, len(doubts) + 1)
+    used = dict.fromkeys(head for _, head in cells)
+    heads = [
+        head for head in dict.fromkeys((*(_labels(one, layout.columns) for one in printed), *used)) if head in used
+    ]
+    shown = TABLES.get((paper, table))
+    missing = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
+    return TableView(
+        paper=paper,
+        table=table,
+        title=shown.title if shown else "",
+        note=shown.note if shown else "",
+        heads=heads,
+        rows=_rows(cells, heads, [_labels(one, layout.rows) for one in printed]),
+        others=_by_group(rest),
+        doubts=list(doubts),
+        missing=list(missing),
+    )
+
+
+def _placed(
+    layout: Layout, own: list[tuple[int, Compared]], printed: list[Published]
+) -> tuple[list[tuple[int, Compared]], list[tuple[int, Compared]], bool]:
+    """Own numbers that the paper has a place for, the others, and whether the published numbers stand beside them.
+
+    A run over one other split has a place by all but its split: it fills the table alone. In a table of no paper all
+    numbers have a place.
+    """
+    if not printed:
+        return own, [], False
+    fixed = [part for part in PARTS[2:] if part not in layout.free]
+    for parts, beside in ((fixed, True), ([part for part in fixed if part != "split_or_group"], False)):
+        known = {tuple(getattr(one, part).casefold() for part in parts) for one in printed}
+        inside = [tuple(getattr(pair.own, part).casefold() for part in parts) in known for _, pair in own]
+        placed = [one for one, there in zip(own, inside, strict=True) if there]
+        if placed and (beside or len({pair.own.split_or_group for _, pair in placed}) == 1):
+            return placed, [one for one, there in zip(own, inside, strict=True) if not there], beside
+    return [], own, False
+
+
+def _rows(
+    cells: dict[tuple[tuple[str, ...], tuple[str, ...]], Cell],
+    heads: list[tuple[str, ...]],
+    printed: list[tuple[str, ...]],
+) -> list[Row]:
+    """Rows with own numbers first: those of no paper, then in the paper's order; then the ones that only it has."""
+    labels = dict.fromkeys(label for label, _ in cells)
+    place = {label: at for at, label in enumerate(dict.fromkeys(printed))}
+    made = []
+    for label in labels:
+        line = [cells.get((label, head), Cell()) for head in heads]
+        counts = {pair.own.n for cell in line for _, pair in cell.own}
+        made.append(Row(label, line, counts.pop() if len(counts) == 1 else None, any(cell.own for cell in line)))
+    return sorted(made, key=lambda row: (not row.own, place.get(row.labels, -1)))
+
+
+def _labels(number: Published | Result, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """The parts of a key as labels; (column, statistic) are the halves of a column such as "Fluency (SD)"."""
+    if parts == ("column", "statistic"):
+        name, _, statistic = number.column.removesuffix(")").rpartition(" (")
+        return name, statistic
+    return tuple(short(str(getattr(number, part))) for part in parts)
+
+
+def _by_group(own: list[tuple[int, Compared]]) -> dict[str, list[tuple[int, Compared]]]:
+    groups: dict[str, list[tuple[int, Compared]]] = {}
+    for number, pair in own:
+        groups.setdefault(short(pair.own.split_or_group), []).append((number, pair))
+    return groups

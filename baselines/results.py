@@ -1,0 +1,282 @@
+"""The one shape of every number that a baseline returns, and the record of the run that it came from.
+
+A `Result` holds the ten columns of the ledger of published numbers and what makes an own number checkable: n,
+numerator, denominator, 95 % interval. Its provenance follows from its record and cannot be set: a result without a
+record is published, one whose record names a stand-in (scripted agents, sample data, random weights) is a stand-in, any
+other is reproduced. A cell that could not be computed has no value and a note that says what is missing.
+
+`write_run` leaves `results.jsonl`, `results.csv` and, last, `run.json` with the digests of both in a folder; `read_run`
+takes nothing less. The run id is a digest of what determines the numbers, not of time, cost, path or host.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from math import isclose, isfinite
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from loaders.errors import InputError
+
+Provenance = Literal["published", "reproduced", "stand-in"]
+Direction = Literal["up", "down", "none"]
+Key = tuple[str, str, str, str, str, str]
+
+_SCALES = {"percent": 100.0, "proportion": 1.0}
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsed:
+    """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights."""
+
+    role: str
+    name: str
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataUsed:
+    """The rows of a run: corpus, split, the revision asked for, and the content digest of what was read."""
+
+    corpus: str
+    split: str
+    revision: str | None
+    content_digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """What was run, on what, with what. `stand_in` is the reason why its numbers are no reproduction, or None.
+
+    options, prompts (name -> digest), seeds and versions (package -> version) determine the numbers with the models and
+    the data, and so the run id; command, wall time, tokens and cost only describe how the run went.
+    """
+
+    baseline: str
+    data: DataUsed
+    models: tuple[ModelUsed, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    stand_in: str | None = None
+    command: str = ""
+    wall_seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.baseline or not self.data.corpus or not self.data.content_digest:
+            raise InputError("RunRecord", found="an empty baseline, corpus or content digest", expected="all three")
+        if self.stand_in is not None and not self.stand_in.strip():
+            raise InputError("RunRecord.stand_in", found="an empty reason", expected="what stands in for what, or None")
+        for name in ("wall_seconds", "input_tokens", "output_tokens", "cost_usd"):
+            spent = getattr(self, name)
+            if spent is not None and not (isfinite(spent) and spent >= 0):
+                raise InputError(f"RunRecord.{name}", found=str(spent), expected="a number >= 0, or None")
+        _json(self._identity(), "RunRecord")
+
+    def _identity(self) -> dict[str, Any]:
+        names = ("baseline", "data", "models", "options", "prompts", "seeds", "versions", "stand_in")
+        content = asdict(self)
+        return {name: content[name] for name in names}
+
+    @property
+    def run_id(self) -> str:
+        """Digest (16 hexadecimal digits) of everything that determines the numbers."""
+        return hashlib.sha256(_json(self._identity(), "RunRecord").encode()).hexdigest()[:16]
+
+    @property
+    def provenance(self) -> Provenance:
+        return "reproduced" if self.stand_in is None else "stand-in"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
+
+    value is None where it was not computed; note then says what is missing. numerator / denominator are the counts
+    behind a rate; where both are there, value must be their ratio in its unit (percent or proportion).
+    """
+
+    paper: str
+    table: str
+    row: str
+    setting: str
+    column: str
+    split_or_group: str
+    value: float | None
+    unit: str
+    direction: Direction = "none"
+    note: str = ""
+    n: int | None = None
+    numerator: float | None = None
+    denominator: float | None = None
+    ci95: tuple[float, float] | None = None
+    record: RunRecord | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        where = " / ".join(self.key)
+        for name in ("paper", "table", "row", "column", "unit"):
+            if not getattr(self, name):
+                raise InputError(where, found=f"an empty {name}", expected="a text")
+        if self.direction not in get_args(Direction):
+            raise InputError(where, found=f"direction {self.direction!r}", expected="up, down or none")
+        if self.value is None and not self.note:
+            raise InputError(where, found="neither a value nor a note", expected="a note that says what is missing")
+        if self.value is None and self.ci95 is not None:
+            raise InputError(where, found="an interval without a value", expected="both or none")
+        numbers = (self.value, self.numerator, self.denominator, *(self.ci95 or ()))
+        if not all(number is None or isfinite(number) for number in numbers):
+            raise InputError(where, found="a number that is not finite", expected="finite numbers, or value None")
+        if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
+            raise InputError(where, found=f"interval {self.ci95}", expected="the lower bound first")
+        if self.n is not None and self.n < 0:
+            raise InputError(where, found=f"n = {self.n}", expected="n >= 0")
+        self._check_counts(where)
+
+    def _check_counts(self, where: str) -> None:
+        if self.numerator is None or self.denominator is None:
+            return
+        if self.denominator <= 0:
+            raise InputError(where, found=f"denominator {self.denominator}", expected="a number > 0")
+        scale, ratio = _SCALES.get(self.unit), self.numerator / self.denominator
+        if scale and self.value is not None and not isclose(self.value, scale * ratio, rel_tol=1e-9, abs_tol=1e-9):
+            raise InputError(
+                where,
+                found=f"{self.value} {self.unit}",
+                expected=f"{scale * ratio}, as its numerator and denominator say",
+            )
+
+    @property
+    def key(self) -> Key:
+        """What joins a number to the published one: paper, table, row, setting, column, split or group."""
+        return self.paper, self.table, self.row, self.setting, self.column, self.split_or_group
+
+    @property
+    def run_id(self) -> str | None:
+        return None if self.record is None else self.record.run_id
+
+    @property
+    def provenance(self) -> Provenance:
+        return "published" if self.record is None else self.record.provenance
+
+    def as_row(self) -> dict[str, Any]:
+        """The result as a flat mapping in the order of the files' columns, the ledger's ten first."""
+        row = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("ci95", "record")}
+        low, high = self.ci95 or (None, None)
+        return row | {"ci95_low": low, "ci95_high": high, "provenance": self.provenance, "run_id": self.run_id}
+
+
+def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> None:
+    """Writes results.jsonl, results.csv and run.json, each whole or not at all; other files of the folder stay.
+
+    Raises InputError on no result, two results with the same key, and a result of another run: nothing is written then.
+    """
+    found = list(results)
+    if not found:
+        raise InputError(folder, found="no result", expected="one or more")
+    seen: set[Key] = set()
+    for result in found:
+        if result.record != record:
+            raise InputError(" / ".join(result.key), found=f"run {result.run_id}", expected=f"run {record.run_id}")
+        if result.key in seen:
+            raise InputError(" / ".join(result.key), found="the same cell twice", expected="one result a cell")
+        seen.add(result.key)
+    rows = [result.as_row() for result in found]
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    files = {"results.jsonl": lines.encode(), "results.csv": table.getvalue().encode()}
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    run = {"format": _FORMAT, "run_id": record.run_id, **asdict(record), "results": len(rows), "files": digests}
+    files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        new = folder / f".{name}.new"
+        with new.open("wb") as handle:
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        new.replace(folder / name)
+
+
+def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
+    """The record and the results of a folder that `write_run` left.
+
+    Raises InputError where run.json is missing (unfinished), a file differs from its digest (changed or half replaced),
+    or a field does not hold what it should.
+    """
+    path = folder / "run.json"
+    try:
+        run = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(folder, found="no run.json", expected="the folder of a finished run") from None
+    except ValueError as error:
+        raise InputError(path, found=f"no JSON: {error}", expected="the file that a run wrote") from None
+    if not isinstance(run, dict) or run.get("format") != _FORMAT:
+        raise InputError(path, found="another format", expected=f"format {_FORMAT}")
+    record = _read_record(run, path)
+    if record.run_id != run.get("run_id"):
+        raise InputError(
+            path, found=f"run id {run.get('run_id')}", expected=f"{record.run_id}, the digest of its content"
+        )
+    files = run.get("files")
+    for name in ("results.csv", "results.jsonl"):
+        digest = files.get(name) if isinstance(files, dict) else None
+        content = (folder / name).read_bytes() if (folder / name).exists() else b""
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise InputError(
+                folder / name,
+                found="content that differs from its digest in run.json",
+                expected="the file as it was written",
+                do="Run the baseline again",
+            )
+    results = list(_read_results(content, record, folder / "results.jsonl"))
+    return record, results
+
+
+def _read_record(run: dict[str, Any], path: Path) -> RunRecord:
+    content = {item.name: run[item.name] for item in fields(RunRecord) if item.name in run}
+    try:
+        content["data"] = DataUsed(**content["data"])
+        content["models"] = tuple(ModelUsed(**model) for model in content["models"])
+        return RunRecord(**content)
+    except (KeyError, TypeError) as error:
+        raise InputError(path, found=f"a record that cannot be read: {error}", expected="the record of a run") from None
+
+
+def _read_results(content: bytes, record: RunRecord, path: Path) -> Iterator[Result]:
+    names = [item.name for item in fields(Result) if item.name not in ("ci95", "record")]
+    for number, line in enumerate(content.decode().removesuffix("\n").split("\n"), start=1):
+        try:
+            row = json.loads(line)
+            ci95 = None if row["ci95_low"] is None else (row["ci95_low"], row["ci95_high"])
+            result = Result(**{name: row[name] for name in names}, ci95=ci95, record=record)
+            stated = row["provenance"], row["run_id"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}, line {number}", found=f"no result: {error}", expected="a result") from None
+        if stated != (result.provenance, result.run_id):
+            raise InputError(
+                f"{path}, line {number}",
+                found=f"{stated[0]} of run {stated[1]}",
+                expected=f"{result.provenance} of run {result.run_id}, as run.json says",
+            )
+        yield result
+
+
+def _json(content: Any, where: str) -> str:
+    try:
+        return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(where, found=f"content that is no JSON: {error}", expected="texts, numbers, lists") from None

@@ -1,0 +1,504 @@
+"""Statistics of paired comparisons, agreement, classification and rating sheets, shared by every baseline.
+
+Arrays in, numbers out. `n` rows are what was compared (captions, dialogues, cases). `clusters`, an id per row (article,
+case), says which rows belong together: they are drawn or flipped whole, and a row without an id is an error.
+Everything random takes a `seed` and nothing else: sums of resampled rows are taken on a binary grid so fine that they
+are exact in float64, so that no order of summation, thread count or BLAS changes a bit of an interval or a p value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log2, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+
+from loaders.errors import InputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Interval = tuple[float, float]
+Clusters = Sequence[Hashable]
+
+_BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
+
+
+# ---------------------------------------------------------------------------------------------------- resampling
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m)."""
+
+    estimates: Floats
+    replicates: Floats
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Percentile interval of each statistic: (m, 2)."""
+        tail = (1 - _share(level, "level")) / 2
+        bounds: Floats = np.quantile(self.replicates, [tail, 1 - tail], axis=0).T
+        return bounds
+
+    def p_values(self) -> Floats:
+        """Two-sided p (m,) of "the statistic is 0": twice the smaller tail, at least 1/resamples and at most 1.
+
+        The rule that the p values of MedLayBench-V's Table A3 follow: even thousandths, except for the floor .001.
+        """
+        count = len(self.replicates)
+        tail = np.minimum((self.replicates <= 0).sum(axis=0), (self.replicates >= 0).sum(axis=0))
+        p: Floats = np.clip(2 * tail / count, 1 / count, 1.0)
+        return p
+
+
+def bootstrap_means(
+    values: ArrayLike, *, resamples: int = 10_000, seed: int = 0, clusters: Clusters | None = None
+) -> Bootstrap:
+    """Bootstrap of the mean of each column of `values`, (n,) or (n, m); one resample of rows serves all columns.
+
+    With clusters a replicate is the sum over the drawn clusters divided by the number of their rows. Equal, bit for
+    bit, to a loop that draws `rng.integers(units, size=units)` and averages values[drawn]. Raises InputError on no
+    rows, values that are not finite, resamples < 1, a missing cluster id.
+    """
+    columns = _columns(values, "values")
+    if clusters is None:
+        sums = resampled_sums(columns, resamples=resamples, seed=seed)
+        return Bootstrap(_exact_sums(columns) / len(columns), sums / len(columns))
+    rows = np.ones((len(columns), 1))
+    return bootstrap_ratios(columns, rows, resamples=resamples, seed=seed, clusters=clusters)
+
+
+def bootstrap_ratios(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+) -> Bootstrap:
+    """Bootstrap of sum(numerators) / sum(denominators): (n, m) over (n, d), column j over column j mod d.
+
+    For rates within parts of the rows: a part's denominator is 1 for its rows and 0 for others. A replicate in which
+    some denominator is 0 (a small part drew no row) is left out; fewer than half left raises InputError.
+    """
+    top, bottom = _columns(numerators, "numerators"), _columns(denominators, "denominators")
+    times, rest = divmod(top.shape[1], bottom.shape[1])
+    if len(top) != len(bottom) or rest:
+        raise InputError(
+            "denominators", found=f"shape {bottom.shape}", expected=f"{top.shape} or a divisor of its columns"
+        )
+    if (bottom.sum(axis=0) == 0).any():
+        raise InputError("denominators", found="a column that sums to 0", expected="rows in every part")
+    sums = resampled_sums(np.hstack([top, bottom]), resamples=resamples, seed=seed, clusters=clusters)
+    above, below = sums[:, : top.shape[1]], sums[:, top.shape[1] :]
+    whole = (below != 0).all(axis=1)
+    if whole.sum() * 2 < resamples:
+        raise InputError(
+            "denominators",
+            found=f"only {whole.sum()} of {resamples} resamples hold every part",
+            expected="parts with more rows",
+        )
+    estimates = _exact_sums(top) / np.tile(_exact_sums(bottom), times)
+    return Bootstrap(estimates, above[whole] / np.tile(below[whole], times))
+
+
+def paired_bootstrap(
+    treatment: ArrayLike,
+    control: ArrayLike,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+) -> Bootstrap:
+    """Bootstrap of mean(treatment) - mean(control) over the same rows, (n,) or (n, m), column by column."""
+    return bootstrap_means(_differences(treatment, control), resamples=resamples, seed=seed, clusters=clusters)
+
+
+def resampled_sums(values: ArrayLike, *, resamples: int, seed: int, clusters: Clusters | None = None) -> Floats:
+    """Sums (resamples, m) of the columns of `values` (n, m) over rows, or clusters of rows, drawn with replacement.
+
+    Each resample is a vector of counts and the sums are one product counts @ values, made in blocks: 8 MiB whatever
+    n and resamples are.
+    """
+    if resamples < 1:
+        raise InputError("resamples", found=str(resamples), expected="1 or more")
+    units = _on_grid(_by_cluster(_columns(values, "values"), clusters))
+    count = len(units)
+    generator = np.random.default_rng(seed)
+    sums = np.empty((resamples, units.shape[1]))
+    block = np.empty((min(resamples, max(1, _BLOCK // count)), count))
+    for start in range(0, resamples, len(block)):
+        weights = block[: resamples - start]
+        for row in weights:
+            row[:] = np.bincount(generator.integers(count, size=count), minlength=count)
+        np.matmul(weights, units, out=sums[start : start + len(weights)])
+    return sums
+
+
+def sign_flip_test(
+    differences: ArrayLike, *, permutations: int = 10_000, seed: int = 0, clusters: Clusters | None = None
+) -> float:
+    """Two-sided p of "the paired differences (n,) are symmetric about 0", by flipping signs of rows or whole clusters.
+
+    p = (1 + permutations whose |sum| reaches the observed one) / (1 + permutations), never 0 (Phipson and Smyth, 2010).
+    """
+    if permutations < 1:
+        raise InputError("permutations", found=str(permutations), expected="1 or more")
+    units = _on_grid(_by_cluster(_columns(_vector(differences, "differences"), "differences"), clusters))[:, 0]
+    generator = np.random.default_rng(seed)
+    observed, reached = abs(units.sum()), 0
+    step = max(1, _BLOCK // len(units))
+    for start in range(0, permutations, step):
+        kept = generator.integers(0, 2, size=(min(step, permutations - start), len(units)), dtype=np.int8)
+        # The sum with signs is twice the sum of the kept less the sum of all: exact, as every sum on the grid.
+        reached += int(np.count_nonzero(np.abs(2 * (kept.astype(np.float64) @ units) - units.sum()) >= observed))
+    return (1 + reached) / (1 + permutations)
+
+
+# -------------------------------------------------------------------------------------------------- paired tests
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """Rows on which the treatment is better and worse than the control, and the exact two-sided p of "as many"."""
+
+    better: int
+    worse: int
+    p: float
+
+
+def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
+    """Exact McNemar test of paired outcomes (n,): binomial test of the rows that differ.
+
+    For graded outcomes it is the sign test, which McNemar's is for binary ones. Rows are taken as independent.
+    """
+    difference = _vector(_differences(treatment, control), "outcomes")
+    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
+    return McNemar(better, worse, min(1.0, 2 * float(stats.binom.cdf(min(better, worse), better + worse, 0.5))))
+
+
+def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[float, float]:
+    """Statistic and two-sided p of Wilcoxon's signed-rank test of pairs (n,); equal pairs are dropped (scipy).
+
+    Without a pair that differs there is no evidence: (0.0, 1.0).
+    """
+    difference = _vector(_differences(treatment, control), "outcomes")
+    if not difference.any():
+        return 0.0, 1.0
+    found = stats.wilcoxon(difference)
+    return float(found.statistic), float(found.pvalue)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Holm's step-down adjusted p values, in the order given: family-wise error over the whole family."""
+    p = _p_values(p_values)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return adjusted
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> Floats:
+    """Benjamini and Hochberg's step-up adjusted p values, in the order given: false discovery rate over the family."""
+    p = _p_values(p_values)
+    order = np.argsort(p, kind="stable")[::-1]
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return np.minimum(adjusted, 1.0)
+
+
+# ------------------------------------------------------------------------------------ agreement, classification
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Cohen's kappa with its interval; both None where chance alone explains everything (one label throughout)."""
+
+    kappa: float | None
+    ci95: Interval | None
+    observed: float
+    n: int
+
+
+def cohen_kappa(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    *,
+    weights: Literal["linear", "quadratic"] | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+) -> Agreement:
+    """Agreement of two raters over the same n items, beyond chance (Cohen, 1960; weighted: 1968).
+
+    `labels` in order; a disagreement weighs 1, or by the distance of the two places in the list (linear, quadratic).
+    `observed` is the share of equal labels. The interval is the percentile bootstrap over items or clusters; resamples
+    in which kappa is undefined are left out. Raises InputError on a label that is not in `labels`.
+    """
+    place = _places(labels)
+    one, two = _coded(first, place, "first"), _coded(second, place, "second")
+    if len(one) != len(two) or not len(one):
+        raise InputError("second", found=f"{len(two)} labels", expected=f"{len(one)} (and at least 1), as first")
+    apart = np.abs(np.arange(len(place))[:, None] - np.arange(len(place)))
+    cost = (apart > 0).astype(np.float64) if weights is None else apart.astype(np.float64) ** _POWERS[weights]
+    pairs, which = np.unique(one * len(place) + two, return_inverse=True)
+    rows, columns = np.divmod(pairs, len(place))
+
+    def kappas(counts: Floats) -> Floats:
+        """Kappa (b,), NaN where undefined, from the counts (b, pairs) of the label pairs that occur."""
+        by_row = counts @ np.eye(len(place))[rows]
+        by_column = counts @ np.eye(len(place))[columns]
+        chance = np.einsum("bi,ij,bj->b", by_row, cost, by_column)
+        found = (counts @ cost[rows, columns]) * counts.sum(axis=1)
+        return np.where(chance > 0, 1 - found / np.where(chance > 0, chance, 1), np.nan)
+
+    marks = np.eye(len(pairs))[which]
+    kappa = float(kappas(marks.sum(axis=0)[None])[0])
+    observed = float((one == two).mean())
+    if np.isnan(kappa):
+        return Agreement(None, None, observed, len(one))
+    replicates = kappas(resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters))
+    low, high = np.quantile(replicates[~np.isnan(replicates)], [0.025, 0.975])
+    return Agreement(kappa, (float(low), float(high)), observed, len(one))
+
+
+_POWERS = {"linear": 1, "quadratic": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """Scores over a fixed list of L labels; arrays are (L,) in the order of the list."""
+
+    n: int
+    accuracy: float
+    macro_f1: float
+    weighted_f1: float
+    precision: Floats
+    recall: Floats
+    f1: Floats
+    support: Ints
+
+
+def classification_scores(
+    truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]
+) -> Classification:
+    """Accuracy, macro and weighted F1 of n answers over all `labels`, whether or not they occur.
+
+    A label without support and without a prediction has F1 0 and counts in the macro mean; the weighted mean weighs by
+    support. An answer outside the list ("none", None) is a wrong answer, never left out. Raises InputError on a truth
+    outside the list, unequal lengths, no row.
+    """
+    marks = _answer_marks(truth, predicted, labels)
+    hits, support, given = np.split(marks.sum(axis=0), 3)
+    accuracy, macro, weighted = _f1_means(hits[None], support[None], given[None])
+    return Classification(
+        n=len(marks),
+        accuracy=float(accuracy[0]),
+        macro_f1=float(macro[0]),
+        weighted_f1=float(weighted[0]),
+        precision=hits / np.maximum(given, 1),
+        recall=hits / np.maximum(support, 1),
+        f1=2 * hits / np.maximum(support + given, 1),
+        support=support.astype(np.int64),
+    )
+
+
+def bootstrap_classification(
+    truth: Sequence[Hashable],
+    predicted: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+) -> Bootstrap:
+    """Bootstrap of (accuracy, macro F1, weighted F1), in this order, over rows or clusters."""
+    marks = _answer_marks(truth, predicted, labels)
+    sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
+    estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1))
+    return Bootstrap(np.concatenate(estimates), np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1))
+
+
+def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval of a proportion (1927): inside [0, 1], and of some width at 0 and at n."""
+    if n < 1 or not 0 <= successes <= n:
+        raise InputError("wilson_interval", found=f"{successes} of {n}", expected="0 <= successes <= n, n >= 1")
+    z = float(stats.norm.ppf((1 + _share(level, "level")) / 2))
+    rate, spread = successes / n, z * z / n
+    centre = rate + spread / 2
+    half = sqrt(spread * rate * (1 - rate) + spread * spread / 4)
+    # At 0 and n the bound is 0 or 1 itself, but for rounding.
+    low = 0.0 if successes == 0 else (centre - half) / (1 + spread)
+    high = 1.0 if successes == n else (centre + half) / (1 + spread)
+    return low, high
+
+
+# -------------------------------------------------------------------------------------------- printed statistics
+
+
+def possible_totals(mean: float, n: int, *, decimals: int = 2, items: int = 1) -> list[int]:
+    """Totals of n * items integer ratings whose mean prints as `mean` with so many decimals (half up or half even)."""
+    count = n * items
+    if n < 1 or items < 1 or decimals < 0 or not isfinite(mean):
+        raise InputError(
+            "possible_totals",
+            found=f"mean {mean}, n {n}, {items} items, {decimals} decimals",
+            expected="a finite mean, n and items >= 1, decimals >= 0",
+        )
+    half = 0.5 * 10.0**-decimals + 1e-9
+    return list(range(ceil((mean - half) * count), floor((mean + half) * count) + 1))
+
+
+def grim(mean: float, n: int, *, decimals: int = 2, items: int = 1) -> bool:
+    """Whether n integer ratings (of `items` items each) can have this printed mean (GRIM; Brown and Heathers, 2017)."""
+    return bool(possible_totals(mean, n, decimals=decimals, items=items))
+
+
+def possible_sds(total: int, n: int, *, low: int, high: int, ddof: int) -> Floats:
+    """SDs, ascending, that n integer ratings from low to high with this total can have (ddof 0: population, 1: sample).
+
+    By the sum of squares: between its least and its greatest value, and even where the total is even (GRIMMER; Anaya,
+    2016). A necessary condition: what is not in the list is impossible.
+    """
+    if n <= ddof or low >= high or ddof not in (0, 1):
+        raise InputError(
+            "possible_sds",
+            found=f"n {n}, ratings {low} to {high}, ddof {ddof}",
+            expected="n > ddof, low < high, ddof 0 or 1",
+        )
+    if not n * low <= total <= n * high:
+        return np.empty(0)
+    level, rest = divmod(total, n)
+    least = (n - rest) * level**2 + rest * (level + 1) ** 2
+    tops, rest = divmod(total - n * low, high - low)
+    greatest = tops * high**2 + (n - tops) * low**2 + (low + rest) ** 2 - low**2
+    squares = np.arange(least, greatest + 1, 2, dtype=np.float64)
+    return np.sqrt(np.maximum(squares - total**2 / n, 0.0) / (n - ddof))
+
+
+def grimmer(mean: float, sd: float, n: int, *, low: int, high: int, decimals: int = 2, ddof: int | None = None) -> bool:
+    """Whether n integer ratings from low to high can have this printed mean and SD; ddof None accepts either SD."""
+    if not isfinite(sd) or sd < 0:
+        raise InputError("grimmer", found=f"SD {sd}", expected="a finite SD >= 0")
+    half = 0.5 * 10.0**-decimals + 1e-9
+    kinds = [ddof] if ddof is not None else [kind for kind in (0, 1) if n > kind]
+    return any(
+        bool((np.abs(possible_sds(total, n, low=low, high=high, ddof=kind) - sd) <= half).any())
+        for total in possible_totals(mean, n, decimals=decimals)
+        for kind in kinds
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- inputs
+
+
+def _columns(values: ArrayLike, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(name, found=f"shape {array.shape}", expected="at least one row, as (n,) or (n, m)")
+    wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(wrong):
+        raise InputError(f"{name}, row {wrong[0]}", found="a value that is not finite", expected="finite numbers")
+    return array
+
+
+def _vector(values: ArrayLike, name: str) -> Floats:
+    columns = _columns(values, name)
+    if columns.shape[1] != 1:
+        raise InputError(name, found=f"{columns.shape[1]} columns", expected="one value a row")
+    return columns[:, 0]
+
+
+def _differences(treatment: ArrayLike, control: ArrayLike) -> Floats:
+    left, right = _columns(treatment, "treatment"), _columns(control, "control")
+    if left.shape != right.shape:
+        raise InputError("control", found=f"shape {right.shape}", expected=f"{left.shape}, as treatment")
+    return left - right
+
+
+def _p_values(values: ArrayLike) -> Floats:
+    p = np.asarray(values, dtype=np.float64)
+    if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
+        raise InputError("p values", found=f"{p.tolist()}"[:80], expected="one or more numbers from 0 to 1")
+    return p
+
+
+def _share(value: float, name: str) -> float:
+    if not 0 < value < 1:
+        raise InputError(name, found=str(value), expected="a number between 0 and 1")
+    return value
+
+
+def _by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
+    """Sums of the rows of each cluster, clusters in order of first appearance; the rows themselves without clusters."""
+    if clusters is None:
+        return columns
+    if len(clusters) != len(columns):
+        raise InputError("clusters", found=f"{len(clusters)} ids", expected=f"{len(columns)}, one a row")
+    number: dict[Hashable, int] = {}
+    index = np.empty(len(clusters), dtype=np.int64)
+    for row, cluster in enumerate(clusters):
+        if cluster is None or cluster == "" or cluster != cluster:
+            raise InputError(
+                f"clusters, row {row}",
+                found="no id",
+                expected="an id for every row",
+                do="Leave clusters out to treat rows as independent",
+            )
+        index[row] = number.setdefault(cluster, len(number))
+    columns = _on_grid(columns, spread=len(columns) * len(number))
+    return np.stack([np.bincount(index, weights=column, minlength=len(number)) for column in columns.T], axis=1)
+
+
+def _on_grid(columns: Floats, spread: int | None = None) -> Floats:
+    """Columns rounded to multiples of a power of two so fine that sums of `spread` of them (default: n) are exact.
+
+    The rounding is below 2**-52 * spread of the largest value: none at all for counts, and 1e-12 for 10,000 rows.
+    """
+    largest = np.abs(columns).max(axis=0)
+    power = np.frexp(np.maximum(largest, np.finfo(np.float64).tiny))[1] + ceil(log2(spread or len(columns)))
+    step = np.ldexp(1.0, power - 52)
+    rounded: Floats = np.rint(columns / step) * step
+    return rounded
+
+
+def _exact_sums(columns: Floats) -> Floats:
+    sums: Floats = _on_grid(columns).sum(axis=0)
+    return sums
+
+
+def _places(labels: Sequence[Hashable]) -> dict[Hashable, int]:
+    place = {label: at for at, label in enumerate(labels)}
+    if not place or len(place) != len(labels):
+        raise InputError("labels", found=f"{len(labels)} labels, {len(place)} distinct", expected="distinct labels")
+    return place
+
+
+def _coded(values: Sequence[Hashable], place: dict[Hashable, int], name: str) -> Ints:
+    for row, value in enumerate(values):
+        if value not in place:
+            raise InputError(f"{name}, row {row}", found=repr(value), expected="one of the labels")
+    return np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def _answer_marks(truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]) -> Floats:
+    """Marks (n, 3 * L): right with label l, label l is true, label l is predicted."""
+    place = _places(labels)
+    true = _coded(truth, place, "truth")
+    if len(predicted) != len(true) or not len(true):
+        raise InputError("predicted", found=f"{len(predicted)} answers", expected=f"{len(true)} (at least 1), as truth")
+    given = np.fromiter((place.get(value, len(place)) for value in predicted), dtype=np.int64, count=len(true))
+    one_hot: Any = np.vstack([np.eye(len(place)), np.zeros(len(place))])
+    return np.hstack([one_hot[np.where(given == true, true, len(place))], one_hot[true], one_hot[given]])
+
+
+def _f1_means(hits: Floats, support: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
+    """Accuracy, macro F1 and weighted F1, each (b,), from counts (b, L)."""
+    f1 = 2 * hits / np.maximum(support + given, 1)
+    rows = support.sum(axis=1)
+    return hits.sum(axis=1) / rows, f1.mean(axis=1), (f1 * support).sum(axis=1) / rows

@@ -1,0 +1,1 @@
+"""Build, check and publish corpora. Never imported by `baselines`."""

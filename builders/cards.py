@@ -1,0 +1,213 @@
+"""The card of a release: a template of `dataset_cards/`, filled with what was measured, under YAML that the Hub reads.
+
+A template is Markdown with a YAML head. The head holds what a person decides (`pretty_name`, `license`, `language`,
+`task_categories`, `tags`, `source_datasets`, `extra_gated_prompt`, …); what is measured (`configs`, `dataset_info`,
+`size_categories`) is added here and may not stand in it. `{{ path.to.value }}`, in the text and in quoted strings of
+the head, is replaced by a fact of the manifest:
+
+    {{ splits.test.rows }}              a number, with thousands separated
+    {{ statistics.modality }}           a mapping to numbers, as a table of two columns; counts, the largest first
+    {{ statistics.modality_by_split }}  a mapping to mappings, as a table of both
+    {{ statistics.examples }}           a list of mappings, as a table with their keys as columns
+    {{ tables.splits }}                 ready: tables.splits, .stages, .exclusions, .sources, .files
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import datasets
+import yaml
+from datasets.info import DatasetInfosDict
+from datasets.utils.metadata import MetadataConfigs
+from huggingface_hub import DatasetCardData
+from pydantic import JsonValue
+
+from loaders.errors import ReleaseError
+from loaders.manifest import Manifest, order_splits
+
+_HEAD = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}")
+_MEASURED = ("configs", "dataset_info", "size_categories")
+_NEEDED = ("pretty_name", "license", "language", "task_categories")
+_SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
+
+
+def render_card(
+    template: str, manifest: Manifest, *, facts: Mapping[str, JsonValue] | None = None, gating: str | None = None
+) -> str:
+    """The README.md of a release.
+
+    `facts` are more values for the placeholders, beside those of the manifest. `gating` is the text that a reader must
+    agree to before the Hub gives access (`extra_gated_prompt`). A field of the head that is filled with nothing is left
+    out.
+
+    Raises: ReleaseError when the template has no YAML head, lacks a field that the Hub needs, states what is measured,
+    or holds a placeholder without a value.
+    """
+    values: dict[str, Any] = {**manifest.model_dump(), "rows": _rows(manifest), "tables": _tables(manifest)}
+    taken = sorted(values.keys() & (facts or {}).keys())
+    if taken:
+        raise ReleaseError("card", found=f"a fact named {taken[0]!r}", expected="a name that the manifest does not use")
+    values.update(facts or {})
+    head = _HEAD.match(template)
+    if head is None:
+        raise ReleaseError(
+            "card", found="no YAML head", expected="a template that starts with a block between --- lines"
+        )
+    try:
+        said = yaml.safe_load(head[1])
+    except yaml.YAMLError as error:
+        expected = "valid YAML, with quotes around a text that holds a placeholder"
+        found = f"its YAML head cannot be read: {' '.join(str(error).split())}"
+        raise ReleaseError("card", found=found, expected=expected) from error
+    filled = _fill(said, values) if isinstance(said, dict) else {}
+    fields = {name: value for name, value in filled.items() if value != ""}
+    if gating is not None:
+        fields["extra_gated_prompt"] = gating
+    text = _fill(template[head.end() :], values)
+    return f"---\n{_metadata(fields, manifest)}\n---\n{text.rstrip()}\n"
+
+
+def size_category(rows: int) -> str:
+    """The Hub's name for a number of rows.
+
+    >>> size_category(999), size_category(8_179)
+    ('n<1K', '1K<n<10K')
+    """
+    for number, name in enumerate(_SIZES):
+        if rows < 10 ** (3 + number):
+            return f"{_SIZES[number - 1]}<n<{name}" if number else f"n<{name}"
+    return f"n>{_SIZES[-1]}"
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table; numbers are aligned to the right, None is an empty cell.
+
+    >>> print(markdown_table(["modality", "rows"], [["CT", 1200], ["MRI", 7]]))
+    | modality | rows |
+    |---|---:|
+    | CT | 1,200 |
+    | MRI | 7 |
+    """
+    cells = [list(row) for row in rows]
+    present = [[row[i] for row in cells if row[i] is not None] for i in range(len(columns))]
+    numeric = [bool(column) and all(isinstance(cell, int | float) for cell in column) for column in present]
+    lines = [columns, *([_text(cell) for cell in row] for row in cells)]
+    shown = [f"| {' | '.join(_escape(cell) for cell in line)} |" for line in lines]
+    shown.insert(1, "|" + "".join("---:|" if right else "---|" for right in numeric))
+    return "\n".join(shown)
+
+
+def _metadata(fields: dict[str, Any], manifest: Manifest) -> str:
+    """The YAML block: what the template says, and what was measured, in the classes of the libraries that read it."""
+    for name in _MEASURED:
+        if name in fields:
+            raise ReleaseError("card", found=f"the template states {name!r}", expected="it to be left to measurement")
+    needed = (*_NEEDED, "license_name", "license_link") if fields.get("license") == "other" else _NEEDED
+    for name in needed:
+        if not fields.get(name):
+            raise ReleaseError(
+                "card", found=f"no {name!r} in the YAML head of the template", expected="the Hub's field"
+            )
+    data = DatasetCardData(**fields, size_categories=[size_category(_rows(manifest))])
+    splits = order_splits(manifest.splits)
+    files = [{"split": split, "path": f"data/{split}-*"} for split in splits]
+    MetadataConfigs({"default": {"data_files": files, "default": True}}).to_dataset_card_data(data)
+    facts = {
+        split: datasets.SplitInfo(split, manifest.splits[split].num_bytes, manifest.splits[split].rows)
+        for split in splits
+    }
+    info = datasets.DatasetInfo(
+        features=datasets.Features._from_yaml_list(manifest.features),
+        splits=datasets.SplitDict(facts),
+        download_size=download_size(manifest),
+        dataset_size=sum(split.num_bytes for split in manifest.splits.values()),
+    )
+    DatasetInfosDict({"default": info}).to_dataset_card_data(data)
+    return str(data.to_yaml(line_break="\n"))
+
+
+def download_size(manifest: Manifest) -> int:
+    """Bytes of the shards, as the Hub counts what `load_dataset` fetches."""
+    return sum(facts.size for name, facts in manifest.files.items() if name.startswith("data/"))
+
+
+def _rows(manifest: Manifest) -> int:
+    return sum(split.rows for split in manifest.splits.values())
+
+
+def _tables(manifest: Manifest) -> dict[str, str]:
+    splits = [(name, manifest.splits[name].rows) for name in order_splits(manifest.splits)]
+    stages = [(s.name, s.rows_in, s.rows_out, sum(s.excluded.values())) for s in manifest.stages]
+    excluded = [(s.name, reason, n) for s in manifest.stages for reason, n in sorted(s.excluded.items())]
+    sources = [(s.name if s.url is None else f"[{s.name}]({s.url})", s.rows, s.licence) for s in manifest.sources]
+    files = [(name, facts.size, f"`{facts.sha256[:16]}…`") for name, facts in sorted(manifest.files.items())]
+    return {
+        "splits": markdown_table(["split", "rows"], splits),
+        "stages": markdown_table(["stage", "rows in", "rows out", "excluded"], stages),
+        "exclusions": markdown_table(["stage", "reason", "rows"], excluded) if excluded else "No row was excluded.",
+        "sources": markdown_table(["source", "rows", "licence"], sources),
+        "files": markdown_table(["file", "bytes", "SHA-256"], files),
+    }
+
+
+def _fill(value: Any, values: Mapping[str, Any]) -> Any:
+    """The value with the placeholders of every text in it replaced."""
+    if isinstance(value, dict):
+        return {name: _fill(inner, values) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_fill(inner, values) for inner in value]
+    if not isinstance(value, str):
+        return value
+    rest = _PLACEHOLDER.sub("", value)
+    if "{{" in rest or "}}" in rest:
+        raise ReleaseError("card", found="a placeholder that does not end", expected="{{ path.to.value }} on one line")
+    return _PLACEHOLDER.sub(lambda match: _show(match[1].strip(), values), value)
+
+
+def _show(path: str, values: Mapping[str, Any]) -> str:
+    value: Any = values
+    for step in path.split("."):
+        if not isinstance(value, Mapping) or step not in value:
+            known = f"one of {', '.join(map(str, value))}" if isinstance(value, Mapping) else "no further step"
+            raise ReleaseError("card", found=f"{{{{ {path} }}}} has no value at {step!r}", expected=known)
+        value = value[step]
+    name = path.rpartition(".")[2]
+    if isinstance(value, Mapping):
+        return _mapping_table(name, value)
+    if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+        columns = list(dict.fromkeys(column for item in value for column in item))
+        return markdown_table(columns, [[item.get(column) for column in columns] for item in value])
+    return ", ".join(map(_text, value)) if isinstance(value, list) else _text(value)
+
+
+def _mapping_table(name: str, value: Mapping[str, Any]) -> str:
+    if value and all(isinstance(inner, Mapping) for inner in value.values()):
+        columns = list(dict.fromkeys(column for inner in value.values() for column in inner))
+        crossed = [[key, *(inner.get(column) for column in columns)] for key, inner in value.items()]
+        return markdown_table([name.replace("_", " "), *columns], crossed)
+    rows = list(value.items())
+    counts = all(isinstance(number, int) for _, number in rows)
+    if counts:
+        rows.sort(key=lambda row: (-row[1], row[0]))
+    return markdown_table([name.replace("_", " "), "rows" if counts else "value"], rows)
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"
+    return str(value)
+
+
+def _escape(cell: str) -> str:
+    return " ".join(cell.split()).replace("|", "\\|").replace("<", "&lt;")

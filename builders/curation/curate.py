@@ -1,0 +1,81 @@
+"""Curation of files, from the first look to the decision on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.progress import Progress
+
+from builders.curation import duplicates
+from builders.curation.decisions import Decision, decide
+from builders.curation.duplicates import Groups
+from builders.curation.examine import Examined, contents, examine, read_again
+from builders.curation.folders import File
+from builders.curation.index import Index
+from builders.curation.leaks import Leak, leaks
+from builders.curation.parallel import single_threaded_opencv
+from builders.curation.quality import Judgement, judge
+from loaders.errors import InputError
+
+
+@dataclass(frozen=True)
+class Curation:
+    """Everything that was found out, file by file in the order of their names."""
+
+    files: tuple[Examined, ...]
+    judgements: tuple[Judgement | None, ...]
+    decisions: tuple[Decision, ...]
+    groups: Groups
+    leaks: tuple[Leak, ...]
+
+
+def curate(
+    files: Sequence[File], *, index: Path | None = None, workers: int = 1, progress: Progress | None = None
+) -> Curation:
+    """Examine files, judge their quality, find their copies and leaks.
+
+    `index` is a file that remembers (see `index.Index`); without one, all is measured anew.
+
+    Raises: InputError when no file can be read as an image, or one changes meanwhile; KeyboardInterrupt with a message.
+    """
+    with single_threaded_opencv(), Index(index) as memory:
+        try:
+            examined = examine(files, memory, workers=workers, progress=progress)
+            distinct = list(contents(examined))
+            if not distinct:
+                reasons = ", ".join(sorted({one.reason for one in examined}))
+                found = f"none of {len(examined):,} files is an image that can be read ({reasons})"
+                raise InputError(files[0].path.parent if files else "no file", found=found, expected="images")
+            first: dict[str, File] = {}
+            for one in examined:
+                if one.content:
+                    first.setdefault(one.content.digest, one.file)
+            groups = duplicates.group(
+                distinct,
+                {digest: file.name for digest, file in first.items()},
+                lambda digest: read_again(first[digest], digest),
+                memory,
+                workers=workers,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            kept = f" What was measured is kept in {index}; the same command continues from there" if index else ""
+            raise KeyboardInterrupt(f"Stopped.{kept}") from None
+    readable = [one for one in examined if one.content]
+    qualities = [one.content.quality for one in readable if one.content]
+    judged = iter(judge(qualities, [calibrated_by(one) for one in readable]))
+    cluster_of = {digest: place.cluster for digest, place in groups.places.items()}
+    return Curation(
+        tuple(examined),
+        tuple(next(judged) if one.content else None for one in examined),
+        tuple(decide(examined, groups, first)),
+        groups,
+        tuple(leaks(examined, cluster_of)),
+    )
+
+
+def calibrated_by(examined: Examined) -> str:
+    """The group that sharpness is calibrated in: the source, or the label where the source is not told."""
+    return examined.file.source or examined.file.label

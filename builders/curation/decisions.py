@@ -1,0 +1,84 @@
+"""What becomes of each file: kept or not, and why, in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from builders.curation.duplicates import Groups, Place
+from builders.curation.examine import Examined
+from builders.curation.folders import File
+from builders.curation.verification import Verdict
+
+KEPT = ("unique", "best_copy", "same_scene")
+DROPPED = ("same_bytes", "same_pixels", "near_copy", "unreadable")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to become of a file. `cluster` is empty for one that cannot be read."""
+
+    cluster: str
+    kept: bool
+    reason: str
+    detail: str
+
+
+def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> list[Decision]:
+    """The decision on each file. `first` is the file that stands for each content, the first by name."""
+    files: dict[str, int] = {}
+    copies: dict[str, int] = {}
+    sets: dict[str, set[str]] = {}
+    for one in examined:
+        if one.content:
+            place = groups.places[one.content.digest]
+            files[place.best] = files.get(place.best, 0) + 1
+            sets.setdefault(place.cluster, set()).add(place.best)
+    decisions = []
+    for one in examined:
+        if one.content is None:
+            decisions.append(Decision("", False, "unreadable", f"{one.reason}: {one.detail}"))
+            continue
+        digest = one.content.digest
+        place = groups.places[digest]
+        copies[digest] = copies.get(digest, 0) + 1
+        decisions.append(_decision(one, place, files[place.best], copies[digest] > 1, sets[place.cluster], first))
+    return decisions
+
+
+def _decision(
+    one: Examined, place: Place, files: int, again: bool, sets: set[str], first: Mapping[str, File]
+) -> Decision:
+    assert one.content is not None
+    best = first[place.best].name
+    if again:
+        return Decision(place.cluster, False, "same_bytes", f"the same bytes as {first[one.content.digest].name}")
+    if one.content.digest != place.best:
+        if place.same_pixels:
+            return Decision(place.cluster, False, "same_pixels", f"the same pixels as {best}")
+        detail = f"a copy of {best}" + _told(place.verdict)
+        return Decision(place.cluster, False, "near_copy", detail)
+    others = sorted(first[other].name for other in sets if other != place.best)
+    scene = (
+        "another photo of what " + ", ".join(others[:3]) + (" …" if len(others) > 3 else "") + " shows"
+        if others
+        else ""
+    )
+    if files > 1:
+        return Decision(
+            place.cluster, True, "best_copy", "; ".join(filter(None, (f"the best of {files} copies", scene)))
+        )
+    return Decision(place.cluster, True, "same_scene" if others else "unique", scene)
+
+
+def _told(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return " through other copies"
+    parts = ["mirrored"] if verdict.mirrored else []
+    if verdict.turn:
+        parts.append(f"turned by {verdict.turn}°")
+    if verdict.of_first < 0.97:
+        parts.append(f"{verdict.of_first:.0%} of it")
+    if verdict.of_second < 0.97:
+        parts.append(f"with {1 - verdict.of_second:.0%} more around it")
+    return ": " + ", ".join(parts) if parts else ""

@@ -1,0 +1,270 @@
+"""From candidate pairs to clusters, and to the one picture of each set of copies that is kept.
+
+Two kinds of link join pictures (see `verification`): a copy, which shows the same pixels in any disguise, and a scene,
+another photo of the same thing. Copies of copies are one set, of which the best is kept. Sets that a scene joins are
+one cluster: they stay, but belong into one split.
+
+The best of a set: without text laid over, without a border, in colour, with most pixels, not much less sharp than the
+others of its size, with fewest pixels clipped, most bytes, and the first name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+import numpy as np
+from PIL import Image
+from rich.progress import Progress
+
+from builders.curation.candidates import candidates
+from builders.curation.examine import Content
+from builders.curation.index import Index
+from builders.curation.parallel import in_order
+from builders.curation.pictures import read_picture
+from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, Verdict, compare, features
+from builders.progress import Meter
+from loaders.images import open_image
+
+POLICY = (
+    "the one without text laid over, without a border, in colour, with most pixels, not blurred against others of its "
+    "size, with fewest pixels clipped, most bytes; then the first by name"
+)
+
+_ROUND = 256  # pairs compared before copies are counted again: fixed, so that no worker count changes the outcome
+_FEATURES = 1024  # pictures whose features are kept at hand (about 0.2 MB each)
+_GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture is grey
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is only asked of pictures that have copies: the SHA-256 of their pixels, and how colourful they are."""
+
+    pixels: str
+    colour: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A pair that was compared, by digest, the smaller first."""
+
+    first: str
+    second: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a picture belongs: its cluster, the best of its set of copies, and what it is to that one.
+
+    `verdict` tells the picture from the best one's point of view; None for the best itself, for the same pixels, and
+    for a copy of a copy that is too far from the best to be told directly.
+    """
+
+    cluster: str
+    best: str
+    same_pixels: bool
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The place of each picture, and the pairs that were found alike or could not be told apart for sure."""
+
+    places: Mapping[str, Place]
+    links: tuple[Link, ...]
+    looks: Mapping[str, Look]
+
+
+def group(
+    contents: Sequence[Content],
+    names: Mapping[str, str],
+    load: Callable[[str], bytes],
+    index: Index,
+    *,
+    workers: int,
+    progress: Progress | None = None,
+) -> Groups:
+    """Cluster distinct contents, given in the order of their digests.
+
+    `names` gives the first file of each; `load` reads its bytes (and raises when they have changed).
+    """
+    by_digest = {content.digest: content for content in contents}
+    links = _links(contents, load, index, workers, progress)
+    copies = _Sets(by_digest)
+    clusters = _Sets(by_digest)
+    for link in links:
+        if link.verdict.kind == COPY:
+            copies.join(link.first, link.second)
+        if link.verdict.kind in (COPY, SCENE):
+            clusters.join(link.first, link.second)
+
+    sets = [members for members in copies.members() if len(members) > 1]
+    looks = _looks([digest for members in sets for digest in members], load, index, workers, progress)
+    best = {digest: digest for digest in by_digest}
+    for members in sets:
+        sharpness: dict[int, list[float]] = defaultdict(list)
+        for digest in members:
+            sharpness[_pixels(by_digest[digest])].append(by_digest[digest].quality.sharpness)
+        usual = {pixels: median(levels) for pixels, levels in sharpness.items()}
+        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, names[digest]))
+        best.update(dict.fromkeys(members, chosen))
+    pairs = [(best[digest], digest) for digest in by_digest if best[digest] != digest]
+    told = _verdicts(pairs, load, index, workers, None)
+    places = {}
+    for members in clusters.members():
+        for digest in members:
+            kept = best[digest]
+            same = digest != kept and looks[digest].pixels == looks[kept].pixels
+            verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
+            places[digest] = Place(members[0][:16], kept, same, verdict)
+    return Groups(places, tuple(links), looks)
+
+
+def _from_best(verdict: Verdict, best: str, digest: str) -> Verdict | None:
+    if verdict.kind != COPY:
+        return None
+    return verdict if best < digest else verdict.swapped()
+
+
+def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], name: str) -> tuple[object, ...]:
+    """Smaller is better. `usual_sharpness` is that of the copies with as many pixels."""
+    quality = content.quality
+    pixels = _pixels(content)
+    return (
+        quality.text_characters > 0,
+        quality.border >= 0.02,
+        look.colour < _GREY,
+        -pixels,
+        quality.sharpness < usual_sharpness[pixels] / 2,
+        quality.clipped,
+        -content.size,
+        name,
+    )
+
+
+def _pixels(content: Content) -> int:
+    """Pixels inside the border."""
+    return round(content.quality.width * content.quality.height * (1 - content.quality.border))
+
+
+class _Sets:
+    """Sets that grow together (union-find)."""
+
+    def __init__(self, members: Iterable[str]) -> None:
+        self._above = {member: member for member in members}
+
+    def root(self, member: str) -> str:
+        while self._above[member] != member:
+            self._above[member] = member = self._above[self._above[member]]
+        return member
+
+    def join(self, first: str, second: str) -> None:
+        low, high = sorted((self.root(first), self.root(second)))
+        self._above[high] = low
+
+    def members(self) -> list[list[str]]:
+        """The sets, each sorted, in the order of their first members."""
+        sets: dict[str, list[str]] = defaultdict(list)
+        for member in sorted(self._above):
+            sets[self.root(member)].append(member)
+        return [sets[root] for root in sorted(sets)]
+
+
+def _key(first: str, second: str) -> tuple[str, str]:
+    return (first, second) if first < second else (second, first)
+
+
+def _links(
+    contents: Sequence[Content], load: Callable[[str], bytes], index: Index, workers: int, progress: Progress | None
+) -> list[Link]:
+    """The candidates that are more than nothing, in order; pairs already known as copies of copies are passed over."""
+    pairs = [(contents[i].digest, contents[j].digest) for i, j in candidates(contents)]
+    meter = Meter(progress, "compare", rows=len(pairs), batches=1)
+    copies = _Sets(content.digest for content in contents)
+    links = []
+    reader = _Reader(load)
+    for start in range(0, len(pairs), _ROUND):
+        some = pairs[start : start + _ROUND]
+        asked = [pair for pair in some if copies.root(pair[0]) != copies.root(pair[1])]
+        for (first, second), verdict in _verdicts(asked, load, index, workers, reader).items():
+            if verdict.kind != DIFFERENT:
+                links.append(Link(first, second, verdict))
+            if verdict.kind == COPY:
+                copies.join(first, second)
+        meter.advance(len(some))
+    meter.finish(0)
+    return links
+
+
+class _Reader:
+    """Features by digest; the latest ones stay at hand."""
+
+    def __init__(self, load: Callable[[str], bytes]) -> None:
+        self._load = load
+        self._kept: OrderedDict[str, Features] = OrderedDict()
+
+    def ready(self, digests: Sequence[str], workers: int) -> dict[str, Features]:
+        missing = [digest for digest in digests if digest not in self._kept]
+        got = zip(
+            missing, in_order(lambda digest: features(read_picture(self._load(digest))), missing, workers), strict=True
+        )
+        ready = {digest: self._kept[digest] for digest in digests if digest in self._kept}
+        ready.update(got)
+        for digest in digests:
+            self._kept[digest] = ready[digest]
+            self._kept.move_to_end(digest)
+        while len(self._kept) > _FEATURES:
+            self._kept.popitem(last=False)
+        return ready
+
+
+def _verdicts(
+    pairs: Sequence[tuple[str, str]],
+    load: Callable[[str], bytes],
+    index: Index,
+    workers: int,
+    reader: _Reader | None,
+) -> dict[tuple[str, str], Verdict]:
+    """The verdict on each pair, smaller digest first, from the index where it is known."""
+    keys = [_key(*pair) for pair in pairs]
+    told = {key: index.get("pair", " ".join(key)) for key in keys}
+    found = {key: Verdict(**json.loads(text)) for key, text in told.items() if text is not None}
+    new = [key for key in told if key not in found]
+    reader = reader or _Reader(load)
+    for start in range(0, len(new), _ROUND):
+        some = new[start : start + _ROUND]
+        at_hand = reader.ready(sorted({digest for key in some for digest in key}), workers)
+        verdicts = in_order(lambda key: compare(at_hand[key[0]], at_hand[key[1]]), some, workers)  # noqa: B023
+        for key, verdict in zip(some, verdicts, strict=True):
+            index.put("pair", " ".join(key), json.dumps(asdict(verdict)))
+            found[key] = verdict
+    return {key: found[key] for key in keys}
+
+
+def _looks(
+    digests: Sequence[str], load: Callable[[str], bytes], index: Index, workers: int, progress: Progress | None
+) -> dict[str, Look]:
+    meter = Meter(progress, "choose", rows=len(digests), batches=1)
+    told = {digest: index.get("look", digest) for digest in digests}
+    missing = [digest for digest in digests if told[digest] is None]
+    looks = {digest: Look(**json.loads(text)) for digest, text in told.items() if text is not None}
+    meter.advance(len(looks))
+    for digest, look in zip(missing, in_order(lambda digest: _look(load(digest)), missing, workers), strict=True):
+        index.put("look", digest, json.dumps(asdict(look)))
+        looks[digest] = look
+        meter.advance(1)
+    meter.finish(0)
+    return looks
+
+
+def _look(data: bytes) -> Look:
+    image = open_image(data)
+    pixels = hashlib.sha256(f"{image.mode} {image.width} {image.height} ".encode() + image.tobytes()).hexdigest()
+    small = image.convert("RGB").resize((64, 64), Image.Resampling.BOX).convert("YCbCr")
+    chroma = np.abs(np.asarray(small)[:, :, 1:].astype(np.float64) - 128)
+    return Look(pixels, round(float(chroma.mean()), 3))

@@ -1,0 +1,79 @@
+"""The files of a folder, with the split, label and source that the folder's layout or a table says they have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.tables import read_table
+from loaders.errors import InputError
+
+SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to curate. `name` is its path below the folder, with slashes; split, label and source may be empty."""
+
+    name: str
+    path: Path
+    split: str = ""
+    label: str = ""
+    source: str = ""
+
+
+def files_of(folder: Path, *, table: Path | None = None, without: Path | None = None) -> list[File]:
+    """Every file below a folder, sorted by name, hidden ones and those below `without` excepted.
+
+    Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
+    the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
+    any of `split`, `label` and `source`; it may name files that do not exist.
+
+    Raises: InputError when the folder is not one, is empty, or the table cannot be read or names a file twice.
+    """
+    if not folder.is_dir():
+        raise InputError(folder, found="is not a folder" if folder.exists() else "does not exist", expected="a folder")
+    found = {_name(path, folder): path for path in _walk(folder, without.resolve() if without else None)}
+    if table is None:
+        listed = [_from_layout(name, path) for name, path in found.items()]
+    else:
+        told = _told(table, folder)
+        listed = [told.pop(name, File(name, path)) for name, path in found.items()]
+        listed += told.values()
+    if not listed:
+        raise InputError(folder, found="holds no file", expected="images")
+    return sorted(listed, key=lambda file: file.name)
+
+
+def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
+    for at, folders, names in os.walk(folder):
+        here = Path(at)
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and (here / n).resolve() != without)
+        yield from (here / name for name in names if not name.startswith("."))
+
+
+def _name(path: Path, folder: Path) -> str:
+    # A name that is not UTF-8 is shown with its odd bytes escaped.
+    return os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _from_layout(name: str, path: Path) -> File:
+    folders = name.split("/")[:-1]
+    split = next((part.casefold() for part in folders if part.casefold() in SPLITS), "")
+    others = [part for part in folders if part.casefold() not in SPLITS]
+    return File(name, path, split, others[-1] if others else "", others[0] if len(others) > 1 else "")
+
+
+def _told(path: Path, folder: Path) -> dict[str, File]:
+    table = read_table(path)
+    file = table.column("file", "path", "image", needed=True)
+    columns = [table.column(name) for name in ("split", "label", "source")]
+    told: dict[str, File] = {}
+    for line, cells in table.rows:
+        name = Path(cells[str(file)]).as_posix()
+        if name in told:
+            raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
+        told[name] = File(name, folder / name, *(cells[column].strip() if column else "" for column in columns))
+    return told

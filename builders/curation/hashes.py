@@ -1,0 +1,134 @@
+"""Perceptual hashes: of the whole picture in its eight orientations, from one DCT; and of its most marked spots.
+
+`whole` takes the signs of the 63 lowest frequencies (pHash, with sign in place of the median, which changes under a
+mirror). A mirror flips the sign of the odd frequencies and a transposition swaps the axes, so that the hashes of all
+eight orientations follow from the same coefficients. A uniform border is cut off before, and a second hash covers the
+central 90 %, which is what remains of the whole where somebody cropped 5 % a side.
+
+`spots` hashes local features (SIFT on a 128-pixel picture): two pictures that share a few are candidates under any
+crop, turn or stretch. The hash of a mirrored spot is the same one with its halves swapped.
+
+A hash names candidates only; `verification` decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builders.curation.features import mirrored_descriptors, strongest
+from builders.curation.neighbours import Hashes
+from builders.curation.opencv import cv2
+from builders.curation.pictures import Grey, Picture, shrunk
+
+WHOLE_DISTANCE = 8
+SPOT_DISTANCE = 4
+SPOTS_SHARED = 2
+
+_SAMPLES = 32
+_FREQUENCIES = 8
+_FAINT = 1.0  # a coefficient below this (grey levels, orthonormal DCT) has no sign that could be relied on
+_PLAIN = 8  # with fewer coefficients above that, the picture is too plain for a hash
+_CENTRE = 0.9
+_SPOT_SIDE = 128
+_SPOTS = 48
+_BORDER_LEVELS = 12  # a border is a row or column whose grey levels differ by no more, or an eighth of the picture's
+_BORDER_SHARE = 0.35  # what a border may take from a side
+
+_COSINES = np.cos(np.pi / _SAMPLES * np.outer(np.arange(_FREQUENCIES), np.arange(_SAMPLES) + 0.5))
+_COSINES *= np.sqrt(2 / _SAMPLES)
+_SIGNS = (-1.0) ** np.arange(_FREQUENCIES)
+_PLACES = np.uint64(1) << np.arange(1, 64, dtype=np.uint64)
+
+
+class Box(NamedTuple):
+    """A part of a picture, in pixels."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+def whole(picture: Picture) -> Hashes | None:
+    """Hashes of the picture and of its centre (2 x 8 orientations, the first as it is); None for one too plain."""
+    box = inside_border(picture.grey)
+    inner = picture.grey[box.top : box.bottom, box.left : box.right]
+    height, width = inner.shape
+    top, left = round(height * (1 - _CENTRE) / 2), round(width * (1 - _CENTRE) / 2)
+    variants = (inner, inner[top : height - top, left : width - left])
+    coefficients = np.stack([_coefficients(variant) for variant in variants])
+    if np.count_nonzero(np.abs(coefficients[0]).ravel()[1:] > _FAINT) < _PLAIN:
+        return None
+    turned = []
+    for axes in (coefficients, coefficients.transpose(0, 2, 1)):
+        for vertical in (1.0, _SIGNS[:, None]):
+            for horizontal in (1.0, _SIGNS[None, :]):
+                turned.append(axes * vertical * horizontal)
+    bits = np.stack(turned, axis=1).reshape(len(variants), 8, -1)[:, :, 1:] > _FAINT
+    hashes: Hashes = (bits * _PLACES).sum(axis=2, dtype=np.uint64)
+    return hashes
+
+
+def _coefficients(grey: Grey) -> NDArray[np.float64]:
+    small = cv2.resize(grey, (_SAMPLES, _SAMPLES), interpolation=cv2.INTER_AREA)
+    return np.asarray(_COSINES @ small.astype(np.float64) @ _COSINES.T)
+
+
+def inside_border(grey: Grey) -> Box:
+    """What a uniform border (white, black, any one grey) leaves of the picture; all of it where there is none."""
+    plain = min(_BORDER_LEVELS, int(np.ptp(grey)) // 8)
+    rows = np.ptp(grey, axis=1) <= plain
+    top, bottom = _ends(rows)
+    columns = np.ptp(grey[top:bottom], axis=0) <= plain
+    left, right = _ends(columns)
+    return Box(top, bottom, left, right)
+
+
+def _ends(plain: NDArray[np.bool_]) -> tuple[int, int]:
+    limit = int(len(plain) * _BORDER_SHARE)
+    first = next((n for n in range(limit) if not plain[n]), limit)
+    last = next((n for n in range(limit) if not plain[-1 - n]), limit)
+    if first == limit or last == limit:  # plain far into the picture: a background, not a border
+        first = 0 if first == limit else first
+        last = 0 if last == limit else last
+    return first, len(plain) - last
+
+
+def _projection() -> NDArray[np.float32]:
+    """64 directions of +1 and -1, in a form that no library's random generator can change.
+
+    A descriptor is 4 x 4 cells of 8 angles. Each angle gets as many +1 as -1 among its corner, edge and inner cells, so
+    that what all descriptors have in common (a dominant angle, a marked centre) falls out. The second half of the
+    directions are the first 32 as they look in a mirror.
+    """
+    edge = np.array([[(row in (0, 3)) + (column in (0, 3)) for column in range(4)] for row in range(4)])
+    groups = np.repeat(edge.ravel()[:, None], 8, axis=1) * 8 + np.arange(8)
+    order = np.frombuffer(hashlib.shake_256(b"bedside spots").digest(32 * 128 * 4), dtype="<u4").reshape(32, 128)
+    signs = np.empty((32, 128), np.float32)
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups.ravel() == group)
+        ranks = np.argsort(np.argsort(order[:, members], axis=1, kind="stable"), axis=1)
+        signs[:, members] = np.where(ranks < len(members) // 2, 1, -1)
+    return np.concatenate([signs, mirrored_descriptors(signs)])
+
+
+_PROJECTION = _projection()
+
+
+def spots(picture: Picture) -> Hashes:
+    """Hashes of the at most 48 most marked spots."""
+    _, descriptors = strongest(shrunk(picture.grey, _SPOT_SIDE), _SPOTS)
+    # Whole numbers below 2^24: exact in any order of summation, hence the same bits on every machine.
+    bits = descriptors @ _PROJECTION.T > 0
+    hashes: Hashes = (bits * (np.uint64(1) << np.arange(64, dtype=np.uint64))).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def mirrored_spots(hashes: Hashes) -> Hashes:
+    """The hashes that the spots have in the mirrored picture."""
+    half = np.uint64(32)
+    return (hashes << half) | (hashes >> half)

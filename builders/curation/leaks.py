@@ -1,0 +1,58 @@
+"""Clusters that cross what should keep them apart: one picture in two splits, under two labels, from two sources."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from builders.curation.examine import Examined
+
+BOUNDARIES = ("split", "label", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A cluster whose files lie on both sides of a boundary.
+
+    `values` are the sides, sorted; `exact` says whether files of the very same bytes cross it; `files` are those of the
+    cluster, in order.
+    """
+
+    boundary: str
+    cluster: str
+    values: tuple[str, ...]
+    exact: bool
+    files: tuple[Examined, ...]
+
+
+def leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak]:
+    """All leaks, by boundary, those of the same bytes first; a file that tells no side of a boundary does not cross it.
+
+    `cluster_of` tells the cluster of each content's digest.
+    """
+    clusters: dict[str, list[Examined]] = defaultdict(list)
+    for one in examined:
+        if one.content:
+            clusters[cluster_of[one.content.digest]].append(one)
+    found = []
+    for boundary in BOUNDARIES:
+        for cluster, files in clusters.items():
+            sides = {side(one, boundary) for one in files} - {""}
+            if len(sides) > 1:
+                found.append(Leak(boundary, cluster, tuple(sorted(sides)), _exact(files, boundary), tuple(files)))
+    found.sort(key=lambda leak: (BOUNDARIES.index(leak.boundary), not leak.exact, leak.files[0].file.name))
+    return found
+
+
+def side(examined: Examined, boundary: str) -> str:
+    """On which side of a boundary a file lies."""
+    return str(getattr(examined.file, boundary))
+
+
+def _exact(files: Sequence[Examined], boundary: str) -> bool:
+    sides: dict[str, set[str]] = defaultdict(set)
+    for one in files:
+        if one.content and side(one, boundary):
+            sides[one.content.digest].add(side(one, boundary))
+    return any(len(found) > 1 for found in sides.values())

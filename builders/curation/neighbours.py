@@ -1,0 +1,132 @@
+"""All pairs of 64-bit hashes within a Hamming distance: exact, by a multi-index join in plain numpy.
+
+Cut the 64 bits into c chunks. Two hashes at distance d agree, in at least one chunk, up to d // c bits (pigeonhole). So
+it is enough to look, chunk by chunk, at the hashes whose chunk equals one's own but for so few bits, and to measure the
+true distance of those (Norouzi, Punjani and Fleet, 2014). Memory is bounded by blocks, whatever the number of hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+MAX_DISTANCE = 14
+_BLOCK = 1 << 17  # candidates measured at a time
+
+
+def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
+    """Differing bits, element by element."""
+    return _count_bits(left ^ right)
+
+
+def pairs_within(hashes: Hashes, distance: int) -> tuple[Places, Places]:
+    """Places (i, j), i < j, of all pairs at most `distance` apart, sorted. `distance` is at most 14."""
+    return _collected(blocks_within(hashes, None, distance))
+
+
+def matches_within(queries: Hashes, hashes: Hashes, distance: int) -> tuple[Places, Places]:
+    """Places (of a query, of a hash) of all matches at most `distance` apart, sorted. `distance` is at most 14."""
+    return _collected(blocks_within(hashes, queries, distance))
+
+
+def _collected(blocks: Iterator[tuple[Places, Places]]) -> tuple[Places, Places]:
+    found = list(blocks)
+    left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in found)])
+    right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in found)])
+    order = np.lexsort((right, left))
+    return left[order], right[order]
+
+
+def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iterator[tuple[Places, Places]]:
+    """The same in blocks and in no useful order, each match once; without queries, the pairs i < j of the hashes."""
+    if not 0 <= distance <= MAX_DISTANCE:
+        raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
+    if max(len(hashes), 0 if queries is None else len(queries)) > np.iinfo(np.int32).max:
+        raise ValueError("more than 2^31 hashes")
+    chunks, radius = _plan(distance)
+    for number, (low, bits) in enumerate(chunks):
+        for left, right in _agreeing(hashes, queries, low, bits, radius, distance):
+            differing = (hashes if queries is None else queries)[left] ^ hashes[right]
+            new = np.ones(len(left), bool)
+            for earlier in chunks[:number]:  # a match that several chunks lead to counts for the first of them
+                new &= _count_bits(_chunk(differing, *earlier).view(np.uint64)) > radius
+            left, right = left[new], right[new]
+            if queries is None:
+                left, right = np.minimum(left, right), np.maximum(left, right)
+            yield left, right
+
+
+def _plan(distance: int) -> tuple[list[tuple[int, int]], int]:
+    """Chunks as (lowest bit, bits), and how many bits may differ in the one that agrees best."""
+    chunks = 4 if distance <= 3 else 5
+    edges = [round(64 * n / chunks) for n in range(chunks + 1)]
+    return [(low, high - low) for low, high in pairwise(edges)], distance // chunks
+
+
+def _agreeing(
+    hashes: Hashes, queries: Hashes | None, low: int, bits: int, radius: int, distance: int
+) -> Iterator[tuple[Places, Places]]:
+    """Blocks of matches (of a query, of a hash) within `distance` whose chunks differ by `radius` bits or less."""
+    chunk = _chunk(hashes, low, bits)
+    order = np.argsort(chunk, kind="stable")
+    starts = np.searchsorted(chunk[order], np.arange((1 << bits) + 1)).astype(np.int32)
+    sorted_hashes = hashes[order]
+    if queries is None:
+        asked, asking, sorted_queries = chunk[order], order, sorted_hashes
+    else:
+        asked = _chunk(queries, low, bits)
+        asking = np.argsort(asked, kind="stable")
+        asked, sorted_queries = asked[asking], queries[asking]
+    for mask in _masks(bits, radius):
+        other = asked ^ mask
+        first, last = starts[other], starts[other + 1]
+        if queries is None:
+            # Each unordered pair once: within a chunk from the earlier one, across a mask from the smaller chunk.
+            first = np.arange(1, len(order) + 1, dtype=np.int32) if mask == 0 else np.where(other > asked, first, last)
+        for left, right in _ranges(first, np.maximum(first, last)):
+            near = np.flatnonzero(distances(sorted_queries[left], sorted_hashes[right]) <= distance)
+            if len(near):
+                yield asking[left[near]], order[right[near]]
+
+
+def _chunk(hashes: Hashes, low: int, bits: int) -> Places:
+    return ((hashes >> np.uint64(low)) & np.uint64((1 << bits) - 1)).astype(np.int64)
+
+
+def _masks(bits: int, radius: int) -> Iterator[int]:
+    for flipped in range(radius + 1):
+        for places in combinations(range(bits), flipped):
+            yield sum(1 << place for place in places)
+
+
+def _ranges(first: NDArray[np.int32], last: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Every (row, place) with first[row] <= place < last[row], in blocks of about `_BLOCK`."""
+    rows = np.flatnonzero(last > first).astype(np.int32)
+    first, counts = first[rows], (last - first)[rows]
+    ends = np.cumsum(counts, dtype=np.int64)
+    begin, before = 0, 0
+    while begin < len(rows):
+        stop = max(begin + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
+        n = counts[begin:stop]
+        shift = (first[begin:stop] - (ends[begin:stop] - n - before)).astype(np.int32)
+        place = np.arange(ends[stop - 1] - before, dtype=np.int32)
+        place += np.repeat(shift, n)
+        yield np.repeat(rows[begin:stop], n), place
+        begin, before = stop, int(ends[stop - 1])
+
+
+def _swar(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Bits set in each word, by adding ever wider fields side by side."""
+    words = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    words = (words & np.uint64(0x3333333333333333)) + ((words >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    words = (words + (words >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return ((words * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint8)
+
+
+_count_bits = getattr(np, "bitwise_count", _swar)  # numpy 1 has none

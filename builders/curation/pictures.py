@@ -1,0 +1,75 @@
+"""An image as curation sees it: upright, grey, its longer side at most 512 pixels, straight from the file's bytes.
+
+JPEG is decoded at a fraction of its size, which costs a third of a full decode and averages the same blocks of pixels.
+Whatever is unusual about a file goes through `loaders.images.open_image`, which names what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from builders.curation.opencv import cv2
+from loaders.images import MAX_PIXELS, open_image
+
+SIDE = 512
+
+Grey = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Grey levels (height x width, at most `SIDE` a side), and the size in pixels that the upright original has."""
+
+    grey: Grey
+    width: int
+    height: int
+
+
+def read_picture(data: bytes, *, name: str = "") -> Picture:
+    """Decode an image file; `name` is what errors call it.
+
+    Raises: ImageError as `loaders.images.open_image`.
+    """
+    image = _reduced(data)
+    if image is None:
+        opened = open_image(data, name=name)
+        width, height = opened.size
+        grey = opened.convert("L")
+    else:
+        grey, width, height = image
+    return Picture(shrunk(np.asarray(grey), SIDE), width, height)
+
+
+def shrunk(grey: Grey, side: int) -> Grey:
+    """The picture with its longer side at most `side` pixels, by area averaging; never enlarged."""
+    height, width = grey.shape
+    scale = side / max(height, width)
+    if scale >= 1:
+        return grey
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def _reduced(data: bytes) -> tuple[Image.Image, int, int] | None:
+    """An ordinary JPEG in grey at the smallest scale not below `SIDE`, and its full size; None for anything else."""
+    if not data.startswith(b"\xff\xd8"):
+        return None
+    try:
+        image = Image.open(io.BytesIO(data), formats=("JPEG",))
+        width, height = image.size
+        if image.format != "JPEG" or image.mode not in ("L", "RGB") or width * height > MAX_PIXELS:
+            return None
+        longer = max(width, height)
+        image.draft("L", (max(1, width * SIDE // longer), max(1, height * SIDE // longer)))
+        image.load()
+        upright = ImageOps.exif_transpose(image.convert("L"))
+    except Exception:  # Pillow raises many kinds here; open_image tells which
+        return None
+    if (upright.width > upright.height) != (width > height) and width != height:
+        width, height = height, width
+    return upright, width, height

@@ -1,0 +1,198 @@
+"""The page of a curation: one self-contained file, no script, no network, opens from disk."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from PIL import Image
+
+from builders.curation.curate import Curation, calibrated_by
+from builders.curation.decisions import DROPPED, KEPT, Decision
+from builders.curation.duplicates import POLICY
+from builders.curation.examine import Examined, read_again
+from builders.curation.leaks import BOUNDARIES, Leak, side
+from builders.curation.quality import FLAGS
+from builders.curation.verification import UNSURE
+from loaders.disk import write_whole
+from loaders.images import open_image
+
+THUMBNAIL = 176  # pixels of the longer side
+MOST_LEAKS = 60  # shown for each boundary
+MOST_CLUSTERS = 80
+MOST_FLAGGED = 24  # shown for each flag
+MOST_UNSURE = 24
+MOST_MEMBERS = 12  # pictures of one cluster
+
+FLAG_MEANING: Mapping[str, str] = {
+    "small": "shorter side below 224 pixels",
+    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels)",
+    "dark": "95 % of the pixels darker than grey level 64",
+    "overexposed": "95 % of the pixels brighter than grey level 200",
+    "near_uniform": "90 % of the pixels within 8 grey levels; not compared with others",
+    "border": "a uniform border takes 2 % or more of the area",
+    "text_overlay": "a row of six or more characters; misses shorter, slanted, joined and faint text, and logos",
+}
+
+
+def write_report(curation: Curation, name: str, page: Path) -> None:
+    """Write the page. Raises: BedsideError when the disk is full."""
+    environment = Environment(
+        loader=PackageLoader("builders.curation", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    shown = _Shown(curation)
+    html = environment.get_template("report.html").render(
+        name=name,
+        summary=_summary(curation),
+        leaks=[_boundary(curation.leaks, boundary, shown) for boundary in BOUNDARIES],
+        knows={boundary: any(side(one, boundary) for one in curation.files) for boundary in BOUNDARIES},
+        clusters=_clusters(curation, shown),
+        unsure=_unsure(curation, shown),
+        flags=_flagged(curation, shown),
+        calibration=_calibration(curation),
+        unreadable=[one for one in curation.files if one.content is None],
+        policy=POLICY,
+    )
+    write_whole(page, html.encode("utf-8", "backslashreplace"))
+
+
+class _Shown:
+    """Thumbnails by content, each made once; the same picture is shown at several places."""
+
+    def __init__(self, curation: Curation) -> None:
+        self.decisions: dict[str, Decision] = {
+            one.file.name: decision for one, decision in zip(curation.files, curation.decisions, strict=True)
+        }
+        self._made: dict[str, str] = {}
+
+    def picture(self, one: Examined) -> dict[str, Any]:
+        assert one.content is not None
+        digest = one.content.digest
+        if digest not in self._made:
+            self._made[digest] = _thumbnail(one, digest)
+        decision = self.decisions[one.file.name]
+        return {"file": one.file, "quality": one.content.quality, "decision": decision, "image": self._made[digest]}
+
+
+def _thumbnail(one: Examined, digest: str) -> str:
+    picture = open_image(read_again(one.file, digest)).convert("RGB")
+    picture.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=72)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _summary(curation: Curation) -> dict[str, Any]:
+    reasons = Counter(decision.reason for decision in curation.decisions)
+    clusters = {decision.cluster for decision in curation.decisions if decision.cluster}
+    return {
+        "files": len(curation.files),
+        "readable": sum(one.content is not None for one in curation.files),
+        "kept": sum(decision.kept for decision in curation.decisions),
+        "clusters": len(clusters),
+        "reasons": [(reason, reasons[reason]) for reason in (*KEPT, *DROPPED) if reasons[reason]],
+        "pairs": Counter(link.verdict.kind for link in curation.groups.links),
+    }
+
+
+def _boundary(leaks: Sequence[Leak], boundary: str, shown: _Shown) -> dict[str, Any]:
+    found = [leak for leak in leaks if leak.boundary == boundary]
+    between = Counter(leak.values for leak in found)
+    return {
+        "boundary": boundary,
+        "count": len(found),
+        "exact": sum(leak.exact for leak in found),
+        "files": sum(len(leak.files) for leak in found),
+        "between": sorted(between.items()),
+        "shown": [_leak(leak, shown) for leak in found[:MOST_LEAKS]],
+    }
+
+
+def _leak(leak: Leak, shown: _Shown) -> dict[str, Any]:
+    return {
+        "leak": leak,
+        "sides": [
+            {"value": value, **_some([one for one in leak.files if side(one, leak.boundary) == value], shown)}
+            for value in leak.values
+        ],
+    }
+
+
+def _some(files: Sequence[Examined], shown: _Shown) -> dict[str, Any]:
+    return {"pictures": [shown.picture(one) for one in files[:MOST_MEMBERS]], "more": max(0, len(files) - MOST_MEMBERS)}
+
+
+def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:
+    """The clusters of more than one file: the largest first."""
+    members: dict[str, list[Examined]] = defaultdict(list)
+    for one, decision in zip(curation.files, curation.decisions, strict=True):
+        if decision.cluster:
+            members[decision.cluster].append(one)
+    several = sorted((files for files in members.values() if len(files) > 1), key=lambda f: (-len(f), f[0].file.name))
+    for files in several:
+        files.sort(key=lambda one: (not shown.decisions[one.file.name].kept, one.file.name))
+    return {
+        "count": len(several),
+        "files": sum(len(files) for files in several),
+        "shown": [_some(files, shown) for files in several[:MOST_CLUSTERS]],
+    }
+
+
+def _unsure(curation: Curation, shown: _Shown) -> dict[str, Any]:
+    """Pairs that were not joined: the most alike first."""
+    first: dict[str, Examined] = {}
+    for one in curation.files:
+        if one.content:
+            first.setdefault(one.content.digest, one)
+    cluster = {digest: place.cluster for digest, place in curation.groups.places.items()}
+    pairs = [
+        link
+        for link in curation.groups.links
+        if link.verdict.kind == UNSURE and cluster[link.first] != cluster[link.second]
+    ]
+    pairs.sort(key=lambda link: (-link.verdict.explained - link.verdict.agreement, link.first, link.second))
+    return {
+        "count": len(pairs),
+        "shown": [
+            {"pictures": [shown.picture(first[link.first]), shown.picture(first[link.second])], "verdict": link.verdict}
+            for link in pairs[:MOST_UNSURE]
+        ],
+    }
+
+
+def _flagged(curation: Curation, shown: _Shown) -> list[dict[str, Any]]:
+    found: dict[str, list[Examined]] = {flag: [] for flag in FLAGS}
+    for one, judgement in zip(curation.files, curation.judgements, strict=True):
+        for flag in judgement.flags if judgement else ():
+            found[flag].append(one)
+    found["blurred"].sort(key=lambda one: (one.content.quality.sharpness if one.content else 0.0, one.file.name))
+    return [
+        {
+            "flag": flag,
+            "meaning": FLAG_MEANING[flag],
+            "count": len(files),
+            "pictures": [shown.picture(one) for one in files[:MOST_FLAGGED]],
+        }
+        for flag, files in found.items()
+    ]
+
+
+def _calibration(curation: Curation) -> list[tuple[str, int, float, int]]:
+    """Source, pictures, the sharpness below which it counts as blurred, and how many do."""
+    sources: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    for one, judgement in zip(curation.files, curation.judgements, strict=True):
+        if judgement:
+            sources[calibrated_by(one)].append((judgement.least_sharpness, "blurred" in judgement.flags))
+    return [
+        (source, len(found), found[0][0], sum(blurred for _, blurred in found))
+        for source, found in sorted(sources.items())
+    ]

@@ -1,0 +1,209 @@
+"""Which photos of a collection make a corpus, and in which split: prevalence, floors, strata and groups.
+
+    wanted = class_targets({"acne": 0.7, "warts": 0.3}, total=200, floor=64)        # {"acne": 136, "warts": 64}
+    drawn = draw(members, wanted, seed=1)
+    split = split_groups(drawn.members, {"train": 0.4, "validation": 0.1, "test": 0.5}, seed=1)
+
+Chance comes from SHA-256 of the seed and each photo's key, so that a choice depends neither on the order of the photos
+nor on which other classes there are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.tables import read_table
+from loaders.errors import InputError
+
+_ROUNDING = 0.002
+"""How far the shares of a prevalence table may be from 1 in sum: people write them with three digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A photo: its key, its class, and every group it belongs to (patient, lesion, cluster of near duplicates)."""
+
+    key: str
+    label: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A class that has fewer photos than it should."""
+
+    label: str
+    wanted: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The photos drawn, in the order given, and the classes that fell short."""
+
+    members: tuple[Member, ...]
+    shortages: tuple[Shortage, ...]
+
+
+def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
+    """Shares of the classes from a table with the columns `diagnosis` (or `label`) and `share`; 0 for those left out.
+
+    Raises:
+        InputError: the table cannot be read, names a class that is not among `names` or twice, holds a share that is
+            no number from 0 to 1, or does not sum to 1.
+    """
+    table = read_table(path)
+    label, share = table.column("diagnosis", "label", needed=True), table.column("share", "prevalence", needed=True)
+    assert label is not None and share is not None
+    shares: dict[str, float] = {}
+    for line, row in table.rows:
+        name, text = row[label].strip(), row[share].strip()
+        if name not in names or name in shares:
+            found = f"{name!r} a second time" if name in shares else f"{name!r}"
+            raise InputError(f"{path}:{line}", found=found, expected="each once, of " + ", ".join(names))
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= 1:
+            raise InputError(f"{path}:{line}", found=f"share {text!r}", expected="a number from 0 to 1")
+        shares[name] = value
+    total = math.fsum(shares.values())
+    if abs(total - 1) > _ROUNDING:
+        raise InputError(path, found=f"shares that sum to {total:.6g}", expected="1", do="Divide each by the sum")
+    return {name: shares.get(name, 0.0) / total for name in names}
+
+
+def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dict[str, int]:
+    """How many photos each class should have: its share of `total`, but at least `floor`; they sum to `total`.
+
+    What the floor gives to rare classes is taken from the others in proportion to their shares.
+
+    >>> class_targets({"a": 0.9, "b": 0.1, "c": 0.0}, total=10, floor=2)
+    {'a': 6, 'b': 2, 'c': 2}
+
+    Raises:
+        InputError: the floor alone asks for more than `total`.
+    """
+    if total < floor * len(shares):
+        found = f"a total of {total:,} for {len(shares)} classes with a floor of {floor:,}"
+        raise InputError("--total", found=found, expected=f"at least {floor * len(shares):,}")
+    floored: set[str] = set()
+    while True:
+        rest = total - floor * len(floored)
+        mass = math.fsum(share for name, share in shares.items() if name not in floored)
+        exact = {name: rest * share / mass for name, share in shares.items() if name not in floored} if mass else {}
+        below = {name for name, count in exact.items() if count < floor}
+        if not below:
+            break
+        floored |= below
+    targets = {name: floor if name in floored else math.floor(exact[name]) for name in shares}
+    # What rounding down left over goes to the largest remainders.
+    by_remainder = sorted(exact, key=lambda name: (targets[name] - exact[name], name))
+    for name in by_remainder[: total - sum(targets.values())]:
+        targets[name] += 1
+    return targets
+
+
+def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int) -> Drawn:
+    """As many photos of each class as its target says, or all there are; groups that are not in it yet come first.
+
+    A class without a target is not drawn.
+    """
+    by_class: dict[str, list[Member]] = defaultdict(list)
+    for member in members:
+        by_class[member.label].append(member)
+    chosen: set[str] = set()
+    shortages = []
+    for label, wanted in targets.items():
+        there = by_class.get(label, [])
+        chosen.update(member.key for member in _varied(there, seed)[:wanted])
+        if len(there) < wanted:
+            shortages.append(Shortage(label, wanted, len(there)))
+    return Drawn(tuple(member for member in members if member.key in chosen), tuple(shortages))
+
+
+def _varied(members: Sequence[Member], seed: int) -> list[Member]:
+    """In random order, but the first photo of every group before the second of any."""
+    shuffled = sorted(members, key=lambda member: chance(seed, "draw", member.key))
+    seen: Counter[str] = Counter()
+    turns = []
+    for member in shuffled:
+        turns.append(max((seen[group] for group in member.groups), default=0))
+        seen.update(member.groups)
+    return [member for _, member in sorted(zip(turns, shuffled, strict=True), key=lambda pair: pair[0])]
+
+
+def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed: int) -> dict[str, str]:
+    """The split of each photo: every class in the ratios given, as closely as groups allow; no group in two splits.
+
+    Photos that share a group, directly or through others, go together. Large groups are placed first, each where its
+    classes lack most.
+
+    Raises:
+        InputError: the ratios do not sum to 1, or one is not positive.
+    """
+    if abs(math.fsum(ratios.values()) - 1) > 1e-9 or min(ratios.values(), default=0) <= 0:
+        shown = ", ".join(f"{name} {share:g}" for name, share in ratios.items())
+        raise InputError("ratios of the splits", found=shown, expected="positive shares that sum to 1")
+    joint = joined((f"key {member.key}", *(f"group {group}" for group in member.groups)) for member in members)
+    together: dict[str, list[Member]] = defaultdict(list)
+    for member in members:
+        together[joint[f"key {member.key}"]].append(member)
+    sizes = Counter(member.label for member in members)
+    need = {split: {label: share * n for label, n in sizes.items()} for split, share in ratios.items()}
+    overall = {split: share * len(members) for split, share in ratios.items()}
+    order = sorted(together.values(), key=lambda group: (-len(group), chance(seed, "split", min(m.key for m in group))))
+    found: dict[str, str] = {}
+    for group in order:
+        counts = Counter(member.label for member in group)
+        # Only whole photos can be lacking in a class; what is left over of many small classes evens out over all.
+        lacks = {s: sum(n * math.floor(need[s][label] + 1e-9) for label, n in counts.items()) for s in ratios}
+        best = max(ratios, key=lambda split: (lacks[split], round(overall[split], 9)))
+        for label, n in counts.items():
+            need[best][label] -= n
+        overall[best] -= len(group)
+        found.update((member.key, best) for member in group)
+    return found
+
+
+def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:
+    """For each name, the least name of all that it is linked with, directly or through others.
+
+    >>> joined([["b", "c"], ["c", "a"], ["d"]])
+    {'b': 'a', 'c': 'a', 'a': 'a', 'd': 'd'}
+    """
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        parent.setdefault(name, name)
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for link in links:
+        first = None
+        for name in link:
+            top = root(name)
+            if first is not None and top != first:
+                low, high = sorted((first, top))
+                parent[high] = low
+                top = low
+            first = top
+    return {name: root(name) for name in parent}
+
+
+def shuffled(keys: Iterable[str], *, seed: int, purpose: str) -> Iterator[str]:
+    """The keys in an order that depends on nothing but them, the seed and the purpose."""
+    return iter(sorted(keys, key=lambda key: chance(seed, purpose, key)))
+
+
+def chance(seed: int, purpose: str, key: str) -> str:
+    """A random-looking text of 64 hexadecimal digits for a key."""
+    return hashlib.sha256(f"{seed}\0{purpose}\0{key}".encode()).hexdigest()

@@ -1,0 +1,150 @@
+"""Are two candidate pictures the same? Keypoints give the geometry, pixels the proof.
+
+1. Match SIFT descriptors, as they are and mirrored; fit a similarity (RANSAC) and refine it to an affine map, since
+   copies are stretched, too.
+2. `explained`: what share of the keypoints in the common area, of the picture that has fewer, is matched. A copy
+   repeats nearly all of them. Photos from one fixed camera share the background only.
+3. `agreement`: lay one picture over the other, take out shading (band-pass), and measure what share of the structured
+   spots correlates. Text laid over a copy adds structure to one picture and leaves that of the other in place, so
+   the better of the two directions counts.
+
+A pair is a COPY when both measures say so, or when one says so overwhelmingly; a SCENE when it is another photo of the
+same thing: many matches, spread over the picture (not on one text or logo), from a camera that has moved. The same
+frame with other content is neither: that is what a fixed camera makes of two patients.
+
+The thresholds are set where copies made from one half of the trial photos and pairs of different hands on one rig
+part; the other half, and sets not looked at, are what scripts/bench/duplicates.py reports on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from builders.curation.agreement import agreement_of
+from builders.curation.alignment import Map, align, covered, inside, moved, same_frame, spread
+from builders.curation.features import Descriptors, Points, mirrored_descriptors, mirrored_points, strongest
+from builders.curation.opencv import cv2
+from builders.curation.pictures import Grey, Picture, shrunk
+
+COPY = "copy"
+SCENE = "scene"
+UNSURE = "unsure"
+DIFFERENT = "different"
+
+_SIDE = 320
+_KEYPOINTS = 300
+_LEAST_COVERED = 0.3  # of the picture that shows less
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What comparing needs of a picture, at 320 pixels."""
+
+    points: Points
+    descriptors: Descriptors
+    grey: Grey
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome for an ordered pair.
+
+    `matches` fit the map; `explained` and `agreement` are shares (see above); `of_first` and `of_second` say what share
+    of each picture the common area is. The second picture is the first one, mirrored left to right where `mirrored`
+    says so, and then turned clockwise by `turn` degrees (0, 90, 180, 270).
+    """
+
+    kind: str
+    matches: int = 0
+    explained: float = 0.0
+    agreement: float = 0.0
+    of_first: float = 0.0
+    of_second: float = 0.0
+    turn: int = 0
+    mirrored: bool = False
+
+    def swapped(self) -> Verdict:
+        """The same, told from the second picture."""
+        turn = self.turn if self.mirrored else -self.turn % 360
+        return replace(self, of_first=self.of_second, of_second=self.of_first, turn=turn)
+
+
+NOTHING = Verdict(DIFFERENT)
+
+
+def features(picture: Picture) -> Features:
+    """Keypoints and pixels of a picture."""
+    grey = shrunk(picture.grey, _SIDE)
+    return Features(*strongest(grey, _KEYPOINTS), grey)
+
+
+def compare(first: Features, second: Features) -> Verdict:
+    """Decide on a pair. Swapping the two may change a measure in its last digits, so give them in a fixed order."""
+    if first.grey.shape == second.grey.shape and np.array_equal(first.grey, second.grey):
+        return Verdict(COPY, len(first.points), 1.0, 1.0, 1.0, 1.0)
+    best = NOTHING
+    for mirror in (False, True):
+        verdict = _compare(_mirrored(first) if mirror else first, second, mirror)
+        if _rank(verdict) > _rank(best):
+            best = verdict
+    return best
+
+
+def _rank(verdict: Verdict) -> tuple[int, int]:
+    return (DIFFERENT, UNSURE, SCENE, COPY).index(verdict.kind), verdict.matches
+
+
+def _mirrored(features: Features) -> Features:
+    return Features(
+        mirrored_points(features.points, features.grey.shape[1]),
+        mirrored_descriptors(features.descriptors),
+        np.ascontiguousarray(features.grey[:, ::-1]),
+    )
+
+
+def _compare(first: Features, second: Features, mirror: bool) -> Verdict:
+    alignment = align(first.points, first.descriptors, second.points, second.descriptors)
+    if alignment is None:
+        return NOTHING
+    shapes = first.grey.shape, second.grey.shape
+    of_first, of_second = covered(alignment.map, *shapes)
+    if max(of_first, of_second) < _LEAST_COVERED:
+        return NOTHING
+    matches = len(alignment.points)
+    explained = matches / max(1, _repeatable(alignment.map, first, second))
+    agreement = agreement_of(alignment.map, first.grey, second.grey)
+    wide = spread(alignment.points) / max(1.0, of_second * second.grey.size)
+    kind = _kind(matches, explained, agreement, wide, mirror, same_frame(alignment.map, *shapes))
+    (a, b, _), (c, d, _) = alignment.map
+    return Verdict(
+        kind,
+        matches,
+        round(min(1.0, explained), 4),
+        round(agreement, 4),
+        round(of_first, 4),
+        round(of_second, 4),
+        round(float(np.degrees(np.arctan2(c - b, a + d))) / 90) % 4 * 90,
+        mirror,
+    )
+
+
+def _repeatable(affine: Map, first: Features, second: Features) -> int:
+    """How many keypoints the picture that has fewer of them has in the common area."""
+    back = np.asarray(cv2.invertAffineTransform(affine), np.float64)
+    of_first = inside(moved(affine, first.points), second.grey.shape).sum()
+    of_second = inside(moved(back, second.points), first.grey.shape).sum()
+    return int(min(of_first, of_second))
+
+
+def _kind(matches: int, explained: float, agreement: float, wide: float, mirror: bool, framed: bool) -> str:
+    # One text over all photos of one camera makes them alike beyond their background: there, more is asked for.
+    fixed_camera = framed and not mirror
+    if matches >= 15 and explained >= 0.40 and agreement >= (0.90 if fixed_camera else 0.60):
+        return COPY
+    if matches >= 8 and explained >= (0.33 if fixed_camera else 0.15) and agreement >= 0.95:
+        return COPY
+    if matches >= 24 and agreement >= 0.30 and wide >= 0.10 and not framed:
+        return SCENE
+    return UNSURE if matches >= 12 else DIFFERENT

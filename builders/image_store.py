@@ -1,0 +1,45 @@
+"""Cleaned images of a build, once each, named by the SHA-256 of their bytes, so that rows carry a name and no bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from loaders.disk import write_whole, writing
+from loaders.errors import BedsideError
+
+
+@dataclass(frozen=True, slots=True)
+class ImageStore:
+    """A folder of images. Picklable: workers write to it side by side, each file whole or absent."""
+
+    folder: Path
+
+    def put(self, data: bytes) -> str:
+        """Keep an image; the SHA-256 that names it. Raises BedsideError when the disk is full."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path(digest)
+        if not path.exists():
+            with writing(path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, data)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """The bytes of an image. Raises BedsideError when somebody removed or changed the file."""
+        path = self.path(digest)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            data = b""
+        if hashlib.sha256(data).hexdigest() != digest:
+            do = f"Delete the workspace {self.folder.parent} (keep its answers.sqlite) and run the same command again"
+            raise BedsideError(
+                path, found="an image of this build is gone or damaged", expected=f"SHA-256 {digest}", do=do
+            )
+        return data
+
+    def path(self, digest: str) -> Path:
+        """Where an image lies once it is kept."""
+        return self.folder / digest[:2] / digest

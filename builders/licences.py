@@ -1,0 +1,155 @@
+"""What a licence lets a builder do, from whatever a source wrote in its licence field.
+
+A rewritten caption is a derivative work: a row under a no-derivatives licence, or under none that is known, cannot be
+rewritten and redistributed. An uploader's licence field is not evidence, so every row keeps who asserts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+UNKNOWN = "unknown"
+
+# Elements of a Creative Commons licence, in the order in which its name lists them.
+_ELEMENTS = ("BY", "NC", "ND", "SA")
+_CC_URL = re.compile(r"creativecommons\.org/(licenses|publicdomain)/([a-z-]+)(?:/(\d\.\d))?")
+_CC_NAME = re.compile(
+    r"(?:CC|CREATIVE COMMONS)[ :-]*((?:BY|NC|ND|SA)(?:[ -]+(?:BY|NC|ND|SA))*)"
+    r"(?:[ -]+(?:LICEN[CS]E))?(?:[ -]+V?(\d(?:\.\d)?))?(?:[ -]+(?:INTERNATIONAL|UNPORTED|GENERIC|IGO|DEED))*"
+)
+_LONG_WORDS = (
+    ("ATTRIBUTION", "BY"),
+    ("NON-COMMERCIAL", "NC"),
+    ("NONCOMMERCIAL", "NC"),
+    ("NO-DERIVATIVES", "ND"),
+    ("NO DERIVATIVES", "ND"),
+    ("NODERIVATIVES", "ND"),
+    ("NODERIVS", "ND"),
+    ("NO-DERIVS", "ND"),
+    ("SHARE-ALIKE", "SA"),
+    ("SHARE ALIKE", "SA"),
+    ("SHAREALIKE", "SA"),
+)
+_SILENT = frozenset({"", "NONE", "NAN", "NULL", "N/A", "NA", "?", "UNKNOWN", "UNSPECIFIED", "OTHER", "NO-CC CODE"})
+_PUBLIC_DOMAIN = re.compile(r"PUBLIC[ -]?DOMAIN|PDM|PDDC|U\.?S\.?[ -]GOV")
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """A licence and its terms; `derivatives` is "yes", "no" or "unknown".
+
+    `id` follows SPDX where SPDX has an identifier; a Creative Commons licence whose version the source left out has
+    the identifier without one.
+    """
+
+    id: str
+    derivatives: str
+    commercial: bool
+    share_alike: bool
+
+    def named_by(self, name: str) -> bool:
+        """Whether a user who wrote `name` meant this licence; a name without a version means every version.
+
+        >>> read_licence("CC BY-NC-ND 4.0").named_by("cc by-nc-nd"), read_licence("CC BY-ND").named_by("CC-BY-ND-4.0")
+        (True, False)
+        """
+        wanted = name.strip().casefold() if name.strip().casefold() == UNKNOWN else read_licence(name).id.casefold()
+        if wanted == UNKNOWN:
+            # A wish that cannot be read is met by its own words only, not by everything unreadable.
+            return self.derivatives == UNKNOWN and name.strip().casefold() in (UNKNOWN, self.id.casefold())
+        return self.id.casefold() == wanted or _without_version(self.id).casefold() == wanted
+
+
+def read_licence(text: str | None) -> Licence:
+    """The licence that a source's field means.
+
+    >>> read_licence("https://creativecommons.org/licenses/by-nc-sa/4.0/").id, read_licence("CC BY").id
+    ('CC-BY-NC-SA-4.0', 'CC-BY')
+    >>> read_licence("CC BY-NC-ND").derivatives, read_licence("NO-CC CODE").derivatives
+    ('no', 'unknown')
+    """
+    plain = re.sub(r"[\s_]+", " ", (text or "").replace("–", "-")).strip().upper()
+    if plain in _SILENT:
+        return Licence(UNKNOWN, UNKNOWN, False, False)
+    if url := _CC_URL.search(plain.lower()):
+        kind, code, version = url.groups()
+        if kind == "licenses":
+            return _creative_commons(code.upper().split("-"), version)
+        return _free("CC0-1.0" if code == "zero" else "public-domain")
+    if re.match("ALL[ -]RIGHTS[ -]RESERVED", plain):
+        return Licence("all-rights-reserved", "no", False, False)
+    for long, short in _LONG_WORDS:
+        plain = plain.replace(long, short)
+    if names := _CC_NAME.findall(plain):
+        # Where a field names several, the one that asks for most holds.
+        return max((_creative_commons(re.split(r"[ -]+", code), version) for code, version in names), key=_strictness)
+    if re.search(r"\bCC[ -]?(?:0|ZERO)\b", plain):
+        return _free("CC0-1.0")
+    if _PUBLIC_DOMAIN.search(plain):
+        return _free("public-domain")
+    if re.fullmatch(r"MIT(?: LICENSE)?|APACHE[ -]?(?:LICENSE )?2(?:\.0)?|BSD-[23]-CLAUSE", plain):
+        return _free("MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else plain.title())
+    # Some licence that only a person can read: its own words name it, its terms stay unknown.
+    return Licence(" ".join((text or "").split()), UNKNOWN, False, False)
+
+
+def _free(name: str) -> Licence:
+    return Licence(name, "yes", True, False)
+
+
+def _creative_commons(elements: list[str], version: str | None) -> Licence:
+    found = [element for element in _ELEMENTS if element in elements]
+    if version and "." not in version:
+        version += ".0"
+    name = "-".join(["CC", *found, *([version] if version else [])])
+    return Licence(name, "no" if "ND" in found else "yes", "NC" not in found, "SA" in found)
+
+
+def _strictness(licence: Licence) -> tuple[bool, bool, bool]:
+    return licence.derivatives == "no", not licence.commercial, licence.share_alike
+
+
+def _without_version(name: str) -> str:
+    return re.sub(r"-\d\.\d\Z", "", name)
+
+
+def allows_rewriting(licence: str | None, allowed: frozenset[str] = frozenset()) -> tuple[bool, str]:
+    """Whether a caption under this licence may be rewritten and redistributed, and why not.
+
+    `allowed` are licences that the user lets through by name ("unknown", "CC-BY-NC-ND").
+
+    >>> allows_rewriting("CC BY-NC"), allows_rewriting("CC BY-ND"), allows_rewriting("", frozenset({"unknown"}))
+    ((True, ''), (False, 'no derivatives: CC-BY-ND'), (True, ''))
+    """
+    read = read_licence(licence)
+    if read.derivatives == "yes" or any(read.named_by(name) for name in allowed):
+        return True, ""
+    if read.derivatives == "no":
+        return False, f"no derivatives: {read.id}"
+    return False, "licence unknown" if read.id == UNKNOWN else f"licence unknown: {read.id}"
+
+
+def corpus_licence(licences: Iterable[str | None]) -> str:
+    """The licence of a corpus made of rows under these: a Hub identifier, or "other" where no single one fits.
+
+    The strictest combination of attribution, non-commercial and share-alike, at version 4.0. It is "other" when a row
+    is no-derivatives or unreadable, and when a commercial share-alike row meets a non-commercial one: neither licence
+    may then cover the whole.
+
+    >>> corpus_licence(["CC BY", "CC BY-NC", "CC BY-NC-SA 4.0"]), corpus_licence(["CC0"]), corpus_licence(["CC BY-ND"])
+    ('cc-by-nc-sa-4.0', 'cc0-1.0', 'other')
+    """
+    read = [read_licence(licence) for licence in set(licences)]
+    if not read or any(licence.derivatives != "yes" for licence in read):
+        return "other"
+    restricted = any(not licence.commercial for licence in read)
+    if restricted and any(licence.share_alike and licence.commercial for licence in read):
+        return "other"
+    if all(licence.id in ("CC0-1.0", "public-domain") for licence in read):
+        return "cc0-1.0"
+    if not all(licence.id.startswith(("CC-BY", "CC0", "public-domain")) for licence in read):
+        return "other"
+    share = any(licence.share_alike for licence in read)
+    return "cc-by" + "-nc" * restricted + "-sa" * share + "-4.0"

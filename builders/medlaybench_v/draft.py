@@ -1,0 +1,332 @@
+"""The draft: lay phrases put in the place of expert terms, in one left-to-right pass (Algorithm 1, Substitute).
+
+Matches are word-bounded, case-insensitive, plural-aware and longest first. They never touch a protected fact, and never
+see text that an earlier substitution inserted: the authors' replace loop turns "adrenal" into "adkidney" and rewrites
+its own insertions, which changes every second caption.
+
+    >>> from builders.medlaybench_v.facts import read
+    >>> from builders.medlaybench_v.terms import Term
+    >>> hepatic = Term("hepatic", "liver", None, "anatomy", "adjective", "", "", "the liver", False, "doc", "CC0-1.0")
+    >>> abscess = Term("abscess", "pocket of pus", None, "finding", "noun", "", "", "in", False, "doc", "CC0-1.0")
+    >>> drafter = Drafter([hepatic, abscess])
+    >>> caption = read("Two hepatic abscesses and hepatic veins; no adrenal mass.")
+    >>> drafter.draft(caption, drafter.match(caption)).text
+    'Two pockets of pus in the liver and liver veins; no adrenal mass.'
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick
+
+from builders.medlaybench_v.facts import Reading, read
+from builders.medlaybench_v.footnotes import unfold_key
+from builders.medlaybench_v.terms import Term, plural, plural_forms
+
+
+class Entry(NamedTuple):
+    """One surface form of the compiled vocabulary."""
+
+    surface: str  # lower case, as matched
+    lay: str
+    term: Term
+    only_attributive: bool  # an anatomy adjective: "hepatic lesion", not "the lesion is hepatic"
+    guarded: (
+        bool  # attributive, or the lay phrase holds a preposition, so no noun may follow: "bulge in a vessel" + "sac"
+    )
+    changes: bool  # False for names that are in the vocabulary to be left alone
+    placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
+
+
+class Match(NamedTuple):
+    """An entry found in a caption, at [start, end)."""
+
+    start: int
+    end: int
+    entry: Entry
+
+    @property
+    def changes(self) -> bool:
+        return self.entry.changes
+
+
+class Piece(NamedTuple):
+    """A stretch of a draft: original text, or a phrase put in place of `match`."""
+
+    text: str
+    match: Match | None = None
+
+
+class Draft(NamedTuple):
+    """A caption as original and inserted pieces, in order."""
+
+    pieces: list[Piece]
+
+    @property
+    def text(self) -> str:
+        return "".join([piece[0] for piece in self.pieces])
+
+
+_PREPOSITIONS = frozenset(
+    "of in on at from around near between under behind inside outside through due by with without for to along "
+    "above below that which".split()
+)
+# What may follow a phrase that already holds a preposition. Any other word would be its new head noun.
+_FUNCTION_WORDS = frozenset(
+    "of in on at from around near between under behind inside outside through due by with without for to along "
+    "above below that which and or but nor as than then while when where whose the a an this these those is are "
+    "was were be been being has have had may can could might will would not no also both into within over after "
+    "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
+    "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
+    "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
+    "appear seen noted along across up down via per until because shown associated present".split()
+)
+# After a hyphen these continue a word without changing what stands before it: "CT-guided".
+_HYPHEN_SUFFIXES = frozenset(
+    "guided like shaped enhanced weighted based sided related induced associated directed".split()
+)
+_SIDES = ("left", "right", "bilateral", "sided", "unilateral")
+# Places that a body has twice, as the vocabulary names them.
+_PAIRED = frozenset(
+    f"the {place}"
+    for place in (
+        "kidney", "lung", "breast", "eye", "eye socket", "hip socket", "shoulder blade", "collarbone", "thigh", "groin",
+        "armpit", "calf bone", "shin bone", "upper arm bone", "wrist", "heel bone", "kneecap", "kidney-to-bladder tube",
+    )
+)  # fmt: skip
+_SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
+_NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
+_HYPHENATED = re.compile(r"-([^\W\d_]+)")
+
+
+class Drafter:
+    """A vocabulary compiled for matching. Compile once, use for every caption; picklable through its terms."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        entries: dict[str, Entry] = {}
+        self.rejected: Counter[str] = Counter()
+        for entry in (*_entries(terms), *_compositions(terms)):
+            if entry.surface in entries:
+                continue
+            if not keeps_facts(entry.surface, entry.lay):
+                self.rejected["lay phrase changes a fact"] += 1
+                continue
+            entries[entry.surface] = entry
+        self._entries = list(entries.values())
+        self._automaton = AhoCorasick([entry.surface for entry in self._entries], store_patterns=False)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(surface form, lay phrase) of everything that is matched."""
+        return [(entry.surface, entry.lay) for entry in self._entries]
+
+    def match(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]] = ()) -> list[Match]:
+        """The matches to substitute, left to right, without overlap, longest first.
+
+        `recognised` are (start, end, term) of spans that a recogniser tied to a concept of the vocabulary although
+        their wording is not in it; of two equal spans the vocabulary's own wording counts.
+        """
+        lower = caption.lower
+        entries = self._entries
+        end_of_text = len(lower)
+        found = [
+            (start, -end, index)
+            for index, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
+            if (start == 0 or (before := lower[start - 1]) in _SEPARATORS or _parts_words(before))
+            and (end == end_of_text or (after := lower[end]) in _SEPARATORS or _ends_word(lower, end, after))
+        ]
+        if recognised:
+            entries = [*entries, *(_recognised(lower[start:end], term) for start, end, term in recognised)]
+            known = len(self._entries)
+            found += [
+                (start, -end, known + number)
+                for number, (start, end, _) in enumerate(recognised)
+                if entries[known + number].changes
+            ]
+        if not found:
+            return []
+        found.sort()
+        facts = [fact[2:4] for fact in caption.facts]
+        matches: list[Match] = []
+        free_from = 0
+        for start, minus_end, index in found:
+            if start < free_from:
+                continue
+            end = -minus_end
+            entry = entries[index]
+            if entry.guarded and not _fits(entry, lower, start, end):
+                continue
+            if not facts or not _cuts_a_fact(facts, start, end):
+                matches.append(Match(start, end, entry))
+                free_from = end
+        return matches
+
+    def draft(self, caption: Reading, matches: Iterable[Match]) -> Draft:
+        """Put the lay phrase of each match (left to right, not overlapping) in its place.
+
+        An abbreviation key at the end ("LV, left ventricle") is told where each abbreviation is first used (ML-G31),
+        unless its lay phrase starts with the abbreviation itself ("CT (CT scan)").
+        """
+        text = caption.text
+        changing = [match for match in matches if match.entry.changes]
+        pieces: list[Piece] = []
+        mentioned: set[str] = set()
+        for part in unfold_key(text):
+            inside = _substituted(text, part.start, part.end, changing, mentioned)
+            if part.defines is None:
+                pieces += inside
+            elif not "".join(piece.text for piece in inside).lower().startswith(part.defines.lower()):
+                pieces += [Piece(" ("), *inside, Piece(")")]
+        return Draft(pieces)
+
+
+def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], mentioned: set[str]) -> list[Piece]:
+    """The pieces of text[at:stop]."""
+    pieces = []
+    for match in matches:
+        start, end, _ = match
+        if start < at or end > stop:
+            continue
+        if start > at:
+            pieces.append(Piece(text[at:start]))
+        pieces.append(Piece(_inserted(text, match, mentioned), match))
+        at = end
+    if at < stop:
+        pieces.append(Piece(text[at:stop]))
+    return pieces
+
+
+def keeps_facts(surface: str, lay: str) -> bool:
+    """Whether a lay phrase has the numbers, sides, negations, markers and modalities of what it replaces.
+
+    A modality may be said with one more ("CT angiogram" -> "CT scan of blood vessels"), never with one less; a word
+    with a hidden negation ("asymptomatic") may be spelled out.
+    """
+    here, there = read(surface).facts, read(lay).facts
+    for kind in ("number", "side", "date", "marker"):
+        if sorted(f.value for f in here if f.kind == kind) != sorted(f.value for f in there if f.kind == kind):
+            return False
+    if sum(f.kind == "negation" for f in here) > sum(f.kind == "negation" for f in there):
+        return False
+    return {f.value for f in here if f.kind == "modality"} <= {f.value for f in there if f.kind == "modality"}
+
+
+def _entries(terms: Sequence[Term]) -> Iterator[Entry]:
+    for term in terms:
+        attributive = term.kind == "anatomy" and term.pos == "adjective"
+        yield _entry(term.expert, term.lay, term, attributive)
+        if term.pos == "noun":
+            expert, lay = plural_forms(term)
+            if expert:
+                yield _entry(expert, lay, term)
+
+
+def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Entry:
+    closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in lay.split()[1:])
+    return Entry(surface.lower(), lay, term, attributive, attributive or closes, lay.lower() != surface.lower())
+
+
+def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
+    """Place adjective + finding: "hepatic abscess" -> "pocket of pus in the liver".
+
+    Where the place comes in pairs, its side goes with it: "left renal cyst" -> "fluid pocket in the left kidney".
+    """
+    places = [t for t in terms if t.kind == "anatomy" and t.pos == "adjective" and t.site]
+    findings = [t for t in terms if t.kind in ("finding", "disease") and t.pos == "noun" and t.site]
+    for finding in findings:
+        if any(word in _PREPOSITIONS - {"of"} for word in finding.lay.split()):
+            continue  # "bulge in a blood vessel in the liver" says too much: such findings need an entry of their own
+        expert_plural, lay_plural = plural_forms(finding)
+        for place in places:
+            one, where = f"{place.expert} {finding.expert}", place.site
+            yield _placed(one, finding.lay, finding, where)
+            if expert_plural:
+                yield _placed(f"{place.expert} {expert_plural}", lay_plural, finding, where)
+            if where not in _PAIRED:
+                continue
+            noun = where.removeprefix("the ")
+            for side in ("left", "right"):
+                yield _placed(f"{side} {one}", finding.lay, finding, f"the {side} {noun}")
+                if expert_plural:
+                    yield _placed(f"{side} {place.expert} {expert_plural}", lay_plural, finding, f"the {side} {noun}")
+            if expert_plural:
+                yield _placed(f"bilateral {place.expert} {expert_plural}", lay_plural, finding, f"both {plural(noun)}")
+
+
+def _placed(surface: str, lay: str, finding: Term, where: str) -> Entry:
+    lay = f"{lay} {finding.site} {where}"
+    return Entry(surface.lower(), lay, finding, False, True, True, placed=True)
+
+
+def _recognised(surface: str, term: Term) -> Entry:
+    """An entry for a wording that a recogniser tied to the term's concept, in the number of that wording."""
+    many = term.pos == "noun" and _looks_plural(surface) and not _looks_plural(term.expert.lower())
+    lay = (plural_forms(term)[1] or term.lay) if many else term.lay
+    return _entry(surface, lay if keeps_facts(surface, lay) else surface, term)
+
+
+def _looks_plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
+def _parts_words(before: str) -> bool:
+    return not (before.isalnum() or before in "-–'’_")
+
+
+def _ends_word(text: str, end: int, after: str) -> bool:
+    if after in "-–":
+        suffix = _HYPHENATED.match(text, end)
+        return suffix is not None and suffix[1] in _HYPHEN_SUFFIXES
+    return not (after.isalnum() or after == "_")
+
+
+def _cuts_a_fact(facts: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a match would take a part of a protected span; a whole one inside is checked by `keeps_facts`."""
+    for first, last in facts:
+        if first >= end:
+            return False
+        if start < last and not (start <= first and last <= end):
+            return True
+    return False
+
+
+def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
+    """Whether the lay phrase can stand between what comes before and what follows."""
+    following = _NEXT_WORD.match(text, end)
+    if entry.only_attributive:
+        if following is None:
+            return text[end : end + 1] in (",", "/")
+        return following[1] not in _FUNCTION_WORDS or following[1] in ("and", "or")
+    if entry.placed and text[:start].rstrip().endswith(_SIDES):
+        return False
+    return following is None or following[1] in _FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
+
+
+def _inserted(text: str, match: Match, mentioned: set[str]) -> str:
+    """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
+    start, end, entry = match
+    lay = entry.lay
+    if text[start].isupper() and _starts_sentence(text, start):
+        lay = lay[0].upper() + lay[1:]
+    if entry.term.gloss and entry.term.expert not in mentioned:
+        mentioned.add(entry.term.expert)
+        if not _in_parentheses(text, start):
+            surface = text[start:end]
+            lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
+    return lay
+
+
+def _starts_sentence(text: str, at: int) -> bool:
+    before = text[max(0, at - 4) : at].rstrip(" (")
+    return (not before and at < 4) or before.endswith((".", "!", "?", ":"))
+
+
+def _in_parentheses(text: str, at: int) -> bool:
+    return text.count("(", 0, at) > text.count(")", 0, at)

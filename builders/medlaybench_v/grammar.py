@@ -1,0 +1,123 @@
+"""The rule-based refiner: mends what a word-for-word draft breaks, and nothing else.
+
+Used where no chat model is given, and as the draft that is handed to one. It works only at the seams of inserted
+phrases (articles, doubled words) and on the outer form of the caption (spaces, first capital, full stop), so it
+cannot lose a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from builders.medlaybench_v.draft import Draft, Piece
+
+_ARTICLE_AT_END = re.compile(r"\b([Aa]n?)(\s+)\Z")
+_LAST_WORD = re.compile(r"([^\W_]+(?:-[^\W_]+)*)(\s*)\Z")
+_FIRST_WORD = re.compile(r"\s+([^\W_]+(?:-[^\W_]+)*)")
+_PICTURES = frozenset(
+    "scan scans image images imaging picture pictures study studies examination exam view views film films slice "
+    "slices".split()
+)
+_DETERMINERS = frozenset("the a an".split())
+_SPACES = re.compile(r"\s+")
+_SPACE_BEFORE = re.compile(r"\s+([,.;:!?)\]])(?!\d)")
+_SPACE_INSIDE = re.compile(r"([(\[])\s+")
+_NO_SPACE_AFTER = re.compile(r"([a-z)])([,;])(?=[A-Za-z])")
+_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to) \1\b", re.IGNORECASE)
+
+
+def polish(draft: Draft) -> str:
+    """Turn a draft into a caption: articles, doubled words, spaces, sentence case, full stop.
+
+    Length and order of the facts stay as they are.
+    """
+    pieces = [piece for piece in draft.pieces if piece.text]
+    texts = [piece.text for piece in pieces]
+    for i, piece in enumerate(pieces):
+        if piece.match is None:
+            continue
+        if i and pieces[i - 1].match is None:
+            texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i])
+            if i > 1 and not texts[i - 1].strip():
+                texts[i] = _without_repeated_head(texts[i - 2], texts[i])
+        if i + 1 < len(pieces):
+            texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
+    return tidy("".join(texts))
+
+
+def tidy(text: str) -> str:
+    """Spaces, first capital, full stop."""
+    text = _SPACES.sub(" ", text).strip()
+    text = _SPACE_BEFORE.sub(r"\1", text)
+    text = _SPACE_INSIDE.sub(r"\1", text)
+    text = _NO_SPACE_AFTER.sub(r"\1\2 ", text)
+    text = _REPEATED.sub(r"\1", text)
+    if not text:
+        return text
+    first = text.split(" ", 1)[0]
+    if first[:1].islower() and not any(c.isupper() or c.isdigit() for c in first):
+        text = text[0].upper() + text[1:]
+    if text[-1].isalnum() or text[-1] in ')]"”’%°':
+        text += "."
+    elif text[-1] in ",;:":
+        text = text[:-1] + "."
+    return text
+
+
+def _without_repeated_head(before: str, inserted: str) -> str:
+    """Mend "noncancerous" + "noncancerous gland tumor"."""
+    first, _, rest = inserted.partition(" ")
+    last = _LAST_WORD.search(before)
+    return rest if rest and last and last.group(1).lower() == first.lower() else inserted
+
+
+def _join_before(before: str, inserted: str) -> tuple[str, str]:
+    """Mend "an" + "bulge", and "chest" + "chest X-ray"."""
+    article = _ARTICLE_AT_END.search(before)
+    if article:
+        right = indefinite(inserted)
+        shown = right.capitalize() if article.group(1)[0].isupper() else right
+        return before[: article.start()] + shown + article.group(2), inserted
+    last = _LAST_WORD.search(before)
+    first, _, rest = inserted.partition(" ")
+    if last and last.group(2) and last.group(1).lower() == first.lower():
+        return (before, rest) if rest else (before[: last.start(2)], "")
+    if first in _DETERMINERS and last and last.group(1).lower() in _DETERMINERS | {"this", "that", "its", "his", "her"}:
+        return before, rest
+    return before, inserted
+
+
+def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
+    """Mend "CT scan" + "scan", "X-ray picture" + "images"."""
+    head, _, last = inserted.rpartition(" ")
+    first = _FIRST_WORD.match(after)
+    if not head or first is None:
+        return inserted, after
+    following = first.group(1).lower()
+    if last.lower() == following and piece.match is None:
+        return inserted, after[first.end() :]
+    if last.lower() in _PICTURES and following in _PICTURES:
+        return head, after
+    return inserted, after
+
+
+@cache
+def _engine() -> object:
+    import inflect
+
+    return inflect.engine()
+
+
+@cache
+def _article_of(word: str) -> str:
+    return str(_engine().a(word)).split(" ", 1)[0]  # type: ignore[attr-defined]
+
+
+def indefinite(phrase: str) -> str:
+    """ "a" or "an" before a phrase, by the sound of its first word.
+
+    >>> indefinite("X-ray"), indefinite("unusual bulge"), indefinite("ultrasound"), indefinite("MRI scan")
+    ('an', 'an', 'an', 'an')
+    """
+    return _article_of(phrase.split(" ", 1)[0].strip('(“"'))

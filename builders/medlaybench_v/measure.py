@@ -1,0 +1,79 @@
+"""Statistics of a release, measured from its rows: what the card prints and `bedside verify` measures again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import JsonValue
+
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.gates import GATES, check
+from builders.medlaybench_v.stages import context_of
+from loaders.medlaybench_v import MODALITIES
+
+STATUSES = ("accepted", "repaired", "fallback", "ungated")
+
+
+def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
+    """Counts by split, modality, status, refiner, licence and gate; mean lengths in words."""
+    modality: dict[str, Counter[str]] = {}
+    status: dict[str, Counter[str]] = {}
+    refiner: Counter[str] = Counter()
+    licence: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    gates: Counter[str] = Counter()
+    total = with_lay = with_image = expert_words = layman_words = 0
+    for row in rows:
+        total += 1
+        modality.setdefault(row["split"], Counter())[row["modality"]] += 1
+        status.setdefault(row["split"], Counter())[row["status"]] += 1
+        refiner[row["refiner"]] += 1
+        licence[row["licence"] or "unknown"] += 1
+        for verdict in row["gates"]:
+            gates[verdict["gate"]] += 1
+            failed[verdict["gate"]] += not verdict["passed"]
+        with_lay += any(concept["lay"] and concept["start"] >= 0 for concept in row["concepts"])
+        with_image += row["image"] is not None
+        expert_words += len(row["expert_caption"].split())
+        layman_words += len(row["layman_caption"].split())
+    splits = sorted(modality)
+    return {
+        "modality_by_split": {m.code: {split: modality[split][m.code] for split in splits} for m in MODALITIES},
+        "status_by_split": {
+            name: {split: status[split][name] for split in splits}
+            for name in STATUSES
+            if any(status[split][name] for split in splits)
+        },
+        "refiner": dict(sorted(refiner.items())),
+        "licence": dict(sorted(licence.items())),
+        "gates": {gate: {"passed": gates[gate] - failed[gate], "failed": failed[gate]} for gate in GATES},
+        "with_lay_phrase": with_lay,
+        "with_image": with_image,
+        "expert_words": round(expert_words / total, 2) if total else 0.0,
+        "layman_words": round(layman_words / total, 2) if total else 0.0,
+    }
+
+
+def check_row(row: dict[str, Any]) -> list[str]:
+    """What is wrong with a row of a release: its spans, or verdicts that do not hold when the gates run again."""
+    problems = []
+    caption = row["expert_caption"]
+    for name in ("concepts", "protected"):
+        text = "surface" if name == "concepts" else "text"
+        for span in row[name]:
+            if span["start"] >= 0 and caption[span["start"] : span["end"]] != span[text]:
+                problems.append(f"{name}: {span[text]!r} is not at {span['start']}-{span['end']} of the expert caption")
+    if row["status"] not in STATUSES:
+        problems.append(f"status {row['status']!r}, expected one of {', '.join(STATUSES)}")
+    recorded = {v["gate"]: (v["passed"], v["reason"]) for v in row["gates"]}
+    verdicts = check(read(caption), read(row["layman_caption"]), context_of(row))
+    for verdict in verdicts:
+        if recorded.get(verdict.gate) != (verdict.passed, verdict.reason):
+            problems.append(
+                f"gate {verdict.gate}: recorded {recorded.get(verdict.gate)}, found {(verdict.passed, verdict.reason)}"
+            )
+        if not verdict.passed and row["status"] in ("accepted", "repaired"):
+            problems.append(f"status {row['status']}, but gate {verdict.gate} fails: {verdict.reason}")
+    return problems

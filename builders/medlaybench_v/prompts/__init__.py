@@ -1,0 +1,35 @@
+"""Prompt texts of the refiner, one file per block, and the conditions of the ablation as lists of blocks.
+
+What a condition (Table 5) lacks, its prompt lacks too, and nothing else differs (ML-G16). `--prompts DIR` replaces any
+of the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from loaders import prompts
+from loaders.prompts import Prompts
+
+CONDITIONS: dict[str, tuple[str, ...]] = {
+    "llm": ("expert", "answer"),
+    "llm+cui": ("expert", "terms", "answer"),
+    "scgr": ("expert", "concepts", "facts", "draft", "answer"),
+}
+_OF_A_ROW = frozenset(("expert", "concepts", "terms", "facts", "draft"))
+_BLOCKS: dict[str, frozenset[str]] = {
+    "system": frozenset(),
+    "retry": frozenset({"failures"}),
+    **dict.fromkeys(("expert", "concepts", "terms", "facts", "draft", "answer"), _OF_A_ROW),
+}
+
+
+def read_prompts(folder: Path | None = None) -> Prompts:
+    """The shipped blocks, or those of `folder`; see `loaders.prompts.read_prompts` for what it raises."""
+    return prompts.read_prompts(Path(__file__).parent, _BLOCKS, folder)
+
+
+def user_prompt(blocks: Prompts, condition: str, values: Mapping[str, str]) -> str:
+    """The blocks of a condition, filled in, one below the other."""
+    return "\n\n".join(blocks.fill(name, values) for name in CONDITIONS[condition])

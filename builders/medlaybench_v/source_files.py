@@ -1,0 +1,272 @@
+"""Captions out of one file: CSV, TSV, Parquet, JSON or JSON lines, with the column names that others use.
+
+`Columns` finds what a file offers; `caption_rows` yields rows of the builder's own shape.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.tables import decode, plain_name, read_bytes, read_table
+from loaders.errors import InputError
+from loaders.medlaybench_v import parse_cuis
+
+Row = dict[str, Any]
+
+SPLITS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
+_IMAGE_SUFFIX = re.compile(r"\.(?:jpe?g|png|gif|bmp|tiff?|webp)\Z", re.IGNORECASE)
+_ARTICLE = re.compile(r"PMC\d+")
+_SPLIT_IN_ID = re.compile(r"ROCOv2_\d{4}_(train|valid|validation|test)_")
+
+_IDENTIFIER = ("image_id", "id", "roco_id", "name", "file", "filename", "file_name", "figure_id")
+_CAPTION = ("expert_caption", "caption", "expert", "text")
+_CUIS = ("cuis", "cui", "concepts")
+_LICENCE = ("licence", "license", "cc")
+_ASSERTED = ("licence_asserted_by", "license_asserted_by")
+_ARTICLE_COLUMN = ("article_id", "pmc_file", "pmcid", "pmc_id", "pmc", "article")
+_ATTRIBUTION = ("attribution", "credit", "citation")
+_LINKS = ("url", "source_url", "doi")
+_SPLIT = ("split", "subset")
+_FILES = ("image_path", "image_file", "file", "filename", "file_name", "image", "pmc_file", "source_filename")
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a file: its columns, a way to go through them as often as needed, and its SHA-256.
+
+    `each(None)` yields (where, record); `each("id")` may leave the other columns out.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    each: Callable[[str | None], Iterator[tuple[str, Mapping[str, Any]]]]
+    digest: str
+
+
+def read_records(path: Path) -> Records:
+    """Open a file of captions by its suffix.
+
+    Raises:
+        InputError: missing, empty, cut off, not UTF-8, of another type, or without the structure of its type.
+    """
+    suffix = path.suffix.casefold()
+    if suffix in (".csv", ".tsv"):
+        table = read_table(path)
+        return Records(
+            path, table.columns, lambda _: ((f"{path.name}:{n}", row) for n, row in table.rows), table.digest
+        )
+    if suffix in (".json", ".jsonl", ".ndjson"):
+        return _json_records(path, lines=suffix != ".json")
+    if suffix in (".parquet", ".pq"):
+        return _parquet_records(path)
+    if not path.exists():
+        read_bytes(path)
+    raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json or .jsonl")
+
+
+def _json_records(path: Path, *, lines: bool) -> Records:
+    data = read_bytes(path)
+    text = decode(data, path)
+    rows: list[tuple[str, Mapping[str, Any]]] = []
+    if lines:
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip():
+                rows.append((f"{path.name}:{number}", _object(_parse(line, path, number), f"{path}:{number}")))
+    else:
+        value = _parse(text, path, 1)
+        if not isinstance(value, list):
+            raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects")
+        rows = [(f"{path.name}[{i}]", _object(item, f"{path}[{i}]")) for i, item in enumerate(value)]
+    if not rows:
+        raise InputError(path, found="holds no record", expected="at least one")
+    columns = tuple(dict.fromkeys(name for _, row in rows for name in row))
+    return Records(path, columns, lambda _: iter(rows), hashlib.sha256(data).hexdigest())
+
+
+def _parse(text: str, path: Path, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}:{line + error.lineno - 1}",
+            found=f"is not whole JSON ({error.msg})",
+            expected="JSON",
+            do="Fetch the file again if it was cut off",
+        ) from None
+    except RecursionError:
+        raise InputError(path, found="JSON nested too deep", expected="a list of flat objects") from None
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(where, found=f"a JSON {type(value).__name__}", expected="an object with a caption")
+    return value
+
+
+def _parquet_records(path: Path) -> Records:
+    if not path.is_file() or path.stat().st_size == 0:
+        read_bytes(path)
+    try:
+        file = pq.ParquetFile(path)
+        columns, count = tuple(file.schema_arrow.names), file.metadata.num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise _broken_parquet(path, error) from None
+    if count == 0:
+        raise InputError(path, found="holds no row", expected="at least one row")
+
+    def each(only: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        number = 0
+        try:
+            # Small batches: a row may carry an image.
+            for batch in pq.ParquetFile(path).iter_batches(batch_size=64, columns=[only] if only else None):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{path.name}, row {number}", row
+        except (pa.ArrowException, OSError) as error:
+            raise _broken_parquet(path, error) from None
+
+    with path.open("rb") as raw:
+        digest = hashlib.file_digest(raw, "sha256").hexdigest()
+    return Records(path, columns, each, digest)
+
+
+def _broken_parquet(path: Path, error: Exception) -> InputError:
+    first = str(error).splitlines()[0]
+    return InputError(path, found=f"is no whole Parquet file ({first})", expected="Parquet", do="Fetch the file again")
+
+
+class Columns:
+    """Which of a file's columns says what.
+
+    Raises:
+        InputError: there is no caption or no identifier; the error lists what there is.
+    """
+
+    def __init__(self, records: Records) -> None:
+        self._own = {plain_name(name): name for name in records.columns}
+        self._path = records.path
+        self._columns = records.columns
+        self.identifier = self._needed(_IDENTIFIER)
+        self.caption = self._needed(_CAPTION)
+        self.cuis = self._first(_CUIS)
+        self.licence = self._first(_LICENCE)
+        self.asserted = self._first(_ASSERTED)
+        self.article = self._first(_ARTICLE_COLUMN)
+        self.attribution = self._first(_ATTRIBUTION)
+        self.split = self._first(_SPLIT)
+        self.links = [self._own[name] for name in _LINKS if name in self._own]
+        self.files = [self._own[name] for name in _FILES if name in self._own]
+        self.image = self._first(("image",))
+
+    def _first(self, names: Sequence[str]) -> str | None:
+        return next((self._own[name] for name in names if name in self._own), None)
+
+    def _needed(self, names: Sequence[str]) -> str:
+        found = self._first(names)
+        if found is None:
+            raise InputError(
+                self._path,
+                found=f"has no column {names[0]!r}; its columns are: {', '.join(self._columns)}",
+                expected="one of " + ", ".join(names),
+            )
+        return found
+
+
+def caption_rows(records: Records, default_split: str) -> Iterator[Row]:
+    """Rows of the builder's shape, captions stripped and their white space collapsed (ML-G31), CUIs as a list.
+
+    `files` are the names by which an image folder may know the row; `image_bytes` is what the file itself holds.
+
+    Raises:
+        InputError: a cell of another type, a bad CUI, or a split of another name, each with its row.
+    """
+    columns = Columns(records)
+    stems = _unique_stems(records, columns)
+    for where, record in records.each(None):
+        name = _text(record, columns.identifier, where)
+        article = _article(_text(record, columns.article, where))
+        image = record.get(columns.image) if columns.image else None
+        yield {
+            "image_id": _IMAGE_SUFFIX.sub("", name) if stems else name,
+            "split": _split(_text(record, columns.split, where), name, default_split, where),
+            "expert_caption": _text(record, columns.caption, where),
+            "cuis": parse_cuis(record.get(columns.cuis) if columns.cuis else None, where),
+            "licence": _text(record, columns.licence, where),
+            "licence_asserted_by": _text(record, columns.asserted, where)
+            or (f"column {columns.licence!r} of {records.path.name}" if columns.licence else ""),
+            "attribution": _attribution(record, columns, article, where),
+            "article_id": article,
+            "image_bytes": image.get("bytes") if isinstance(image, dict) else None,
+            "files": tuple(
+                str(record[column])
+                for column in columns.files
+                if isinstance(record.get(column), str) and record[column]
+            ),
+            "where": where,
+        }
+
+
+def _unique_stems(records: Records, columns: Columns) -> bool:
+    """Whether file names in the identifier column still tell rows apart without their endings."""
+    names = {_text(record, columns.identifier, where) for where, record in records.each(columns.identifier)}
+    return len({_IMAGE_SUFFIX.sub("", name) for name in names}) == len(names)
+
+
+def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:
+    value = record.get(column) if column else None
+    if value is None:
+        return ""
+    if (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and column is not None
+        and plain_name(column) in _IDENTIFIER
+    ):
+        return str(value)
+    if not isinstance(value, str):
+        raise InputError(where, found=f"{column} of type {type(value).__name__}", expected="a text")
+    return " ".join(value.split())
+
+
+def _split(value: str, name: str, default: str, where: str) -> str:
+    if value:
+        if value.casefold() not in SPLITS:
+            raise InputError(where, found=f"split {value!r}", expected="train, validation or test")
+        return SPLITS[value.casefold()]
+    in_name = _SPLIT_IN_ID.match(name)
+    return SPLITS[in_name[1]] if in_name else default
+
+
+def _article(text: str) -> str | None:
+    found = _ARTICLE.search(text)
+    return found[0] if found else (text or None)
+
+
+def _attribution(record: Mapping[str, Any], columns: Columns, article: str | None, where: str) -> str:
+    """Whom to name for a row: what the source says itself, else its links, else its article."""
+    said = _text(record, columns.attribution, where)
+    if said:
+        return said
+    links = [_text(record, column, where) for column in columns.links]
+    links = [f"https://doi.org/{link}" if link.startswith("10.") else link for link in links if link]
+    if article and _ARTICLE.fullmatch(article):
+        links.append(article_link(article))
+    return "; ".join(dict.fromkeys(links))
+
+
+def article_link(article: str) -> str:
+    """Where an article of PubMed Central is read."""
+    return f"https://pmc.ncbi.nlm.nih.gov/articles/{article}/"

@@ -1,0 +1,152 @@
+"""One entry of a lay vocabulary, and the plural of its two sides."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+KINDS = (
+    "modality",
+    "view",
+    "anatomy",
+    "finding",
+    "disease",
+    "procedure",
+    "device",
+    "agent",
+    "laterality",
+    "direction",
+    "time",
+    "other",
+)
+POS = ("noun", "adjective", "phrase")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An expert term and what to say instead, both as they stand inside a sentence.
+
+    `expert_plural` and `lay_plural` are "" where the rule makes them and "-" where there is none; `site` is the
+    preposition that joins a place to a finding, or the noun phrase of an anatomy adjective's place; `gloss` asks for
+    "lay (expert)" at the first mention.
+    """
+
+    expert: str
+    lay: str
+    cui: str | None
+    kind: str
+    pos: str
+    expert_plural: str
+    lay_plural: str
+    site: str
+    gloss: bool
+    source: str
+    licence: str
+
+
+# Head nouns of radiology whose plural follows Latin or Greek; the rest is left to `inflect`.
+_CLASSICAL = {
+    "acetabulum": "acetabula",
+    "adenocarcinoma": "adenocarcinomas",
+    "alveolus": "alveoli",
+    "apex": "apices",
+    "appendix": "appendices",
+    "atrium": "atria",
+    "bacterium": "bacteria",
+    "bronchus": "bronchi",
+    "bulla": "bullae",
+    "bursa": "bursae",
+    "calculus": "calculi",
+    "calyx": "calyces",
+    "cortex": "cortices",
+    "diverticulum": "diverticula",
+    "embolus": "emboli",
+    "fistula": "fistulas",
+    "focus": "foci",
+    "ganglion": "ganglia",
+    "gas": "gases",
+    "gyrus": "gyri",
+    "haustrum": "haustra",
+    "hilum": "hila",
+    "hilus": "hili",
+    "humerus": "humeri",
+    "labrum": "labra",
+    "larynx": "larynges",
+    "lens": "lenses",
+    "matrix": "matrices",
+    "nevus": "nevi",
+    "nidus": "nidi",
+    "nucleus": "nuclei",
+    "ovum": "ova",
+    "pancreas": "pancreases",
+    "phalanx": "phalanges",
+    "pharynx": "pharynges",
+    "radius": "radii",
+    "ramus": "rami",
+    "septum": "septa",
+    "sequestrum": "sequestra",
+    "sulcus": "sulci",
+    "thorax": "thoraces",
+    "thrombus": "thrombi",
+    "trochanter": "trochanters",
+    "tuberculum": "tubercula",
+    "villus": "villi",
+}
+_CLASSICAL_PLURALS = frozenset(_CLASSICAL.values())
+_PREPOSITION = re.compile(
+    r"\s(?:of|in|on|at|with|without|from|for|to|by|around|near|between|under|behind|inside|outside|through|due|after|"
+    r"before|during|along|above|below|that|which)\s"
+)
+# A capitalised or digit-bearing head ("CT", "T2", "PET/CT", "B") takes a plain s.
+_ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")
+
+
+@cache
+def _engine() -> Any:
+    import inflect
+
+    return inflect.engine()
+
+
+@cache
+def _plural_word(word: str) -> str:
+    if _ACRONYM.match(word):
+        return word if word.endswith("s") else word + "s"
+    lower = word.lower()
+    if lower in _CLASSICAL_PLURALS:
+        return word
+    if lower in _CLASSICAL:
+        return word[:1] + _CLASSICAL[lower][1:]
+    engine = _engine()
+    singular = engine.singular_noun(lower)
+    # "nodes" is a plural already; "mass", "abscess", "pelvis" only look like one.
+    if singular and not lower.endswith(("ss", "us", "is")) and engine.plural_noun(singular) == lower:
+        return word
+    return str(engine.plural_noun(word))
+
+
+def plural(phrase: str) -> str:
+    """The plural of a noun phrase: its head is the word before the first preposition.
+
+    >>> plural("pocket of pus"), plural("bronchus"), plural("swollen lymph nodes"), plural("CT")
+    ('pockets of pus', 'bronchi', 'swollen lymph nodes', 'CTs')
+    """
+    joint = _PREPOSITION.search(phrase)
+    head, rest = (phrase[: joint.start()], phrase[joint.start() :]) if joint else (phrase, "")
+    before, word = re.fullmatch(r"(.*?)([^\s-]*)", head, re.DOTALL).groups()  # type: ignore[union-attr]
+    return before + _plural_word(word) + rest if word else phrase
+
+
+def plural_forms(term: Term) -> tuple[str, str]:
+    """Plural of the expert side and the lay text for it; two empty strings where the term has no plural of its own.
+
+    A lay side without a plural ("swelling") stands for one and for many.
+    """
+    if term.pos != "noun" or term.expert_plural == "-":
+        return "", ""
+    expert = term.expert_plural or plural(term.expert)
+    if expert == term.expert:
+        return "", ""
+    return expert, term.lay if term.lay_plural == "-" else term.lay_plural or plural(term.lay)

@@ -1,0 +1,302 @@
+"""The lay vocabulary: which expert term becomes which lay phrase, from whom, under which licence (ML-G7).
+
+`read_vocabulary("bundled")` is the CC0 list written for this project; any other name is a file that the user has: a
+CSV, a UMLS `MRCONSO.RRF` or META folder, MedlinePlus health topics. A pair that cannot stand in for another inside a
+sentence is set aside with its reason, never lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from builders.medlaybench_v.headwords import in_sentence
+from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms
+from builders.medlaybench_v.vocabulary_readers import (
+    CLINICAL_TYPES,
+    Candidate,
+    Reading,
+    read_csv,
+    read_medlineplus,
+    read_umls,
+)
+from builders.tables import read_table
+from loaders.errors import InputError
+
+__all__ = [
+    "CLINICAL_TYPES",
+    "KINDS",
+    "POS",
+    "Rejected",
+    "Term",
+    "Vocabulary",
+    "VocabularySource",
+    "combine",
+    "plural_forms",
+    "read_vocabulary",
+]
+
+BUNDLED = Path(__file__).with_name("vocabulary.csv")
+REVIEW = Path(__file__).with_name("vocabulary_review.csv")
+LAY_WORDS = 8
+EXPERT_LETTERS = 3
+
+# Headwords of public lists that mean something else, or nothing medical, in a caption. Curated lists are not held
+# against these: their authors chose each word.
+COMMON_WORDS = frozenset(
+    "adhesion alcohol anterior base blow body boil bone brain cavities cavity cell clot coke cold confusion "
+    "contrast cosmetics crystal defect differential discharge disorder drugs ear exhaustion eye face fatigue field "
+    "film finding flushing foot fracture gas genetics growth hand hash head heart image immunity inheritance injury "
+    "irritability lead leg lesion light line liver lung male mass medications meth mole mono mottling newborn nose "
+    "onset pain patient period physician physicians plaque plate pulse rehabilitation resources respiration ring "
+    "rupture scan screen shot skin sodium stage strains stroke study sugar swelling test thorax tick tina tissue "
+    "tube tumor tumour ultrasound view water weakness".split()
+)
+# Words that a lay phrase may not bring in: they would add a fact, or speak of another thing than the expert term.
+ADDED_FACTS = frozenset(
+    "acute adult adults bilateral both care childhood chronic congenital diet left malignant overdose poisoning right "
+    "severe seniors".split()
+)
+_TITLE_WORDS = frozenset("about are can could do does how is should what when who why".split())
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_PARTS = re.compile(r"\w+")
+_STRAY = re.compile(r"[^\w\s'’/(),.+&:;°%-]|_")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A pair that is not used, and why."""
+
+    expert: str
+    lay: str
+    source: str
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularySource:
+    """One file behind a vocabulary: its name, SHA-256, pairs read and pairs used."""
+
+    name: str
+    digest: str
+    pairs: int
+    used: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms with one lay phrase for each expert form, in the order of the expert forms."""
+
+    terms: tuple[Term, ...]
+    rejected: tuple[Rejected, ...]
+    sources: tuple[VocabularySource, ...]
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 over the terms: it changes when a draft could."""
+        fields = [field.name for field in dataclasses.fields(Term)]
+        rows = [[getattr(term, name) for name in fields] for term in self.terms]
+        return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
+
+    @cached_property
+    def licences(self) -> dict[str, int]:
+        """Terms under each licence."""
+        return dict(sorted(Counter(term.licence for term in self.terms).items()))
+
+    @cached_property
+    def reasons(self) -> dict[str, int]:
+        """Pairs set aside for each reason."""
+        return dict(sorted(Counter(pair.reason for pair in self.rejected).items()))
+
+    @cached_property
+    def by_cui(self) -> dict[str, tuple[Term, ...]]:
+        """Terms of each concept."""
+        found: dict[str, list[Term]] = defaultdict(list)
+        for term in self.terms:
+            if term.cui:
+                found[term.cui].append(term)
+        return {cui: tuple(terms) for cui, terms in found.items()}
+
+
+def read_vocabulary(
+    source: str | Path, *, types: frozenset[str] | None = None, review: str | Path | None = None
+) -> Vocabulary:
+    """Read one vocabulary by name ("bundled") or path.
+
+    `types` are UMLS semantic types (TUIs) to keep where the source states them; None keeps the clinical ones of UMLS
+    and everything of a CSV. `review` is a CSV (expert, lay, verdict, reason) of pairs to reject or to accept against
+    the rules below; it comes after the package's own.
+
+    Raises:
+        InputError: a file is missing, empty, cut off, not UTF-8, without a needed column, or has a malformed line.
+    """
+    bundled = str(source) == "bundled"
+    path = BUNDLED if bundled else Path(source)
+    reading = _read(path, types)
+    if bundled:
+        reading = dataclasses.replace(reading, candidates=[_as_bundled(candidate) for candidate in reading.candidates])
+    verdicts = _verdicts(REVIEW) if REVIEW.is_file() else {}
+    if review is not None:
+        verdicts |= _verdicts(Path(review))
+    fit, rejected = _judge(in_sentence(reading), verdicts, bundled)
+    terms, ambiguous = _choose(fit, verdicts)
+    name = "bundled" if bundled else path.name
+    note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms))
+    return Vocabulary(terms, (*rejected, *ambiguous), (note,))
+
+
+def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
+    """One vocabulary out of several: for each expert form, whatever its case, the earliest that has it wins."""
+    terms: dict[str, Term] = {}
+    rejected: list[Rejected] = []
+    for vocabulary in vocabularies:
+        rejected += vocabulary.rejected
+        for term in vocabulary.terms:
+            if terms.setdefault(term.expert.casefold(), term) is not term:
+                rejected.append(Rejected(term.expert, term.lay, term.source, "", "an earlier vocabulary has the term"))
+    sources = tuple(source for vocabulary in vocabularies for source in vocabulary.sources)
+    return Vocabulary(tuple(terms[key] for key in sorted(terms)), tuple(rejected), sources)
+
+
+def _read(path: Path, types: frozenset[str] | None) -> Reading:
+    if path.is_dir():
+        inside = next((p for p in (path / "MRCONSO.RRF", path / "META" / "MRCONSO.RRF") if p.is_file()), None)
+        if inside is None:
+            raise InputError(path, found="is a folder without MRCONSO.RRF", expected="a UMLS META folder, or a file")
+        return read_umls(inside, types)
+    if not path.exists():
+        raise InputError(path, found="does not exist", expected="'bundled' or a vocabulary file", do="Check the path")
+    suffix = path.suffix.casefold()
+    if suffix == ".rrf":
+        return read_umls(path, types)
+    if suffix == ".xml" or zipfile.is_zipfile(path):
+        return read_medlineplus(path)
+    if suffix in (".csv", ".tsv"):
+        return read_csv(path, types)
+    raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .RRF, .xml or .zip")
+
+
+def _as_bundled(candidate: Candidate) -> Candidate:
+    return dataclasses.replace(
+        candidate, term=dataclasses.replace(candidate.term, source="bedside-cc0", licence="CC0-1.0")
+    )
+
+
+def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
+    """Reviewed pairs, case-folded: accepted or not, and why."""
+    table = read_table(path)
+    columns = [table.column(name, needed=True) for name in ("expert", "lay", "verdict", "reason")]
+    found: dict[tuple[str, str], tuple[bool, str]] = {}
+    for line, row in table.rows:
+        expert, lay, verdict, reason = (row[str(column)].strip() for column in columns)
+        if verdict not in ("accept", "reject"):
+            raise InputError(f"{path}:{line}", found=f"verdict {verdict!r}", expected="accept or reject")
+        found[expert.casefold(), lay.casefold()] = (verdict == "accept", reason)
+    return found
+
+
+def _judge(
+    candidates: Iterable[Candidate], verdicts: dict[tuple[str, str], tuple[bool, str]], bundled: bool
+) -> tuple[list[Candidate], list[Rejected]]:
+    fit: list[Candidate] = []
+    rejected: list[Rejected] = []
+    for candidate in candidates:
+        term = candidate.term
+        reviewed = verdicts.get((term.expert.casefold(), term.lay.casefold()))
+        accepted = reviewed is not None and reviewed[0]
+        reason = candidate.refused or _unusable(term, bundled)
+        if not reason and reviewed is not None and not accepted:
+            reason = "rejected by review: " + (reviewed[1] or "no reason given")
+        if not reason and not candidate.curated and not accepted:
+            reason = _doubtful(term)
+        if reason:
+            rejected.append(Rejected(term.expert, term.lay, term.source, candidate.where, reason))
+        else:
+            fit.append(candidate)
+    return fit, rejected
+
+
+def _unusable(term: Term, bundled: bool) -> str:
+    """Why a pair can never be substituted, whoever wrote it; "" when it can."""
+    if not term.expert or not term.lay:
+        return "one side is empty"
+    if len(term.lay.split()) > LAY_WORDS:
+        return f"lay side longer than {LAY_WORDS} words"
+    if bundled:
+        # Its short terms ("CT") and its protected names (same on both sides) are there on purpose.
+        return ""
+    if sum(map(str.isalpha, term.expert)) < EXPERT_LETTERS:
+        return f"expert side shorter than {EXPERT_LETTERS} letters"
+    if term.expert.casefold() == term.lay.casefold():
+        return "both sides are the same"
+    if set(re.findall(r"\d+", term.lay)) - set(re.findall(r"\d+", term.expert)):
+        return "lay side has a number that the expert side lacks"
+    if _STRAY.search(term.expert) or _STRAY.search(term.lay):
+        return "a side holds characters that are not part of a phrase"
+    return ""
+
+
+def _doubtful(term: Term) -> str:
+    """Why a pair out of a list of synonyms, not written for substitution, is left alone; "" when it is not."""
+    expert, lay = term.expert.casefold(), term.lay.casefold()
+    if expert in COMMON_WORDS:
+        return "expert side is a common English word"
+    if term.pos == "adjective":
+        return "expert side is an adjective, the lay side may not be one"
+    if f" {' '.join(_PARTS.findall(expert))} " in f" {' '.join(_PARTS.findall(lay))} ":
+        return "lay side only adds words to the expert side"
+    words = _WORD.findall(lay)
+    if words[:1] and words[0] in _TITLE_WORDS:
+        return "lay side is a page title"
+    if re.search(r"[(),;:/]", lay):
+        return "lay side is a list or holds a parenthesis"
+    if added := ADDED_FACTS.intersection(words).difference(_WORD.findall(expert)):
+        return f"lay side adds {min(added)!r}"
+    return ""
+
+
+def _choose(
+    fit: list[Candidate], verdicts: dict[tuple[str, str], tuple[bool, str]]
+) -> tuple[tuple[Term, ...], list[Rejected]]:
+    """One lay phrase for each expert form: accepted by review, then the source that comes first in the file, then the
+    fewest words, then the most frequent words of the list, then the alphabet."""
+    sources = {source: place for place, source in enumerate(dict.fromkeys(c.term.source for c in fit))}
+    frequency = Counter(word for c in fit for word in _WORD.findall(c.term.lay.casefold()))
+
+    def rank(candidate: Candidate) -> tuple[bool, int, int, float, str, str, int]:
+        term = candidate.term
+        words = _WORD.findall(term.lay.casefold())
+        commonness = sum(frequency[word] for word in words) / max(len(words), 1)
+        return (
+            not verdicts.get((term.expert.casefold(), term.lay.casefold()), (False, ""))[0],
+            sources[term.source],
+            len(term.lay.split()),
+            -commonness,
+            term.lay,
+            # Of one pair written twice, the row that names the concept and the kind.
+            term.expert,
+            (term.cui is None) + (term.kind == "other"),
+        )
+
+    groups: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in fit:
+        groups[candidate.term.expert.casefold()].append(candidate)
+    terms: list[Term] = []
+    rejected: list[Rejected] = []
+    for key in sorted(groups):
+        best, *others = sorted(groups[key], key=rank)
+        terms.append(best.term)
+        for other in others:
+            same = other.term.lay.casefold() == best.term.lay.casefold()
+            reason = "the same pair twice" if same else "ambiguous: another lay phrase was chosen"
+            rejected.append(Rejected(other.term.expert, other.term.lay, other.term.source, other.where, reason))
+    return tuple(terms), rejected

@@ -1,0 +1,321 @@
+"""Read lay vocabularies as others publish them: CSV, UMLS `MRCONSO.RRF`, MedlinePlus health topics.
+
+Every reader returns candidates, not yet judged fit for substitution, and what the card must say about the source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from builders.medlaybench_v.terms import KINDS, POS, Term
+from builders.tables import Table, read_bytes, read_table
+from loaders.errors import InputError
+
+# Sources of lay names inside UMLS, the first one wins.
+LAY_SOURCES = ("MEDLINEPLUS", "CHV")
+XML_LIMIT = 1 << 30
+
+# What a caption can speak of, by UMLS semantic type, and the kind of term it makes here.
+KIND_OF_TYPE = {
+    **dict.fromkeys(("T017", "T018", "T021", "T022", "T023", "T024", "T025", "T029", "T030", "T031"), "anatomy"),
+    **dict.fromkeys(("T033", "T034", "T037", "T046", "T184", "T190", "T201"), "finding"),
+    **dict.fromkeys(("T019", "T020", "T047", "T048", "T049", "T050", "T191"), "disease"),
+    **dict.fromkeys(("T058", "T059", "T060", "T061"), "procedure"),
+    **dict.fromkeys(("T074", "T075", "T203"), "device"),
+    **dict.fromkeys(("T109", "T121", "T130", "T195", "T200"), "agent"),
+}
+CLINICAL_TYPES = frozenset(KIND_OF_TYPE)
+
+_CUI = re.compile(r"C\d{7}\Z")
+_ADJECTIVE = re.compile(r"[a-z-]{3,}(?:al|ic|ous|ar|ary|ory|oid|ive)\Z", re.IGNORECASE)
+_NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
+    "canal hospital interval material mineral signal animal arsenal burial capillary pulsar scar car bar collar molar "
+    "ovary artery salivary dispensary colic clinic topic mastoid thyroid carotid steroid sigmoid keloid hemorrhoid "
+    "fibroid adhesive plantar pulmonic medic cosmetic antibiotic diuretic anesthetic plastic".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A term as the source has it, where it stands, and whether its author wrote it for substitution."""
+
+    term: Term
+    where: str
+    curated: bool
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that was read from one vocabulary, in its own order, with the SHA-256 of its files."""
+
+    candidates: list[Candidate]
+    digest: str
+    running_text: str = ""
+
+
+def guess_pos(expert: str, lay: str) -> str:
+    """Part of speech of a term whose source does not say it.
+
+    >>> guess_pos("hepatic", "liver"), guess_pos("lymph node", "gland"), guess_pos("seizures, focal", "fits")
+    ('adjective', 'noun', 'phrase')
+    """
+    if _ADJECTIVE.match(expert) and expert.casefold() not in _NOUN_IN_ADJECTIVE_CLOTHES:
+        return "adjective"
+    return "noun" if all(re.fullmatch(r"[^\W\d_](?:[\w' -]*\w)?", side) for side in (expert, lay)) else "phrase"
+
+
+def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
+    """A table of expert and lay terms: columns `expert` (or expert_term, term) and `lay` (or lay_term, layman_term,
+    consumer_term), and what it has of cui, kind, pos, expert_plural, lay_plural, site, gloss, source, licence.
+
+    A column `substitute` (yes, no) decides by itself which rows may be used, for the reason in `why_not`; a column
+    `semtype` (TUIs joined by semicolons) is held against `types`. A list with a column `kind` counts as written for
+    substitution.
+
+    Raises:
+        InputError: as `builders.tables.read_table`, or a cell outside its allowed values.
+    """
+    table = read_table(path)
+    expert = table.column("expert", "expert_term", "term", needed=True)
+    lay = table.column("lay", "lay_term", "layman_term", "consumer_term", needed=True)
+    assert expert is not None and lay is not None
+    cell = _Cells(table)
+    curated = table.column("kind") is not None
+    found: list[Candidate] = []
+    for line, row in table.rows:
+        where = f"{path.name}:{line}"
+        cui = cell.get(row, "cui")
+        if cui and not _CUI.match(cui):
+            raise InputError(f"{path}:{line}", found=f"cui {cui!r}", expected="C and seven digits, or an empty cell")
+        kind = cell.one_of(row, line, "kind", KINDS, _kind(cell.get(row, "semtype")))
+        pos = cell.one_of(row, line, "pos", POS, guess_pos(row[expert].strip(), row[lay].strip()))
+        substitute = cell.one_of(row, line, "substitute", ("yes", "no"), "yes")
+        gloss = cell.one_of(row, line, "gloss", ("yes", "no"), "no")
+        refused = ""
+        if substitute == "no":
+            refused = "its own source says no: " + (cell.get(row, "why_not") or "no reason given")
+        elif _outside(cell.get(row, "semtype"), types):
+            refused = "semantic type not asked for"
+        term = Term(
+            expert=" ".join(row[expert].split()),
+            lay=" ".join(row[lay].split()),
+            cui=cui or None,
+            kind=kind,
+            pos=pos,
+            expert_plural=cell.get(row, "expert_plural"),
+            lay_plural=cell.get(row, "lay_plural"),
+            site=cell.get(row, "site"),
+            gloss=gloss == "yes",
+            source=cell.get(row, "source") or path.name,
+            licence=cell.get(row, "licence", "license"),
+        )
+        found.append(Candidate(term, where, curated, refused))
+    return Reading(found, table.digest)
+
+
+class _Cells:
+    """Optional cells of a table, by the first of several column names."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._columns: dict[tuple[str, ...], str | None] = {}
+
+    def get(self, row: dict[str, str], *names: str) -> str:
+        if names not in self._columns:
+            self._columns[names] = self._table.column(*names)
+        column = self._columns[names]
+        return row[column].strip() if column else ""
+
+    def one_of(self, row: dict[str, str], line: int, name: str, allowed: tuple[str, ...], default: str) -> str:
+        value = self.get(row, name).casefold() or default
+        if value not in allowed:
+            raise InputError(
+                f"{self._table.path}:{line}", found=f"{name} {value!r}", expected="one of " + ", ".join(allowed)
+            )
+        return value
+
+
+def _kind(semtypes: str) -> str:
+    return next((KIND_OF_TYPE[code] for code in semtypes.split(";") if code in KIND_OF_TYPE), "other")
+
+
+def _outside(semtypes: str, types: frozenset[str] | None) -> bool:
+    return types is not None and bool(semtypes) and types.isdisjoint(semtypes.split(";"))
+
+
+# --- UMLS -------------------------------------------------------------------------------------------------------------
+
+
+def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
+    """Expert forms and consumer names of a UMLS release (`MRCONSO.RRF`, or the META folder that holds it).
+
+    The lay side is the preferred name of MEDLINEPLUS, else of CHV; the expert side is every other English atom of the
+    concept that is not suppressed. `MRSTY.RRF` beside it keeps concepts of `types` (default: `CLINICAL_TYPES`) only.
+    Both passes stream: what is held is one name per concept that has a consumer name.
+
+    Raises:
+        InputError: a file is missing or empty, or a line is not UTF-8, cut off, or not of the layout.
+    """
+    consumer_names, digest = _consumer_names(path)
+    semantics = path.with_name("MRSTY.RRF")
+    kinds: dict[str, str] | None = None
+    if semantics.is_file():
+        kinds = _semantic_types(semantics, types or CLINICAL_TYPES, consumer_names.keys())
+        digest = hashlib.sha256((digest + _file_digest(semantics)).encode()).hexdigest()
+    elif types is not None:
+        raise InputError(
+            semantics,
+            found="does not exist",
+            expected="the semantic types that were asked for",
+            do="Put it beside MRCONSO.RRF",
+        )
+    found: list[Candidate] = []
+    seen: set[tuple[str, str]] = set()
+    for line, cells in _rrf(path, 18):
+        cui, text = cells[0], cells[14].strip()
+        if cells[1] != "ENG" or cells[16] != "N" or cui not in consumer_names or (cui, text.casefold()) in seen:
+            continue
+        _, _, _, lay, source = consumer_names[cui]
+        if text.casefold() == lay.casefold():
+            continue
+        seen.add((cui, text.casefold()))
+        refused = "" if kinds is None or cui in kinds else "semantic type not asked for"
+        kind = "other" if kinds is None else kinds.get(cui, "other")
+        term = Term(text, lay, cui, kind, guess_pos(text, lay), "", "", "", False, f"MRCONSO/{source}", "UMLS")
+        found.append(Candidate(term, f"{path.name}:{line}", False, refused))
+    return Reading(found, digest)
+
+
+def _consumer_names(path: Path) -> tuple[dict[str, tuple[int, int, int, str, str]], str]:
+    """The best consumer name of each concept, and the digest of the file."""
+    digest = hashlib.sha256()
+    best: dict[str, tuple[int, int, int, str, str]] = {}
+    for _, cells in _rrf(path, 18, digest):
+        source = cells[11]
+        if source not in LAY_SOURCES or cells[1] != "ENG" or cells[16] != "N":
+            continue
+        text = cells[14].strip()
+        # Source first, then its preferred term, then the shorter name, then the alphabet.
+        rank = (LAY_SOURCES.index(source), int(cells[12] != "PT"), len(text.split()), text, source)
+        if text and rank < best.get(cells[0], (len(LAY_SOURCES), 0, 0, "", "")):
+            best[cells[0]] = rank
+    return best, digest.hexdigest()
+
+
+def _semantic_types(path: Path, types: frozenset[str], wanted: Container[str]) -> dict[str, str]:
+    """Kind of every wanted concept that has one of `types`."""
+    kinds: dict[str, str] = {}
+    for _, cells in _rrf(path, 6):
+        if cells[1] in types and cells[0] in wanted:
+            kinds.setdefault(cells[0], KIND_OF_TYPE.get(cells[1], "other"))
+    return kinds
+
+
+def _rrf(path: Path, columns: int, digest: hashlib._Hash | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a pipe-separated UMLS file: every cell is closed by a pipe, the last one too."""
+    line = 0
+    try:
+        with path.open("rb") as file:
+            for line, raw in enumerate(file, start=1):
+                if digest is not None:
+                    digest.update(raw)
+                try:
+                    cells = raw.decode("utf-8").rstrip("\r\n").split("|")
+                except UnicodeDecodeError as error:
+                    raise InputError(
+                        f"{path}:{line}",
+                        found=f"byte 0x{raw[error.start]:02x} at offset {error.start} of the line is not UTF-8",
+                        expected="a file encoded as UTF-8",
+                    ) from None
+                if len(cells) != columns + 1 or cells[-1] or not _CUI.match(cells[0]):
+                    raise InputError(
+                        f"{path}:{line}",
+                        found=f"{len(cells) - 1} cells, the first is {cells[0][:20]!r}",
+                        expected=f"{columns} cells that each end in '|', the first a CUI such as C0000005",
+                        do="Fetch the file again if this is its last line: it was cut off",
+                    )
+                yield line, cells
+    except FileNotFoundError:
+        raise InputError(path, found="does not exist", expected="a UMLS file") from None
+    if not line:
+        raise InputError(path, found="is empty", expected=f"rows of {columns} cells")
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- MedlinePlus ------------------------------------------------------------------------------------------------------
+
+
+def read_medlineplus(path: Path) -> Reading:
+    """Health topics of MedlinePlus (`mplus_topics_*.xml`, or the zip it comes in), English ones only.
+
+    The topic's title is the lay name; its also-called names, and its MeSH heading where it has a single one, are the
+    expert forms. With several headings none of them means the topic as a whole.
+
+    Raises:
+        InputError: the file is empty, cut off, not such a file, or a zip that cannot be read.
+    """
+    data = read_bytes(path)
+    source = _unzip(data, path) if zipfile.is_zipfile(io.BytesIO(data)) else data
+    found: list[Candidate] = []
+    running: list[str] = []
+    topics = 0
+    try:
+        for _, topic in ElementTree.iterparse(io.BytesIO(source)):
+            if topic.tag != "health-topic":
+                continue
+            topics += 1
+            if topic.get("language", "English") == "English":
+                title = (topic.get("title") or "").strip()
+                running.append(re.sub(r"<[^>]*>", " ", topic.findtext("full-summary") or ""))
+                where = f"{path.name}, topic {topic.get('id', topics)}"
+                found += [Candidate(_topic_term(name, title), where, False) for name in _expert_names(topic)]
+            topic.clear()
+    except ElementTree.ParseError as error:
+        raise InputError(
+            f"{path}:{error.position[0]}",
+            found=f"is not well-formed XML ({error})",
+            expected="a MedlinePlus health-topic file",
+            do="Fetch the file again: it may have been cut off",
+        ) from None
+    if not topics:
+        raise InputError(path, found="holds no health-topic element", expected="a MedlinePlus health-topic file")
+    return Reading(found, hashlib.sha256(data).hexdigest(), " ".join(running))
+
+
+def _topic_term(name: str, title: str) -> Term:
+    pos = guess_pos(name, title)
+    return Term(name, title, None, "other", pos, "", "", "", False, "MedlinePlus health topics", "public domain")
+
+
+def _expert_names(topic: ElementTree.Element) -> list[str]:
+    headings = [(node.text or "").strip() for node in topic.iterfind("mesh-heading/descriptor")]
+    names = [(node.text or "").strip() for node in topic.iterfind("also-called")]
+    return [name for name in dict.fromkeys(names + (headings if len(headings) == 1 else [])) if name]
+
+
+def _unzip(data: bytes, path: Path) -> bytes:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [info for info in archive.infolist() if info.filename.casefold().endswith(".xml")]
+            if len(members) != 1 or members[0].file_size > XML_LIMIT:
+                raise InputError(
+                    path,
+                    found=f"is a zip with {len(members)} XML files of {sum(m.file_size for m in members):,} bytes",
+                    expected=f"one XML file of at most {XML_LIMIT:,} bytes",
+                )
+            return archive.read(members[0])
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise InputError(path, found=f"is a zip that cannot be read ({error})", expected="a whole zip file") from None

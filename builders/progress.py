@@ -1,0 +1,66 @@
+"""What a long build shows: a bar per stage on a terminal, a few plain lines anywhere else."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+def bars(console: Console | None = None) -> Progress:
+    """The bars of a build; use it as a context manager. Silent by itself where the console is not a terminal."""
+    console = console or Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("rows"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+class Meter:
+    """The progress of one stage over `rows` rows (None: not known yet) in `batches` batches."""
+
+    def __init__(self, progress: Progress | None, name: str, *, rows: int | None, batches: int) -> None:
+        self.name = name
+        self.rows = rows
+        self.batches = batches
+        self._progress = progress
+        self._plain = progress is not None and not progress.console.is_terminal
+        self._done = 0
+        self._tenths = 0
+        self._resumed = 0
+        self._task = progress.add_task(name, total=rows) if progress is not None and not self._plain else None
+
+    def advance(self, rows: int, *, resumed: bool = False) -> None:
+        """One more batch is done: just now, or in an earlier run."""
+        self._done += rows
+        self._resumed += resumed
+        if self._progress is None:
+            return
+        if self._task is not None:
+            self._progress.update(self._task, advance=rows, description=self.name + self._note())
+        elif not resumed and self.rows and self._tenths < self._done * 10 // self.rows < 10:
+            self._tenths = self._done * 10 // self.rows
+            self._line(f"{self.name}: {self._done:,} of {self.rows:,} rows")
+
+    def finish(self, excluded: int) -> None:
+        """The stage is over."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, total=self._done)
+        if self._plain:
+            self._line(f"{self.name}: {self._done:,} rows, {excluded:,} excluded{self._note()}")
+
+    def _note(self) -> str:
+        if not self._resumed:
+            return ""
+        if self._resumed == self.batches:
+            return " (resumed)"
+        return f" (resumed: {self._resumed} of {self.batches} batches)"
+
+    def _line(self, text: str) -> None:
+        assert self._progress is not None
+        self._progress.console.print(text, highlight=False, markup=False, soft_wrap=True)

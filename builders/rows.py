@@ -1,0 +1,98 @@
+"""Rows (plain dicts) to Arrow tables of a declared schema, strictly.
+
+Arrow alone is too kind for a corpus: it stores 1.5 in an integer column as 1, a set as a list in whatever order the
+hash seed gives, bytes as text, and forgets dictionary keys that the schema does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+Row = dict[str, Any]
+
+
+class BuildError(Exception):
+    """A mistake in the code of a stage or a recipe, for its developer; a user's mistake is a `BedsideError`."""
+
+
+# The Python class of each Arrow type; types that are not listed are left to Arrow's own checks.
+_PYTHON: tuple[tuple[Any, type | tuple[type, ...]], ...] = (
+    (pa.types.is_string, str),
+    (pa.types.is_large_string, str),
+    (pa.types.is_boolean, bool),
+    (pa.types.is_integer, int),
+    (pa.types.is_floating, (float, int)),
+    (pa.types.is_binary, bytes),
+    (pa.types.is_large_binary, bytes),
+    (pa.types.is_list, list),
+    (pa.types.is_large_list, list),
+    (pa.types.is_struct, dict),
+)
+
+
+def to_table(rows: Sequence[Row], schema: pa.Schema, *, where: str, key: str) -> pa.Table:
+    """The rows as a table of exactly this schema.
+
+    Raises: BuildError naming `where`, the row's key, the column, the type found and the type expected when a column is
+    missing, unknown, null though declared not null, or of another type. Values are never shown: a row may hold what
+    an error message must not tell.
+    """
+    names = set(schema.names)
+    for row in rows:
+        if row.keys() != names:
+            missing, unknown = sorted(names - row.keys()), sorted(row.keys() - names)
+            found = [f"no column {name!r}" for name in missing] + [f"an unknown column {name!r}" for name in unknown]
+            raise BuildError(f"{where}: row {row.get(key)!r}: found {', '.join(found)}, expected {schema.names}")
+    columns = [_column([row[field.name] for row in rows], field, rows, where, key) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _column(values: list[Any], field: pa.Field, rows: Sequence[Row], where: str, key: str) -> pa.Array:
+    if _misfit(values, field, field.name) is None:
+        try:
+            return pa.array(values, field.type)
+        except (pa.ArrowException, UnicodeError, OverflowError):
+            pass  # the loop below finds the row
+    for row, value in zip(rows, values, strict=True):
+        misfit = _misfit([value], field, field.name)
+        if misfit is not None:
+            path, found, expected = misfit
+            raise BuildError(f"{where}: row {row.get(key)!r}, column {path}: found {found}, expected {expected}")
+        try:
+            pa.array([value], field.type)
+        except (pa.ArrowException, UnicodeError, OverflowError) as error:
+            found = f"a {type(value).__name__} that it cannot hold"
+            raise BuildError(
+                f"{where}: row {row.get(key)!r}, column {field.name}: found {found}, expected {field.type}"
+            ) from error
+    raise BuildError(f"{where}: column {field.name}: the batch is too large for {field.type}")
+
+
+def _misfit(values: list[Any], field: pa.Field, path: str) -> tuple[str, str, str] | None:
+    """(path, type found, type expected) of the first value that is not of the field's type; None when all are."""
+    present = [value for value in values if value is not None]
+    if len(present) < len(values) and not field.nullable:
+        return path, "null", f"{field.type} not null"
+    allowed = next((python for is_kind, python in _PYTHON if is_kind(field.type)), None)
+    if allowed is None:
+        return None
+    for kind in dict.fromkeys(map(type, present)):
+        if not issubclass(kind, allowed) or (kind is bool and allowed is not bool):
+            return path, kind.__name__, str(field.type)
+    if allowed is list:
+        return _misfit(list(chain.from_iterable(present)), field.type.value_field, f"{path}[]")
+    if allowed is dict:
+        fields = list(field.type)
+        names = {inner.name for inner in fields}
+        for value in present:
+            if value.keys() != names:
+                return path, f"a struct of {sorted(map(str, value))}", f"a struct of {sorted(names)}"
+        for inner in fields:
+            misfit = _misfit([value[inner.name] for value in present], inner, f"{path}.{inner.name}")
+            if misfit is not None:
+                return misfit
+    return None

@@ -1,0 +1,1 @@
+"""Small sources made for the project, so that every recipe runs with no key and no network."""

@@ -1,0 +1,62 @@
+"""Complaints written by hand for all 34 diagnoses, so that a release can be made without a model (CC0).
+
+`authored_complaints.csv` holds, for each diagnosis, one basic complaint and further ones by what they tell: symptom,
+place, duration, intensity, trigger; `history` is shared by all. A case draws from them by its own key. They were not
+written from any photo, and no clinician has reviewed them.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from builders.curation.sampling import shuffled
+from builders.threemdbench.validators import check_facts
+
+SOURCE = "authored, not clinician-reviewed"
+_PATH = Path(__file__).with_name("authored_complaints.csv")
+# How many complaints a case draws of each kind, in the order in which a patient is asked for them.
+_DRAWN = {"symptom": 3, "place": 1, "duration": 1, "intensity": 1, "trigger": 1, "history": 1}
+
+
+def authored_basic(diagnosis: str) -> str:
+    """The basic complaint of a diagnosis."""
+    return _read()[diagnosis]["basic"][0]
+
+
+def authored_facts(diagnosis: str, *, key: str, seed: int, basic: str | None = None) -> list[str]:
+    """Eight additional complaints for the case `key`.
+
+    They go with the authored basic complaint. Beside another one, given as `basic`, what it holds already is left out
+    for the next complaint of its kind, or for none.
+    """
+    chosen: list[str] = []
+    for slot, wanted in _DRAWN.items():
+        there = _read()[diagnosis].get(slot) or _read()["any"][slot]
+        drawn: list[str] = []
+        for fact in shuffled(there, seed=seed, purpose=f"authored {slot} {key}"):
+            if len(drawn) < wanted and (basic is None or _fits(basic, [*chosen, *drawn, fact])):
+                drawn.append(fact)
+        # In the order in which they were written, which goes from the usual to the rarer.
+        chosen += [fact for fact in there if fact in drawn]
+    return chosen
+
+
+def _fits(basic: str, facts: list[str]) -> bool:
+    """Whether the facts pass every check but that of their number."""
+    return {failure.check for failure in check_facts(basic, facts)} <= {"count"}
+
+
+def authored_digest() -> str:
+    """SHA-256 of all authored complaints."""
+    return hashlib.sha256(_PATH.read_bytes()).hexdigest()
+
+
+@cache
+def _read() -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in csv.DictReader(_PATH.read_text(encoding="utf-8").splitlines()):
+        found.setdefault(row["diagnosis"], {}).setdefault(row["slot"], []).append(row["text"])
+    return found

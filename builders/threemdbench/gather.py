@@ -1,0 +1,147 @@
+"""From opened sources to the rows that a build starts with: labels mapped, licences read, photos fetched, files hashed.
+
+A photo that is refused for its label or licence is never fetched, and its file never read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from rich.progress import Progress
+
+from builders.licences import allows_rewriting
+from builders.progress import Meter
+from builders.rows import Row
+from builders.threemdbench.download import Downloads, Fetched, Wanted
+from builders.threemdbench.labels import LabelMap, assign
+from builders.threemdbench.sources import Photo, PhotoSource
+from builders.threemdbench.sources.catalogue import SHAREABLE
+
+_VOUCHED = "whoever built this release (--licence)"
+_Why = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What lets a photo in: licences by name, licences that the builder vouches for by source, and mixed classes."""
+
+    licences: frozenset[str] = frozenset()
+    vouched: Mapping[str, str] | None = None
+    mixed: bool = False
+
+    def vouch(self, photo: Photo) -> Photo:
+        """The photo, under the licence that the builder vouches for where its source states none."""
+        licence = (self.vouched or {}).get(photo.source, "")
+        if photo.licence or not licence:
+            return photo
+        return replace(photo, licence=licence, licence_asserted_by=_VOUCHED)
+
+
+def gather(
+    sources: Sequence[PhotoSource],
+    admission: Admission,
+    downloads: Downloads,
+    *,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """A row for each photo of the sources, in their order, the first `limit` of them.
+
+    Raises:
+        InputError: what a source meets when it is read.
+        BedsideError: the disk is full.
+    """
+    photos = list(islice(_photos(sources, admission), limit))
+    rows = [_row(photo, labels, admission) for photo, labels in photos]
+    wanted = [
+        Wanted(photo.url, photo.md5)
+        for (photo, _), row in zip(photos, rows, strict=True)
+        if photo.url and row["refused"] is None
+    ]
+    fetched = _fetch(downloads, wanted, progress)
+    for (photo, _), row in zip(photos, rows, strict=True):
+        if row["refused"] is not None:
+            row["image_path"] = None
+        elif photo.url:
+            outcome = fetched[photo.url]
+            row["not_fetched"] = _why(f"download: {outcome.reason}", outcome.detail) if outcome.reason else None
+            row["image_path"] = str(downloads.path(photo.url)) if outcome.sha256 else None
+        row["content"] = _digest(Path(row["image_path"])) if row["image_path"] else None
+    return rows
+
+
+def rows_digest(rows: Iterable[Row]) -> str:
+    """SHA-256 over all that the rows say but where their files lie on this machine."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(repr([(name, row[name]) for name in sorted(row) if name != "image_path"]).encode())
+    return digest.hexdigest()
+
+
+def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tuple[Photo, LabelMap]]:
+    for source in sources:
+        for photo in source.photos():
+            yield admission.vouch(photo), source.labels
+
+
+def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
+    assigned = assign(photo.labels, labels, mixed=admission.mixed)
+    refused = None
+    if photo.problem:
+        reason, _, detail = photo.problem.partition(": ")
+        refused = _why(reason, detail)
+    elif assigned.reason:
+        refused = _why(assigned.reason, assigned.detail)
+    else:
+        # A photo without its metadata is an altered one: it takes a licence that allows that.
+        _, problem = allows_rewriting(photo.licence, admission.licences | SHAREABLE)
+        reason, _, detail = problem.partition(": ")
+        refused = _why(reason, detail) if problem else None
+    return {
+        "image_id": photo.image_id,
+        "diagnosis": assigned.diagnosis or None,
+        "source": photo.source,
+        "source_label": assigned.label or None,
+        "source_file": photo.file,
+        "group_id": f"{photo.source}:{photo.group}" if photo.group else None,
+        "licence": photo.licence or None,
+        "licence_asserted_by": photo.licence_asserted_by or None,
+        "attribution": photo.attribution or None,
+        "refused": refused,
+        "not_fetched": None,
+        "image_path": str(photo.path) if photo.path else None,
+        "content": None,
+    }
+
+
+def _why(reason: str, detail: str) -> _Why:
+    return {"reason": reason, "detail": detail}
+
+
+def _fetch(downloads: Downloads, wanted: Sequence[Wanted], progress: Progress | None) -> dict[str, Fetched]:
+    if not wanted:
+        return {}
+    meter = Meter(progress, "download", rows=len(wanted), batches=1)
+    seen = 0
+
+    def report(done: int, total: int) -> None:
+        nonlocal seen
+        meter.advance(done - seen)
+        seen = done
+
+    fetched = downloads.fetch(wanted, report)
+    meter.finish(sum(not outcome.sha256 for outcome in fetched.values()))
+    return fetched
+
+
+def _digest(path: Path) -> str | None:
+    """SHA-256 of a file; None for one that cannot be read, which the stage of images tells with its reason."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,26 @@
+"""Prompts for complaints, one file each. `--prompts DIR` replaces any of the files.
+
+system   the rules for both kinds of complaint
+basic    {{diagnosis}}
+facts    {{diagnosis}}, {{basic}}, {{others}}: the other diagnoses of the domain (3M-G8)
+retry    {{failures}}: the checks that failed, one a line
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loaders import prompts
+from loaders.prompts import Prompts
+
+_PLACEHOLDERS: dict[str, frozenset[str]] = {
+    "system": frozenset(),
+    "basic": frozenset({"diagnosis"}),
+    "facts": frozenset({"diagnosis", "basic", "others"}),
+    "retry": frozenset({"failures"}),
+}
+
+
+def read_prompts(folder: Path | None = None) -> Prompts:
+    """The shipped texts, or those of `folder`; see `loaders.prompts.read_prompts` for what it raises."""
+    return prompts.read_prompts(Path(__file__).parent, _PLACEHOLDERS, folder)

@@ -1,0 +1,54 @@
+"""Photos in folders named after their class, as the four Kaggle sources and most people's own collections are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from builders.threemdbench.labels import LabelMap
+from builders.threemdbench.sources.files import image_files, opaque_id
+from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
+from loaders.errors import InputError
+
+
+def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
+    """The images below `folder`; a photo's label is the outermost folder on its way that the label table knows.
+
+    Publishers nest their classes (`train/Caries/…`, `Data caries/caries augmented/…`). Where the table knows none of
+    the folders, the innermost one is the label, so that it can be counted as unknown.
+
+    Raises:
+        InputError: the folder is missing, cannot be read, or holds no image in any class folder.
+    """
+    files = image_files(folder)
+    if not any("/" in file.name for file in files):
+        found = "holds no image" if not files else "holds images but no class folders"
+        raise InputError(folder, found=found, expected="folders of images, each named after a class")
+
+    def each() -> Iterator[Photo]:
+        for file in files:
+            label = _label(file.name, labels)
+            problem = "" if file.readable else "unreadable file name"
+            yield Photo(
+                image_id=opaque_id(facts.name, file.name),
+                source=facts.name,
+                labels=((label, 1.0),) if label else (),
+                file=file.name,
+                path=file.path if file.readable else None,
+                url=None,
+                md5=None,
+                group=None,
+                licence=facts.licence,
+                licence_asserted_by=facts.licence_asserted_by,
+                attribution=facts.attribution,
+                where=f"{facts.name}: {file.name}",
+                problem=problem,
+            )
+
+    return PhotoSource(facts, labels, each)
+
+
+def _label(name: str, labels: LabelMap) -> str:
+    folders = name.split("/")[:-1]
+    known = [folder for folder in folders if labels.entry(folder) is not None]
+    return known[0] if known else (folders[-1] if folders else "")

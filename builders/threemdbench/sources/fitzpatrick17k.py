@@ -1,0 +1,60 @@
+"""Fitzpatrick17k: a table of labels, addresses and MD5 digests; the photos have to be fetched, and many are gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from builders.threemdbench.labels import LabelMap
+from builders.threemdbench.sources.files import ImageIndex
+from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
+from builders.threemdbench.sources.records import read_records
+from builders.threemdbench.sources.tables_of import table_in
+
+_MD5 = re.compile(r"[0-9a-f]{32}\Z")
+_WRONG = "3 Wrongly labelled"
+
+
+def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
+    """The photos of fitzpatrick17k.csv. One that lies below its folder, named by its MD5, need not be fetched.
+
+    The table knows no patients, so photos have no group.
+
+    Raises:
+        InputError: the table or one of its columns (md5hash, label, url) is missing.
+    """
+    path = table_in(place, "fitzpatrick17k.csv")
+    table, records = read_records(path)
+    md5, label, url = (table.column(name, needed=True) for name in ("md5hash", "label", "url"))
+    checked = table.column("qc")
+    images = ImageIndex(path.parent)
+
+    def each() -> Iterator[Photo]:
+        for record in records:
+            digest, address = record[md5].casefold(), record[url]
+            here = images.find(digest)
+            problem = ""
+            if not _MD5.match(digest):
+                problem = f"no MD5 digest: {record[md5]}"
+            elif record[checked] == _WRONG:
+                problem = "wrongly labelled, says the source"
+            elif here is None and not address:
+                problem = "no address"
+            yield Photo(
+                image_id=f"{facts.name}-{digest or record.where.rpartition(':')[2]}",
+                source=facts.name,
+                labels=((record[label], 1.0),) if record[label] else (),
+                file=address or digest,
+                path=here,
+                url=address if here is None else None,
+                md5=digest,
+                group=None,
+                licence=facts.licence,
+                licence_asserted_by=facts.licence_asserted_by,
+                attribution=f"{facts.attribution}, {address or digest}",
+                where=record.where,
+                problem=problem,
+            )
+
+    return PhotoSource(facts, labels, each)

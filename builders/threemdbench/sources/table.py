@@ -1,0 +1,70 @@
+"""A table of photos that somebody made, files or addresses with a label each: web searches and own collections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from builders.threemdbench.labels import LabelMap
+from builders.threemdbench.sources.files import ImageIndex, opaque_id
+from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
+from builders.threemdbench.sources.records import read_records
+from loaders.errors import InputError
+
+_FILES = ("file", "path", "file_name", "filename", "image", "image_path")
+_ADDRESSES = ("url", "image_url", "content_url", "contenturl")
+_LABELS = ("label", "diagnosis", "class", "query")
+_GROUPS = ("group_id", "group", "lesion_id", "case_id", "patient_id")
+_MD5 = re.compile(r"[0-9a-f]{32}\Z")
+
+
+def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
+    """The photos of a table with a column of labels, and one of files (below the table's folder) or addresses.
+
+    Columns that may be there: group_id, licence (or license), licence_asserted_by, attribution, md5.
+
+    Raises:
+        InputError: the table cannot be read, or has no column for labels, or none for photos.
+    """
+    table, records = read_records(path)
+    label = table.column(*_LABELS, needed=True)
+    file, address = table.column(*_FILES), table.column(*_ADDRESSES)
+    if file is None and address is None:
+        raise InputError(
+            path,
+            found=f"columns {', '.join(table.columns)}",
+            expected=f"a column of files ({', '.join(_FILES)}) or addresses ({', '.join(_ADDRESSES)})",
+        )
+    group, md5 = table.column(*_GROUPS), table.column("md5", "md5hash")
+    licence, asserted = table.column("licence", "license"), table.column("licence_asserted_by")
+    attribution = table.column("attribution", "credit", "page", "host_page_url")
+    images = ImageIndex(path.parent) if file else None
+
+    def each() -> Iterator[Photo]:
+        for record in records:
+            name, url, digest = record[file], record[address], record[md5].casefold()
+            here = images.find(name) if images and name else None
+            problem = ""
+            if not name and not url:
+                problem = "neither a file nor an address"
+            elif digest and not _MD5.match(digest):
+                problem = f"no MD5 digest: {digest}"
+            yield Photo(
+                image_id=opaque_id(facts.name, name or url or record.where),
+                source=facts.name,
+                labels=((record[label], 1.0),) if record[label] else (),
+                file=name or url,
+                path=here,
+                url=url if here is None and url else None,
+                md5=digest or None,
+                group=record[group] or None,
+                licence=record[licence] or facts.licence,
+                licence_asserted_by=record[asserted]
+                or (f"column {licence} of {path.name}" if record[licence] else facts.licence_asserted_by),
+                attribution=record[attribution] or facts.attribution or url,
+                where=record.where,
+                problem=problem,
+            )
+
+    return PhotoSource(facts, labels, each)

@@ -1,0 +1,27 @@
+"""Which table a user means who names a file, or the folder that a publisher's archive was unpacked into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loaders.errors import InputError
+
+
+def table_in(place: Path, pattern: str) -> Path:
+    """`place` itself, or the one file below the folder `place` whose name fits the pattern.
+
+    Raises:
+        InputError: there is none, or more than one.
+    """
+    if not place.is_dir():
+        return place
+    found = sorted(path for path in place.rglob(pattern) if path.is_file())
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(path.relative_to(place).as_posix() for path in found[:5])
+    raise InputError(
+        place,
+        found=f"{len(found)} files that fit {pattern}" + (f": {names}" if found else ""),
+        expected="one",
+        do="Name the file itself",
+    )

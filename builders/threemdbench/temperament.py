@@ -1,0 +1,26 @@
+"""Which temperament a case has: balanced within each class and over all, by a seeded shuffle (3M-G10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from builders.curation.sampling import shuffled
+from loaders.threemdbench import NAMES, PERSONALITIES
+
+
+def temperaments(diagnosis_of: Mapping[str, str], *, seed: int) -> dict[str, str]:
+    """The temperament of each case, given its diagnosis; counts differ by one at most in each class, and over all.
+
+    >>> sorted(temperaments({"a": "acne", "b": "acne", "c": "acne", "d": "acne", "e": "warts"}, seed=1).values())[:2]
+    ['choleric', 'choleric']
+    """
+    found: dict[str, str] = {}
+    for name in NAMES:
+        cases = (key for key, diagnosis in diagnosis_of.items() if diagnosis == name)
+        found.update(_dealt(shuffled(cases, seed=seed, purpose="temperament"), start=len(found)))
+    return found
+
+
+def _dealt(keys: Iterable[str], *, start: int) -> dict[str, str]:
+    """Like cards: each class goes on with the temperament after the last one of the class before."""
+    return {key: PERSONALITIES[number % len(PERSONALITIES)] for number, key in enumerate(keys, start=start)}

@@ -1,0 +1,137 @@
+"""A build's workspace: the finished batches, each a file that is whole or absent.
+
+    <folder>/lock                     held by the build that is running
+    <folder>/batches/<sha256>.parquet rows, named by the digest of the file itself
+    <folder>/results/<name>.json      what a stage made of a batch: batches kept, rows excluded; written last
+
+Equal batches are stored once, so a stage that changes nothing costs no space. The folder is a cache: deleting it only
+costs the time to compute it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import filelock
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loaders.disk import write_whole, writing
+from loaders.errors import BedsideError
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A stored batch of rows: the digest that names its file, and how many rows it holds."""
+
+    digest: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedRow:
+    """A row that a stage excluded, with what the exclusions file of a release tells about it."""
+
+    key: str
+    split: str | None
+    reason: str
+    detail: str
+    licence: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of the rows that went into a stage as one batch."""
+
+    rows_in: int
+    kept: tuple[Batch, ...]
+    excluded: tuple[ExcludedRow, ...] = ()
+
+
+class Workspace:
+    """The files of a build. Holds nothing but a path, so that workers can be handed one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._batches = folder / "batches"
+        self._results = folder / "results"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the workspace this process's own and clear what a killed build left half-written.
+
+        Raises: BedsideError when another build is using it.
+        """
+        with writing(self.folder):
+            self._batches.mkdir(parents=True, exist_ok=True)
+            self._results.mkdir(exist_ok=True)
+            try:
+                lock = filelock.FileLock(self.folder / "lock", timeout=0).acquire()
+            except filelock.Timeout:
+                raise BedsideError(
+                    self.folder,
+                    found="another build is using this workspace",
+                    do="Wait for it to end, or choose another workspace",
+                ) from None
+        with lock:
+            for leftover in [*self._batches.glob("*.tmp"), *self._results.glob("*.tmp")]:
+                leftover.unlink(missing_ok=True)
+            yield
+
+    def write(self, table: pa.Table) -> Batch:
+        """Store a table; the same rows always give the same file.
+
+        Raises: BedsideError when the disk is full.
+        """
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd", row_group_size=max(1, table.num_rows))
+        data = sink.getvalue().to_pybytes()
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._batches / f"{digest}.parquet"
+        if not path.exists():
+            write_whole(path, data)
+        return Batch(digest, table.num_rows)
+
+    def read(self, batch: Batch) -> pa.Table:
+        """The table of a stored batch.
+
+        Raises: BedsideError when the file is missing or was damaged since it was written.
+        """
+        path = self._batches / f"{batch.digest}.parquet"
+        data = path.read_bytes() if path.exists() else b""
+        if hashlib.sha256(data).hexdigest() != batch.digest:
+            raise BedsideError(
+                path,
+                found="the file is missing" if not data else "the file is damaged",
+                expected="the batch that an earlier stage wrote",
+                do="Delete this file if it is there and run the same command again: it will be computed anew",
+            )
+        return pq.read_table(pa.BufferReader(data))
+
+    def save(self, name: str, result: Result) -> None:
+        """Record a result; its batches must have been written before, for its presence means that all is there.
+
+        Raises: BedsideError when the disk is full.
+        """
+        write_whole(self._results / f"{name}.json", json.dumps(asdict(result)).encode())
+
+    def load(self, name: str) -> Result | None:
+        """The recorded result, or None when there is none or when one of its batches is gone."""
+        try:
+            record = json.loads((self._results / f"{name}.json").read_bytes())
+            result = Result(
+                record["rows_in"],
+                tuple(Batch(**batch) for batch in record["kept"]),
+                tuple(ExcludedRow(**row) for row in record["excluded"]),
+            )
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None  # a file that a failing disk truncated is as good as none
+        return result if self._all_there(result.kept) else None
+
+    def _all_there(self, batches: Sequence[Batch]) -> bool:
+        return all((self._batches / f"{batch.digest}.parquet").exists() for batch in batches)

@@ -1,0 +1,1 @@
+"""One Markdown template per corpus; `builders.cards` fills it with measured statistics."""

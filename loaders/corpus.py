@@ -1,0 +1,287 @@
+"""Load a corpus by name, from a release folder, the Hub or its authors, and know that it is the one that was published.
+
+    from loaders.corpus import load
+    test = load("medlaybench-v", "test", source="org/medlaybench-v", revision="v1.0.0")
+
+A release of ours is checked before it is read: every file against its SHA-256, every split against its row count. The
+commit is resolved first and read from then on, so a tag never stands for another commit, offline either: there,
+`datasets.load_dataset(revision=...)` may return main with no more than a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import datasets
+import httpx2
+from huggingface_hub import hf_hub_download, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from loaders.errors import HubError, InputError, ReleaseError
+from loaders.manifest import NAME, Manifest, file_digest, order_splits
+
+# A corpus is the module that holds its CORPUS.
+REGISTRY = {
+    "medlaybench-v": "loaders.medlaybench_v",
+    "3mdbench": "loaders.threemdbench",
+}
+
+OFFICIAL = "official"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What is known of a corpus before anything is loaded.
+
+    `from_official(row, split, position)` brings a row of the authors' release into `features`; `official_rows` are the
+    rows that release is expected to have in each split. `repo` is the release of ours that `load` takes by default.
+    """
+
+    name: str
+    features: datasets.Features
+    key: str
+    from_official: Callable[[Mapping[str, Any], str, int], dict[str, Any]]
+    official_repo: str
+    official_columns: tuple[str, ...]
+    official_rows: Mapping[str, int] = field(default_factory=dict)
+    official_revision: str | None = None
+    repo: str | None = None
+
+
+def corpus(name: str) -> Corpus:
+    """The corpus of that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in REGISTRY:
+        raise InputError("corpus", found=f"no corpus named {name!r}", expected="one of " + ", ".join(sorted(REGISTRY)))
+    found = import_module(REGISTRY[name]).CORPUS
+    assert isinstance(found, Corpus)
+    return found
+
+
+def load(
+    name: str, split: str | None = None, *, revision: str | None = None, source: str | Path | None = None
+) -> datasets.Dataset | datasets.DatasetDict:
+    """The rows of a corpus: one split, or all of them as a DatasetDict, in the corpus's own schema.
+
+    `source` is a release folder, `org/name` of a release on the Hub, or "official" for the authors' release; None takes
+    the corpus's own repository, or the authors' where it has none. `revision` is a tag, branch or commit of a
+    repository.
+
+    Raises:
+        InputError: no such corpus or split, or a revision of a folder.
+        ReleaseError: a file, the schema or a row count is not what the manifest or the corpus says.
+        HubError: the repository or revision is not there, or cannot be reached and is not in the cache.
+    """
+    known = corpus(name)
+    place = str(source) if source is not None else (known.repo or OFFICIAL)
+    if place != OFFICIAL and (isinstance(source, Path) or Path(place).is_dir() or place.count("/") != 1):
+        if revision is not None:
+            raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
+        return _load_release(known, Path(place), split, place)
+    if place in (OFFICIAL, known.official_repo):
+        return _load_official(known, split, revision or known.official_revision)
+    folder, at = _fetch_manifest(place, revision)
+    manifest = _manifest(known, folder, at)
+    wanted = [path for one in _splits(manifest.splits, split, at) for path in manifest.shards(one)]
+    _fetch(place, folder.name, [NAME, *wanted], at)
+    return _load_release(known, folder, split, at)
+
+
+# --- Releases of ours -------------------------------------------------------------------------------------------------
+
+
+def _fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
+    """The snapshot folder of the commit that `revision` names, with its manifest; and what to call it in errors."""
+    at = f"{repo}@{revision or 'main'}"
+    try:
+        path = hf_hub_download(repo, NAME, repo_type="dataset", revision=revision)
+    except RemoteEntryNotFoundError:
+        raise ReleaseError(
+            at,
+            found=f"holds no {NAME}",
+            expected="a release that `bedside publish` made",
+            do='The authors\' release is loaded with source="official"',
+        ) from None
+    except (OSError, httpx2.HTTPError, HFValidationError) as error:
+        raise hub_error(error, at) from error
+    folder = Path(path).parent
+    return folder, f"{at} (commit {folder.name[:12]})"
+
+
+def _fetch(repo: str, commit: str, patterns: list[str] | None, at: str) -> Path:
+    try:
+        return Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=patterns))
+    except (OSError, httpx2.HTTPError, HFValidationError) as error:
+        raise hub_error(error, at) from error
+
+
+def hub_error(error: Exception, at: str) -> HubError:
+    """What a failed read from the Hub means for a user; `at` names the repository and revision."""
+    if isinstance(error, GatedRepoError):
+        do = "Accept its terms on the Hub, then log in with `hf auth login`"
+        return HubError(at, found="is gated and this account has no access", expected="access", do=do)
+    if isinstance(error, RevisionNotFoundError):
+        return HubError(at, found="has no such revision", expected="a tag, branch or commit of the repository")
+    if isinstance(error, RepositoryNotFoundError):
+        do = "Check the name; for a private repository, log in with `hf auth login`"
+        return HubError(at, found="does not exist, or not for this account", expected="a dataset repository", do=do)
+    if isinstance(error, HFValidationError):
+        return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")
+    if isinstance(error, LocalEntryNotFoundError):
+        do = "Connect to the internet, or load this very revision once while connected"
+        return HubError(at, found="cannot be reached, and the cache does not hold it whole", expected="the Hub", do=do)
+    first = (str(error) or type(error).__name__).splitlines()[0]
+    return HubError(at, found=f"cannot be fetched: {first}", expected="the Hub", do="Try again later")
+
+
+def _manifest(known: Corpus, folder: Path, at: str) -> Manifest:
+    manifest = Manifest.read(folder)
+    if manifest.corpus != known.name:
+        raise ReleaseError(at, found=f"is a release of {manifest.corpus!r}", expected=known.name)
+    if problems := manifest.check_counts():
+        raise ReleaseError(f"{at}: {problems[0].where}", found=problems[0].found, expected=problems[0].expected)
+    return manifest
+
+
+def _splits(available: Mapping[str, object], split: str | None, at: str) -> list[str]:
+    if split is not None and split not in available:
+        raise InputError(at, found=f"no split {split!r}", expected="one of " + ", ".join(order_splits(available)))
+    return [split] if split is not None else order_splits(available)
+
+
+def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> datasets.Dataset | datasets.DatasetDict:
+    manifest = _manifest(known, folder, at)
+    found = _features(manifest, at)
+    if found != known.features or list(found) != list(known.features):
+        raise _other_features(found, known.features, at)
+    data_files: dict[str, list[str]] = {}
+    for one in _splits(manifest.splits, split, at):
+        data_files[one] = [str(folder / path) for path in manifest.shards(one)]
+        for path in manifest.shards(one):
+            _check_file(folder, path, manifest, at)
+    # Named by content: a cache made from other files at the same place is never taken for this one.
+    loaded = datasets.load_dataset(
+        "parquet", name=manifest.content_digest[:16], data_files=data_files, features=known.features
+    )
+    for one, rows in loaded.items():
+        _check_rows(f"{at}: split {one}", len(rows), manifest.splits[one].rows)
+    return loaded if split is None else loaded[split]
+
+
+def _features(manifest: Manifest, at: str) -> datasets.Features:
+    try:
+        return datasets.Features._from_yaml_list(manifest.features)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ReleaseError(
+            f"{at}: {NAME}",
+            found=f"features that cannot be read ({error})",
+            expected="columns as in the YAML of a card",
+        ) from None
+
+
+def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
+    again = "Delete the file and load again" if "snapshots" in folder.parts else "Copy or build the release again"
+    facts = manifest.files[path]
+    if not (folder / path).is_file():
+        raise ReleaseError(f"{at}: {path}", found="is missing", expected="the file that the manifest lists", do=again)
+    size = (folder / path).stat().st_size
+    if size != facts.size:
+        raise ReleaseError(f"{at}: {path}", found=f"has {size:,} bytes", expected=f"{facts.size:,} bytes", do=again)
+    digest = file_digest(folder / path)
+    if digest != facts.sha256:
+        where = (folder / path).resolve()
+        raise ReleaseError(
+            f"{at}: {path}", found=f"has SHA-256 {digest}", expected=facts.sha256, do=f"{again}: {where}"
+        )
+
+
+def _check_rows(where: str, found: int, expected: int) -> None:
+    if found != expected:
+        raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows")
+
+
+def _other_features(found: datasets.Features, expected: datasets.Features, at: str) -> ReleaseError:
+    missing = [name for name in expected if name not in found]
+    unknown = [name for name in found if name not in expected]
+    other = [name for name in expected if name in found and found[name] != expected[name]]
+    parts = [
+        f"{text} {', '.join(names)}"
+        for text, names in (("lacks", missing), ("adds", unknown), ("types otherwise", other))
+        if names
+    ]
+    return ReleaseError(
+        at,
+        found="its schema " + ("; ".join(parts) or "has its columns in another order"),
+        expected="the columns of this version of Bedside",
+        do="Install the version of Bedside that made the release",
+    )
+
+
+# --- The authors' releases --------------------------------------------------------------------------------------------
+
+
+def _load_official(known: Corpus, split: str | None, revision: str | None) -> datasets.Dataset | datasets.DatasetDict:
+    repo = known.official_repo
+    folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
+    at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"
+    try:
+        raw = datasets.load_dataset(str(folder))
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        raise ReleaseError(at, found=f"cannot be read ({error})", expected="the authors' release") from error
+    wanted = _splits(raw, split, at)
+    for one in wanted:
+        missing = [name for name in known.official_columns if name not in raw[one].column_names]
+        if missing:
+            raise ReleaseError(
+                f"{at}: split {one}",
+                found=f"lacks {', '.join(missing)}; its columns are {', '.join(raw[one].column_names)}",
+                expected="the columns " + ", ".join(known.official_columns),
+            )
+        if one in known.official_rows:
+            _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
+    converted = datasets.DatasetDict(
+        {
+            one: _encoded(raw[one]).map(
+                _Convert(known.name, one),
+                with_indices=True,
+                remove_columns=raw[one].column_names,
+                features=known.features,
+                desc=f"{known.name} {one}",
+            )
+            for one in wanted
+        }
+    )
+    return converted if split is None else converted[split]
+
+
+def _encoded(rows: datasets.Dataset) -> datasets.Dataset:
+    """The rows with their pictures left encoded, so that they pass through untouched."""
+    for name, feature in rows.features.items():
+        if isinstance(feature, datasets.Image):
+            rows = rows.cast_column(name, datasets.Image(decode=False))
+    return rows
+
+
+@dataclass(frozen=True)
+class _Convert:
+    """Brings a row into the corpus's schema; named by the corpus so that `datasets` can tell one from another."""
+
+    name: str
+    split: str
+
+    def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
+        return corpus(self.name).from_official(row, self.split, position)

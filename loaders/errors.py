@@ -1,0 +1,74 @@
+"""The errors a user can meet, drawn as a tree.
+
+    BedsideError
+    ├── InputError      a file, row or option that cannot be used
+    ├── MissingExtra    an optional package that is not installed
+    ├── ModelError      a chat model, encoder or model pack that cannot be used or does not answer
+    ├── ReleaseError    a release whose files, counts or digests do not agree
+    └── HubError        the Hub refused, vanished or holds something else
+
+Each carries four short texts: `where` it happened, what was `found`, what was `expected`, and what to `do`. The command
+line prints them and nothing else; a traceback of one of these never reaches a user.
+"""
+
+from __future__ import annotations
+
+
+class BedsideError(Exception):
+    """A problem the user can act on: where it is, what was found, what was expected, what to do."""
+
+    def __init__(self, where: object, *, found: str, expected: str = "", do: str = "") -> None:
+        self.where = str(where)
+        self.found = found
+        self.expected = expected
+        self.do = do
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.found}"
+        if self.expected:
+            text += f" (expected {self.expected})"
+        if self.do:
+            text += f". {self.do}"
+        return text
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        # Keyword-only arguments do not survive the default pickling, and workers send errors back by pickle.
+        return _rebuild, (type(self), self.where, self.found, self.expected, self.do)
+
+
+def _rebuild(kind: type[BedsideError], where: str, found: str, expected: str, do: str) -> BedsideError:
+    return kind(where, found=found, expected=expected, do=do)
+
+
+class InputError(BedsideError):
+    """A file, row or option that cannot be used as it is."""
+
+
+class MissingExtra(BedsideError):
+    """An optional package is not installed.
+
+    >>> print(MissingExtra.named("medcat", extra="medcat", purpose="reading a MedCAT model pack"))
+    medcat: is not installed (expected for reading a MedCAT model pack). Install it with: pip install 'bedside[medcat]'
+    """
+
+    @classmethod
+    def named(cls, package: str, *, extra: str, purpose: str) -> MissingExtra:
+        return cls(
+            package,
+            found="is not installed",
+            expected=f"for {purpose}",
+            do=f"Install it with: pip install 'bedside[{extra}]'",
+        )
+
+
+class ModelError(BedsideError):
+    """A chat model, encoder or model pack cannot be used or does not answer."""
+
+
+class ReleaseError(BedsideError):
+    """A release's files, schema, counts or digests do not agree with its manifest."""
+
+
+class HubError(BedsideError):
+    """The Hub refused a request, did not answer, or holds something other than expected."""

@@ -1,0 +1,296 @@
+"""Open an image that a stranger made: nothing is decoded before its size is known, and no metadata survives.
+
+`open_image` gives an upright 8-bit RGB or grey picture; `clean_bytes` gives the bytes to publish, which are the
+original ones wherever those carry no metadata. Both are safe to call from many threads: Pillow's global limits are
+left alone.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from loaders.errors import InputError
+
+MAX_PIXELS = 50_000_000
+MAX_BYTES = 256 << 20
+# Pillow turns a JPEG that holds several pictures into an MPO by itself.
+FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP")
+
+_SUFFIXES = {
+    "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
+    "MPO": (".mpo", ".jpg", ".jpeg"),
+    "PNG": (".png", ".apng"),
+    "GIF": (".gif",),
+    "BMP": (".bmp", ".dib"),
+    "TIFF": (".tif", ".tiff"),
+    "WEBP": (".webp",),
+}
+_KNOWN_SUFFIXES = {suffix for suffixes in _SUFFIXES.values() for suffix in suffixes}
+_ORIENTATION = 0x0112
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_PNG = b"\x89PNG\r\n\x1a\n"
+# What Pillow raises for a file that breaks off or lies about itself, depending on where it does.
+_BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError, KeyError, TypeError)
+
+
+class ImageError(InputError):
+    """An image that cannot be used. `reason` is one of missing, empty, not_an_image, too_large, truncated, corrupt."""
+
+    def __init__(self, where: object, *, reason: str, found: str, expected: str = "", do: str = "") -> None:
+        self.reason = reason
+        super().__init__(where, found=found, expected=expected, do=do)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _rebuild, (self.where, self.reason, self.found, self.expected, self.do)
+
+
+def _rebuild(where: str, reason: str, found: str, expected: str, do: str) -> ImageError:
+    return ImageError(where, reason=reason, found=found, expected=expected, do=do)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInfo:
+    """What an image file was: its format, what `clean_bytes` made of it, size in pixels, and what had to be done.
+
+    `mode` is RGB or L. `notes` are sentences for a log, such as "named .png but is JPEG".
+    """
+
+    format: str
+    clean_format: str
+    width: int
+    height: int
+    mode: str
+    notes: tuple[str, ...]
+
+
+def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> Image.Image:
+    """Decode an image file into an upright 8-bit RGB or L picture without metadata; an animation gives its first frame.
+
+    `name` is what errors call bytes. Pillow's own bound of 178,956,970 pixels holds whatever `max_pixels` says.
+
+    Raises:
+        ImageError: the file is missing, empty, no image, larger than `max_pixels` by its header, truncated or corrupt.
+    """
+    data, where = _read(source, name)
+    return _upright(_decode(data, where, max_pixels), where)[0]
+
+
+def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> tuple[bytes, ImageInfo]:
+    """The bytes to publish: no EXIF, comments, profiles, thumbnails or trailing data.
+
+    An upright 8-bit RGB or grey JPEG or PNG keeps its compressed pixels: only the metadata is cut out, and where there
+    is none the bytes stay as they are. Anything else becomes a PNG of what `open_image` shows.
+
+    Raises:
+        ImageError: as `open_image`.
+    """
+    data, where = _read(source, name)
+    image = _decode(data, where, max_pixels)
+    original = str(image.format)
+    size, mode = image.size, image.mode
+    picture, notes = _upright(image, where)
+    suffix = Path(where).suffix.casefold()
+    if suffix in _KNOWN_SUFFIXES - set(_SUFFIXES[original]):
+        notes = (f"named {suffix} but is {original}", *notes)
+    kept = b""
+    if picture.size == size and mode == picture.mode and _turn(image) is None and "transparency" not in image.info:
+        kept = _strip_jpeg(data) if original in ("JPEG", "MPO") else b""
+        kept = _strip_png(data) if original == "PNG" else kept
+    if kept:
+        form = "PNG" if original == "PNG" else "JPEG"
+        if len(kept) < len(data):
+            notes = (*notes, f"metadata of {len(data) - len(kept):,} bytes removed")
+        elif kept != data:
+            notes = (*notes, "metadata removed")
+    else:
+        buffer = io.BytesIO()
+        picture.save(buffer, format="PNG", compress_level=6)
+        kept, form = buffer.getvalue(), "PNG"
+        notes = (*notes, f"re-encoded from {original} as PNG")
+    return kept, ImageInfo(original, form, picture.width, picture.height, picture.mode, notes)
+
+
+def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
+    if isinstance(source, bytes):
+        where, data = name or "image", source
+    else:
+        where = str(source)
+        try:
+            with Path(source).open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            found = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+            raise ImageError(where, reason="missing", found=found, expected="an image file") from None
+    if not data:
+        raise ImageError(where, reason="empty", found="is empty", expected="an image file")
+    if len(data) > MAX_BYTES:
+        raise ImageError(where, reason="too_large", found="is too long a file", expected=f"at most {MAX_BYTES:,} bytes")
+    return data, where
+
+
+def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
+    """The first frame, decoded in full, its size checked before."""
+    # Before Pillow looks: it warns through a process-wide registry for pictures between its bounds.
+    _check_size(_png_size(data) or (0, 0), where, max_pixels)
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+    except UnidentifiedImageError:
+        raise ImageError(
+            where, reason="not_an_image", found="is no image that can be read", expected="one of " + ", ".join(FORMATS)
+        ) from None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageError(
+            where, reason="too_large", found=str(error), expected=f"at most {max_pixels:,} pixels"
+        ) from None
+    except _BROKEN as error:
+        raise _broken(where, error) from None
+    _check_size(image.size, where, max_pixels)
+    try:
+        image.load()
+    except _BROKEN as error:
+        raise _broken(where, error) from None
+    return image
+
+
+def _check_size(size: tuple[int, int], where: str, max_pixels: int) -> None:
+    width, height = size
+    if width * height > max_pixels:
+        raise ImageError(
+            where,
+            reason="too_large",
+            found=f"its header says {width:,} x {height:,} pixels",
+            expected=f"at most {max_pixels:,} pixels",
+        )
+
+
+def _broken(where: str, error: BaseException) -> ImageError:
+    text = str(error)
+    reason = "truncated" if "truncated" in text.lower() or isinstance(error, EOFError) else "corrupt"
+    return ImageError(where, reason=reason, found=f"cannot be decoded ({text})", expected="a whole image file")
+
+
+def _turn(image: Image.Image) -> Image.Transpose | None:
+    """How EXIF says to turn the picture; None where it says nothing that can be read."""
+    try:
+        return _TURNS.get(image.getexif().get(_ORIENTATION, 1))
+    except _BROKEN:
+        return None
+
+
+def _upright(image: Image.Image, where: str) -> tuple[Image.Image, tuple[str, ...]]:
+    """The picture as a viewer shows it, in RGB or L, without metadata; and what was done to get there."""
+    notes: list[str] = []
+    frames = getattr(image, "n_frames", 1)
+    if frames > 1:
+        notes.append(f"first of {frames} frames")
+    transparent = "transparency" in image.info
+    if (turn := _turn(image)) is not None:
+        notes.append("turned as its EXIF orientation says")
+        image = image.transpose(turn)
+    if transparent or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
+        notes.append(f"{image.mode} laid on white")
+        grey = image.mode in ("L", "LA", "La", "1")
+        layered = image.convert("RGBA")
+        ground = Image.new("RGBA", layered.size, "white")
+        image = Image.alpha_composite(ground, layered).convert("L" if grey else "RGB")
+    elif image.mode.startswith(("I", "F")):
+        image = _eight_bits(image, where)
+        notes.append("grey values beyond 8 bits scaled to 0-255")
+    elif image.mode not in ("RGB", "L"):
+        notes.append(f"{image.mode} converted")
+        image = image.convert("L" if image.mode == "1" else "RGB")
+    picture = Image.frombytes(image.mode, image.size, image.tobytes())
+    return picture, tuple(notes)
+
+
+def _eight_bits(image: Image.Image, where: str) -> Image.Image:
+    """Grey levels from the darkest to the brightest pixel: radiographs use a part of the 16 bits only."""
+    values = np.asarray(image).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ImageError(
+            where, reason="corrupt", found="holds pixels that are no numbers", expected="finite grey values"
+        )
+    low, high = values.min(), values.max()
+    scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
+    return Image.fromarray(np.round(scaled).astype(np.uint8))
+
+
+def _png_size(data: bytes) -> tuple[int, int] | None:
+    if not data.startswith(_PNG) or len(data) < 24:
+        return None
+    width, height = struct.unpack(">II", data[16:24])
+    return width, height
+
+
+def _strip_png(data: bytes) -> bytes:
+    """A PNG of its critical chunks only; b"" where it has more than one picture, a palette, or not 8 bits a sample."""
+    if data[24] != 8:
+        return b""
+    kept = [_PNG]
+    place = len(_PNG)
+    while place + 12 <= len(data):
+        length, kind = struct.unpack(">I4s", data[place : place + 8])
+        chunk = data[place : place + 12 + length]
+        place += 12 + length
+        if kind in (b"acTL", b"PLTE"):
+            return b""
+        # A lower-case first letter marks a chunk that a decoder may ignore.
+        if kind[0] & 0x20 == 0:
+            kept.append(chunk)
+        if kind == b"IEND":
+            return b"".join(kept)
+    return b""
+
+
+def _strip_jpeg(data: bytes) -> bytes:
+    """A JPEG without application segments, comments and whatever follows its end; b"" where its structure is unusual.
+
+    The JFIF header stays (without thumbnail), and so does Adobe's, which says how the colours are coded.
+    """
+    kept = [b"\xff\xd8"]
+    place = 2
+    while place + 4 <= len(data):
+        if data[place] != 0xFF:
+            return b""
+        marker = data[place + 1]
+        if marker == 0xFF:
+            place += 1
+            continue
+        (length,) = struct.unpack(">H", data[place + 2 : place + 4])
+        end = place + 2 + length
+        segment = data[place:end]
+        if marker == 0xE0 and segment[4:9] == b"JFIF\x00" and length >= 16:
+            kept.append(b"\xff\xe0\x00\x10" + segment[4:16] + b"\x00\x00")
+        elif (marker == 0xEE and segment[4:9] == b"Adobe") or not (0xE0 <= marker <= 0xEF or marker == 0xFE):
+            kept.append(segment)
+        place = end
+        if marker == 0xDA:
+            # Coded pixels run to the next marker that is neither a stuffed zero nor a restart.
+            while True:
+                end = data.find(b"\xff", end)
+                if end < 0 or end + 1 >= len(data):
+                    return b""
+                if data[end + 1] == 0 or 0xD0 <= data[end + 1] <= 0xD7:
+                    end += 2
+                    continue
+                break
+            kept.append(data[place:end])
+            place = end
+            if data[place + 1] == 0xD9:
+                return b"".join([*kept, b"\xff\xd9"])
+    return b""

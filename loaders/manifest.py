@@ -1,0 +1,303 @@
+"""manifest.json: what a release holds, where it came from, and how to tell that it is whole.
+
+    <release>/README.md  manifest.json  exclusions.parquet  data/<split>-00000-of-00003.parquet
+
+The manifest is written last, so its presence means that the release is complete. It lists every other file, and holds
+no time, no path of a machine and no version number: a version is a git tag on the Hub.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from loaders.disk import write_whole
+from loaders.errors import ReleaseError
+
+NAME = "manifest.json"
+FORMAT: Literal[1] = 1
+_MAIN_SPLITS = ("train", "validation", "test")
+
+Json = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a release."""
+
+    where: str
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.found} (expected {self.expected})"
+
+
+def _inside(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if (
+        not parts
+        or path.startswith("/")
+        or "\\" in path
+        or "\0" in path
+        or ".." in parts
+        or str(PurePosixPath(path)) != path
+    ):
+        raise ValueError("leads out of the release folder")
+    return path
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Source(_Part):
+    """Something that the rows were made from."""
+
+    name: str
+    digest: str
+    rows: Count
+    licence: str
+    url: str | None = None
+
+
+class StageCount(_Part):
+    """What a stage of the build did: rows_in = rows_out + the sum of `excluded`."""
+
+    name: str
+    version: int
+    rows_in: Count
+    rows_out: Count
+    excluded: dict[str, Count]
+    """Number of rows by reason."""
+
+
+class SplitFacts(_Part):
+    """The rows of one split; `num_bytes` is their size as Arrow data."""
+
+    rows: Count
+    num_bytes: Count
+    content_digest: Sha256
+
+
+class ExclusionFacts(_Part):
+    """The rows of exclusions.parquet."""
+
+    rows: Count
+    content_digest: Sha256
+
+
+class FileFacts(_Part):
+    """A file as it lies on disk; `size` in bytes."""
+
+    sha256: Sha256
+    size: Count
+
+
+class Manifest(_Part):
+    """The facts about a release.
+
+    `features` are the columns in order, a list as in the YAML of a card: `datasets.Features._from_yaml_list` reads it.
+    `key` is the column that names a row.
+    """
+
+    format: Literal[1] = FORMAT
+    corpus: str
+    key: str
+    features: list[Json]
+    sources: list[Source]
+    settings: Json
+    prompts: dict[str, Sha256]
+    versions: dict[str, str]
+    stages: list[StageCount]
+    splits: dict[str, SplitFacts]
+    content_digest: Sha256
+    statistics: JsonValue
+    exclusions: ExclusionFacts
+    files: dict[Annotated[str, AfterValidator(_inside)], FileFacts]
+    stand_in: str | None = None
+    """Why the content is a stand-in (sample data, scripted models); None when it is not."""
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """The manifest of a release folder.
+
+        Raises: ReleaseError when the folder is missing, holds no manifest, or holds one that is truncated, of an
+        unknown format, incomplete, or that names a file outside the folder.
+        """
+        path = folder / NAME
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            found = f"holds no {NAME}" if folder.is_dir() else "no such folder"
+            raise ReleaseError(
+                folder, found=found, expected="a release folder, as written by `bedside build`"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ReleaseError(path, found=f"cannot be read: {error}", expected="a manifest in UTF-8") from error
+        try:
+            facts = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            expected = "the JSON that `bedside build` wrote"
+            raise ReleaseError(path, found=f"is not whole: {error}", expected=expected, do=_AGAIN) from error
+        number = facts.get("format") if isinstance(facts, dict) else None
+        if number != FORMAT:
+            expected = f"format {FORMAT}"
+            raise ReleaseError(path, found=f"format {number!r}", expected=expected, do="Update Bedside if it is newer")
+        try:
+            return cls.model_validate(facts)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            raise ReleaseError(
+                path, found=f"{field}: {first['msg']}", expected="a complete manifest", do=_AGAIN
+            ) from error
+
+    def text(self) -> str:
+        """The manifest as it is written: JSON with sorted keys, one value a line, UTF-8.
+
+        Raises: ReleaseError when a number in it is NaN or infinite, which JSON cannot say.
+        """
+        try:
+            facts = self.model_dump(mode="python")
+            return json.dumps(facts, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        except ValueError as error:
+            raise ReleaseError(NAME, found=str(error), expected="finite numbers in statistics and settings") from error
+
+    def write(self, folder: Path) -> None:
+        """Write manifest.json into `folder`, whole; call it when every other file is there.
+
+        Raises: BedsideError when the disk is full; ReleaseError when the facts cannot be said in JSON.
+        """
+        write_whole(folder / NAME, self.text().encode())
+
+    def check_files(self, folder: Path) -> list[Problem]:
+        """Files that are missing, not listed, or whose size or SHA-256 differ. Hidden files are not the release's."""
+        problems = []
+        for name, facts in sorted(self.files.items()):
+            path = folder / name
+            if not path.is_file():
+                problems.append(Problem(name, "missing", "the file that the manifest lists"))
+                continue
+            size = path.stat().st_size
+            if size != facts.size:
+                problems.append(Problem(name, f"{size:,} bytes", f"{facts.size:,} bytes"))
+                continue
+            found = file_digest(path)
+            if found != facts.sha256:
+                problems.append(Problem(name, f"SHA-256 {found}", facts.sha256))
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            if path.is_file() and not name.startswith(".") and name != NAME and name not in self.files:
+                problems.append(Problem(name, "a file that the manifest does not list", "only listed files"))
+        return problems
+
+    def check_counts(self) -> list[Problem]:
+        """Whether the manifest agrees with itself: in = out + excluded, stage by stage, down to the rows released."""
+        problems = []
+        for stage in self.stages:
+            out = stage.rows_out + sum(stage.excluded.values())
+            if stage.rows_in != out:
+                where = f"{NAME}: stage {stage.name}"
+                problems.append(Problem(where, f"{stage.rows_in:,} rows in", f"{out:,}, the rows kept and excluded"))
+        given = [(f"stage {stage.name}", stage.rows_out) for stage in self.stages]
+        taken = [(f"stage {stage.name}", stage.rows_in) for stage in self.stages[1:]]
+        taken.append(("splits", sum(split.rows for split in self.splits.values())))
+        for (giver, out), (taker, n) in zip(given, taken, strict=False):
+            if out != n:
+                problems.append(Problem(f"{NAME}: {taker}", f"{n:,} rows", f"the {out:,} rows that {giver} kept"))
+        excluded = sum(sum(stage.excluded.values()) for stage in self.stages)
+        if excluded != self.exclusions.rows:
+            where = f"{NAME}: exclusions"
+            problems.append(
+                Problem(where, f"{self.exclusions.rows:,} rows", f"the {excluded:,} that the stages excluded")
+            )
+        digest = content_digest({name: split.content_digest for name, split in self.splits.items()})
+        if digest != self.content_digest:
+            problems.append(
+                Problem(f"{NAME}: content_digest", self.content_digest, f"{digest}, from those of the splits")
+            )
+        return problems
+
+    def shards(self, split: str) -> list[str]:
+        """The names of a split's data files, in order.
+
+        Raises: ReleaseError when the release has no such split.
+        """
+        if split not in self.splits:
+            expected = f"one of {', '.join(order_splits(self.splits))}"
+            raise ReleaseError(NAME, found=f"no split {split!r}", expected=expected)
+        name = re.compile(rf"data/{re.escape(split)}-\d{{5}}-of-\d{{5}}\.parquet")
+        return sorted(path for path in self.files if name.fullmatch(path))
+
+
+_AGAIN = "Download or build the release again"
+
+
+class ContentDigest:
+    """SHA-256 over rows in order, as canonical JSON lines: sorted keys, no spaces, UTF-8, floats by repr.
+
+    Bytes count by their own SHA-256. It depends on the values only, not on the encoding of the file that held them.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._digest = hashlib.sha256()
+
+    def update(self, row: Mapping[str, Any]) -> None:
+        """Take in the next row."""
+        self.rows += 1
+        self._digest.update(canonical_json(row))
+        self._digest.update(b"\n")
+
+    def hexdigest(self) -> str:
+        """The digest of the rows so far."""
+        return self._digest.hexdigest()
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one way to write a cell or a row as JSON.
+
+    >>> canonical_json({"b": 0.1, "a": [None, "é"]}).decode()
+    '{"a":[null,"é"],"b":0.1}'
+    """
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_bytes_as_digest)
+    return text.encode()
+
+
+def _bytes_as_digest(value: object) -> dict[str, str]:
+    if isinstance(value, bytes):
+        return {"sha256": hashlib.sha256(value).hexdigest()}
+    raise TypeError(f"a {type(value).__name__} has no canonical JSON")
+
+
+def content_digest(splits: Mapping[str, str]) -> str:
+    """The digest of a release's content, from the content digests of its splits."""
+    return hashlib.sha256(canonical_json(dict(splits))).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def order_splits(names: Iterable[str]) -> list[str]:
+    """Split names as releases order them: train, validation, test, then others by name.
+
+    >>> order_splits(["test", "extra", "train"])
+    ['train', 'test', 'extra']
+    """
+    place = {name: number for number, name in enumerate(_MAIN_SPLITS)}
+    return sorted(names, key=lambda name: (place.get(name, len(place)), name))

@@ -1,0 +1,177 @@
+"""MedLayBench-V: a radiology image with its expert caption and its lay caption, tied concept by concept.
+
+    load("medlaybench-v", "test")["layman_caption"]
+
+One schema for releases built here and for the authors' own release, which has fewer columns and other habits: `cuis` as
+a string that holds a Python list, "nan" where there is none, and no identifier (specification S1, ML-G2).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from datasets import Features, Image, List, Value
+
+from loaders.corpus import Corpus
+from loaders.errors import InputError
+
+KEY = "image_id"
+
+# Spans are character offsets into expert_caption; a concept of the row that is not in the text starts at -1.
+FEATURES = Features(
+    {
+        "image": Image(),
+        "image_id": Value("string"),
+        "split": Value("string"),
+        "modality": Value("string"),
+        "cuis": List(Value("string")),
+        "expert_caption": Value("string"),
+        "layman_caption": Value("string"),
+        "concepts": List(
+            {
+                "surface": Value("string"),
+                "start": Value("int32"),
+                "end": Value("int32"),
+                "cui": Value("string"),
+                "lay": Value("string"),
+                "source": Value("string"),
+            }
+        ),
+        "protected": List(
+            {"kind": Value("string"), "text": Value("string"), "start": Value("int32"), "end": Value("int32")}
+        ),
+        "draft": Value("string"),
+        "gates": List({"gate": Value("string"), "passed": Value("bool"), "reason": Value("string")}),
+        "status": Value("string"),
+        "refiner": Value("string"),
+        "article_id": Value("string"),
+        "licence": Value("string"),
+        "licence_asserted_by": Value("string"),
+        "attribution": Value("string"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Modality:
+    """An imaging modality of Table A1: code, name, the word that a caption says it with, and its UMLS concepts."""
+
+    code: str
+    name: str
+    says: str
+    cuis: tuple[str, ...]
+
+
+MODALITIES = (
+    Modality("DRCT", "computed tomography", "CT", ("C0040405",)),
+    Modality("DRXR", "plain X-ray", "X-ray", ("C1306645",)),
+    Modality("DRMR", "magnetic resonance imaging", "MRI", ("C0024485",)),
+    Modality("DRUS", "ultrasound", "ultrasound", ("C0041618",)),
+    Modality("DRAN", "angiography", "angiography", ("C0002978",)),
+    Modality("DRCO", "combined or unstated modalities", "", ()),
+    Modality("DRPE", "positron emission tomography", "PET", ("C0032743",)),
+)
+_COMBINED = "DRCO"
+_CODE_OF_CUI = {cui: modality.code for modality in MODALITIES for cui in modality.cuis}
+
+_OFFICIAL = "hanjang/MedLayBench-V"
+CORPUS = Corpus(
+    name="medlaybench-v",
+    features=FEATURES,
+    key=KEY,
+    from_official=lambda row, split, position: from_official(row, split=split, position=position),
+    official_repo=_OFFICIAL,
+    official_revision=None,
+    official_rows={"train": 59_962, "validation": 9_904, "test": 9_927},
+    official_columns=("image", "cuis", "expert_caption", "layman_caption"),
+)
+
+# How ROCOv2 writes its splits in identifiers.
+_SHORT = {"validation": "valid"}
+_CUI = re.compile(r"C\d{7}\Z")
+_NOTHING = frozenset({"", "nan", "none", "null", "n/a", "[]"})
+
+
+def modality_of(cuis: Sequence[str]) -> str:
+    """Code of the modality that the CUIs name; DRCO where they name several or none (ML-G2).
+
+    >>> modality_of(["C0817096", "C0040405"]), modality_of(["C0040405", "C0032743"]), modality_of([])
+    ('DRCT', 'DRCO', 'DRCO')
+    """
+    codes = {_CODE_OF_CUI[cui] for cui in cuis if cui in _CODE_OF_CUI}
+    return codes.pop() if len(codes) == 1 else _COMBINED
+
+
+def parse_cuis(value: object, where: object = "cuis") -> list[str]:
+    """CUIs, each once, in their order, from whatever a release calls a list of them.
+
+    >>> parse_cuis("['C0040405', 'C0817096']"), parse_cuis("['nan']"), parse_cuis("C0040405; C0040405")
+    (['C0040405', 'C0817096'], [], ['C0040405'])
+
+    Raises:
+        InputError: something in it is not a CUI.
+    """
+    if isinstance(value, str) and value.lstrip().startswith(("[", "(")):
+        value = _literal(value, where)
+    if isinstance(value, str):
+        value = [part for part in re.split(r"[;,|\s]+", value) if part]
+    if value is None or (isinstance(value, float) and value != value):
+        return []
+    if not isinstance(value, Sequence) and not hasattr(value, "tolist"):
+        raise InputError(where, found=f"cuis of type {type(value).__name__}", expected="a list of CUIs or a string")
+    items = value if isinstance(value, Sequence) else value.tolist()
+    found: dict[str, None] = {}
+    for item in items:
+        text = "" if item is None else str(item).strip()
+        if text.casefold() in _NOTHING:
+            continue
+        if not _CUI.match(text):
+            raise InputError(where, found=f"{text[:40]!r} among its CUIs", expected="C and seven digits")
+        found[text] = None
+    return list(found)
+
+
+def _literal(text: str, where: object) -> object:
+    try:
+        return ast.literal_eval(re.sub(r"\bnan\b(?!['\"])", "None", text.strip()))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']") from None
+
+
+def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
+    """A row of the authors' release in our schema; `position` counts from 0 within the split.
+
+    The release has no identifier: its preview names records by split and position, from 000001. What only a build
+    knows is empty; the licence is the one of the release's card.
+
+    Raises:
+        InputError: a caption or the CUIs are missing or of another type.
+    """
+    where = f"{_OFFICIAL}: row {position + 1} of {split}"
+    captions = {column: row.get(column) for column in ("expert_caption", "layman_caption")}
+    for column, text in captions.items():
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(where, found=f"{column} {text!r}", expected="a text")
+    cuis = parse_cuis(row.get("cuis"), where)
+    return {
+        "image": row.get("image"),
+        "image_id": row.get("image_id") or f"ROCOv2_2023_{_SHORT.get(split, split)}_{position + 1:06d}",
+        "split": split,
+        "modality": modality_of(cuis),
+        "cuis": cuis,
+        **captions,
+        "concepts": [],
+        "protected": [],
+        "draft": None,
+        "gates": [],
+        "status": None,
+        "refiner": None,
+        "article_id": None,
+        "licence": "CC-BY-NC-SA-4.0",
+        "licence_asserted_by": f"card of {_OFFICIAL}",
+        "attribution": f"{_OFFICIAL}, after ROCOv2 (Rückert et al. 2024)",
+    }

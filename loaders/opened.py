@@ -1,0 +1,83 @@
+"""Open the data that a user names on a command line, with what a record of a run has to say about it.
+
+medlaybench-v            the corpus' own release, or the authors' where there is none of ours
+medlaybench-v@v1.0.0     a tag of it
+official                 the authors' release
+runs/release             a release folder
+org/name@v1.0.0          a release on the Hub
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from loaders.corpus import OFFICIAL, REGISTRY, corpus, load
+from loaders.errors import InputError
+from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The loaded splits of a corpus, and where they came from.
+
+    `content_digest` is the release's own where all of it was loaded from a folder, else one over the captions and ids;
+    `stand_in` is why its numbers are no results (sample data), or None.
+    """
+
+    corpus: str
+    splits: Mapping[str, datasets.Dataset]
+    revision: str | None
+    content_digest: str
+    stand_in: str | None
+
+    def rows(self, *columns: str) -> Iterator[dict[str, Any]]:
+        """The rows of all splits, only these columns: images stay undecoded unless they are asked for."""
+        for part in self.splits.values():
+            yield from part.select_columns(list(columns))
+
+    @property
+    def split(self) -> str:
+        """The names of the splits, as a record states them."""
+        return "+".join(self.splits)
+
+
+def open_data(name: str, *, split: str | None = None, default: str = "medlaybench-v") -> Opened:
+    """Load what `name` means, one split or all. `default` is the corpus of names that are a place and no corpus.
+
+    Raises: what `loaders.corpus.load` raises; InputError for an empty name.
+    """
+    if not name:
+        raise InputError("data", found="no name", expected="a corpus, a release folder, REPO[@TAG] or official")
+    place, _, revision = name.partition("@")
+    source: str | Path | None = place
+    known = default
+    if place in REGISTRY:
+        known, source = place, None
+    elif Path(name).is_dir():
+        source, revision = Path(name), ""
+    loaded = load(known, split, revision=revision or None, source=source)
+    parts = {split: loaded} if split is not None else {one: loaded[one] for one in order_splits(loaded)}
+    manifest = Manifest.read(source) if isinstance(source, Path) else None
+    digests = {one: _digest(known, part, manifest, one) for one, part in parts.items()}
+    return Opened(
+        corpus=known,
+        splits=parts,
+        revision=revision or (OFFICIAL if source in (None, OFFICIAL) else None),
+        content_digest=content_digest(digests),
+        stand_in=manifest.stand_in if manifest else None,
+    )
+
+
+def _digest(known: str, part: datasets.Dataset, manifest: Manifest | None, split: str) -> str:
+    if manifest is not None:
+        return manifest.splits[split].content_digest
+    texts = [n for n, f in corpus(known).features.items() if not isinstance(f, datasets.Image)]
+    digest = ContentDigest()
+    for row in part.select_columns(texts):
+        digest.update(row)
+    return digest.hexdigest()

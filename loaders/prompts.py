@@ -1,0 +1,62 @@
+"""Prompt texts in files, one a file, with their digests; a user's folder replaces any of them by name.
+
+A text holds placeholders such as `{{expert}}`; which ones each may hold is stated by whoever ships it, so that a wrong
+name in a user's file is found before anything is paid for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from loaders.errors import InputError
+
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Name -> text."""
+
+    texts: Mapping[str, str]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Name -> SHA-256 of the text, for the record of whatever used it."""
+        return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(self.texts.items())}
+
+    def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
+        """The text of a prompt with its placeholders replaced, each once: what a value holds is never a placeholder."""
+        return _PLACEHOLDER.sub(lambda match: (values or {})[match[1]], self.texts[name]).strip()
+
+
+def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Path | None = None) -> Prompts:
+    """The texts of `known` (name -> placeholders that it may hold) in the folder `shipped`.
+
+    Each is replaced by the file of the same name in `folder` where there is one.
+
+    Raises InputError: `folder` is missing or holds none of the files, a text is empty or not UTF-8, a placeholder is
+    unknown.
+    """
+    if folder is not None and not any((folder / f"{name}.md").is_file() for name in known):
+        found = "no prompt text" if folder.is_dir() else "no such folder"
+        wanted = ", ".join(f"{name}.md" for name in known)
+        raise InputError(folder, found=found, expected=f"a folder that holds any of {wanted}")
+    texts = {}
+    for name, placeholders in known.items():
+        own = folder / f"{name}.md" if folder else None
+        path = own if own is not None and own.is_file() else shipped / f"{name}.md"
+        try:
+            texts[name] = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(path, found=f"not UTF-8 at byte {error.start}", do="Save the file as UTF-8") from None
+        if not texts[name].strip():
+            raise InputError(path, found="no text", expected="a prompt")
+        for placeholder in _PLACEHOLDER.findall(texts[name]):
+            if placeholder not in placeholders:
+                expected = ", ".join(f"{{{{{one}}}}}" for one in sorted(placeholders)) or "no placeholder"
+                raise InputError(path, found=f"unknown placeholder {{{{{placeholder}}}}}", expected=expected)
+    return Prompts(texts)

@@ -1,0 +1,272 @@
+"""3MDBench: a clinical photo with its diagnosis, what the patient says of it, and the temperament they say it with.
+
+    load("3mdbench", "test")["general_complaint"]
+
+The 34 diagnoses with domains, synonyms and ICD-10 codes stand in `threemdbench_diagnoses.csv` (specification S1; a code
+is left out where the diagnosis does not settle it). One schema serves releases built here and the authors' release,
+which has five columns, diagnoses in any case and complaints as one text or a list.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from datasets import Features, Image, List, Value
+
+from loaders.corpus import Corpus
+from loaders.errors import InputError
+
+KEY = "image_id"
+DOMAINS = ("dermatology", "ophthalmology", "throat/mucosae", "dental", "nails")
+
+# Rows of train and validation are for image classifiers: personality and everything about complaints is null there.
+FEATURES = Features(
+    {
+        "image": Image(),
+        "image_id": Value("string"),
+        "split": Value("string"),
+        "diagnosis": Value("string"),
+        "domain": Value("string"),
+        "general_complaint": Value("string"),
+        "general_complaint_source": Value("string"),
+        "complaints": List(Value("string")),
+        "complaints_source": Value("string"),
+        "complaints_status": Value("string"),
+        "personality": Value("string"),
+        "source": Value("string"),
+        "source_label": Value("string"),
+        "source_file": Value("string"),
+        "group_id": Value("string"),
+        "cluster_id": Value("string"),
+        "licence": Value("string"),
+        "licence_asserted_by": Value("string"),
+        "attribution": Value("string"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A diagnosis of the paper: its exact name, domain, other names, and ICD-10 codes where they are beyond doubt."""
+
+    name: str
+    domain: str
+    icd10: tuple[str, ...]
+    synonyms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Temperament:
+    """One of the four temperaments, with the five facets by which it shows in a consultation (Appendix H.3)."""
+
+    name: str
+    symptom_description: str
+    asking_questions: str
+    communication_style: str
+    attitude_towards_treatment: str
+    emotional_involvement: str
+
+
+def _read_diagnoses() -> tuple[Diagnosis, ...]:
+    text = Path(__file__).with_name("threemdbench_diagnoses.csv").read_text(encoding="utf-8")
+    return tuple(
+        Diagnosis(
+            row["name"],
+            row["domain"],
+            tuple(row["icd10"].split()),
+            tuple(name.strip() for name in row["synonyms"].split(";")),
+        )
+        for row in csv.DictReader(text.splitlines())
+    )
+
+
+DIAGNOSES = _read_diagnoses()
+NAMES = tuple(diagnosis.name for diagnosis in DIAGNOSES)
+
+TEMPERAMENTS = (
+    Temperament(
+        "choleric",
+        "Says bluntly what is wrong, complains aloud, wants it dealt with at once, and bristles when misunderstood.",
+        "Asks few questions, all to the point: what to do, how fast it works. Wants a straight answer.",
+        "Firm and commanding; keeps to the goal and cuts short what seems beside it.",
+        "Wants whatever works fastest, names the treatment they have in mind and presses for it.",
+        "Impatient; irritated when things move slowly or not as they wish.",
+    ),
+    Temperament(
+        "melancholic",
+        "Describes every symptom exactly and at length, dwells on how bad it is and on what it might turn into.",
+        "Asks about the details of diagnosis and treatment, again and again, to be reassured.",
+        "Stays with the subject but turns it over and over, with worries and what-ifs.",
+        "Agrees to treatment with hesitation, fears side effects, and needs to hear that it is safe.",
+        "Deeply involved: anxious, sad or afraid about the illness, and says so.",
+    ),
+    Temperament(
+        "phlegmatic",
+        "Tells a symptom only when asked for it, in a few words, and plays it down.",
+        "Hardly ever asks anything; listens and prefers plain statements.",
+        "Calm and reserved; answers what was asked, adds nothing, and is glad when it is over.",
+        "Takes advice as it comes and would rather have little done.",
+        "Detached; shows next to no concern.",
+    ),
+    Temperament(
+        "sanguine",
+        "Paints symptoms vividly, with an anecdote or a joke, and makes light of them.",
+        "Asks many curious questions, also about other ways of treating it, as in a chat.",
+        "Lively and informal; wanders off to stories that have little to do with the matter.",
+        "Open to treatment, most of all to what is natural or easy; would sooner change habits than take a drug.",
+        "Shows feelings freely, hopeful one moment and a little concerned the next; seldom really worried.",
+    ),
+)
+PERSONALITIES = tuple(temperament.name for temperament in TEMPERAMENTS)
+
+_OFFICIAL = "univanxx/3mdbench"
+CORPUS = Corpus(
+    name="3mdbench",
+    features=FEATURES,
+    key=KEY,
+    from_official=lambda row, split, position: from_official(row, split=split, position=position),
+    official_repo=_OFFICIAL,
+    official_revision=None,
+    official_rows={"test": 2_996},
+    official_columns=("image", "diagnosis", "general_complaint", "complaints", "personality"),
+)
+
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+
+
+def diagnosis_of(text: str) -> Diagnosis | None:
+    """The diagnosis that a text names, exactly or by a synonym, in any case; None for anything else.
+
+    >>> diagnosis_of("Hordeolum").name, diagnosis_of(" Contact  Dermatitis ").name, diagnosis_of("measles")
+    ('stye', 'contact dermatitis', None)
+    """
+    return _by_name().get(_plain(text))
+
+
+def named_in(text: str) -> Iterator[tuple[str, Diagnosis]]:
+    """Each mention of a diagnosis in a text, as (words of the text, diagnosis); the longest name wins.
+
+    >>> [(words, d.name) for words, d in named_in("Could be Pink Eye or allergic contact dermatitis.")]
+    [('Pink Eye', 'conjunctivitis'), ('allergic contact dermatitis', 'allergic contact dermatitis')]
+    """
+    for match in _any_name().finditer(text):
+        yield match[0], _by_name()[_plain(match[0])]
+
+
+def others_of_domain(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """What a diagnosis has to be told from: the other ones of its domain (3M-G8)."""
+    return tuple(other.name for other in DIAGNOSES if other.domain == diagnosis.domain and other != diagnosis)
+
+
+@cache
+def _by_name() -> dict[str, Diagnosis]:
+    names = {_plain(name): diagnosis for diagnosis in DIAGNOSES for name in diagnosis.synonyms}
+    return names | {_plain(diagnosis.name): diagnosis for diagnosis in DIAGNOSES}
+
+
+@cache
+def _any_name() -> re.Pattern[str]:
+    longest_first = sorted(_by_name(), key=lambda name: (-len(name), name))
+    names = "|".join(re.escape(name).replace(r"\ ", r"[\s_-]+").replace("'", "['’]") for name in longest_first)
+    return re.compile(rf"(?<![\w-])(?:{names})(?![\w-])", re.IGNORECASE)
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.split(r"[\s_]+", name.replace("’", "'").strip().casefold()))
+
+
+def parse_complaints(value: object, where: object = "complaints") -> list[str]:
+    """Single complaints from whatever a release calls a list of them: a list, its text, bullets, lines or sentences.
+
+    >>> parse_complaints("- It itches.\\n- It is red."), parse_complaints("['It itches.', 'It is red.']")
+    (['It itches.', 'It is red.'], ['It itches.', 'It is red.'])
+    >>> parse_complaints("You feel hot. It began 1.5 days ago.")
+    ['You feel hot.', 'It began 1.5 days ago.']
+
+    Raises:
+        InputError: it is neither a text nor a list of texts.
+    """
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = _literal(value)
+    if isinstance(value, str):
+        lines = [line for line in value.splitlines() if line.strip()]
+        value = lines if len(lines) > 1 else _SENTENCE_END.split(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, Sequence):
+        raise InputError(
+            where, found=f"complaints of type {type(value).__name__}", expected="a text or a list of texts"
+        )
+    found = []
+    for item in value:
+        if not isinstance(item, str):
+            raise InputError(where, found=f"a complaint of type {type(item).__name__}", expected="a text")
+        if text := " ".join(_BULLET.sub("", item).split()):
+            found.append(text)
+    return found
+
+
+def _literal(text: str) -> object:
+    """A Python or JSON list written as a text; the text itself where it is neither."""
+    try:
+        read = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return read if isinstance(read, list) else text
+
+
+def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
+    """A row of the authors' release in our schema; `position` counts from 0 within the split.
+
+    The release has no identifier and states no source or licence for a photo: rows are named by split and position,
+    and what only a build knows is empty.
+
+    Raises:
+        InputError: the diagnosis is none of the 34, the personality none of the four, or a text is missing.
+    """
+    where = f"{_OFFICIAL}: row {position + 1} of {split}"
+    named = {name: _text(row.get(name), name, where) for name in ("diagnosis", "general_complaint", "personality")}
+    diagnosis = diagnosis_of(named["diagnosis"])
+    if diagnosis is None:
+        raise InputError(where, found=f"diagnosis {named['diagnosis'][:60]!r}", expected="one of the 34 of the paper")
+    personality = _plain(named["personality"])
+    if personality not in PERSONALITIES:
+        raise InputError(where, found=f"personality {personality[:60]!r}", expected=", ".join(PERSONALITIES))
+    complaints = parse_complaints(row.get("complaints"), where)
+    if not complaints:
+        raise InputError(where, found="no complaints", expected="at least one")
+    return {
+        "image": row.get("image"),
+        "image_id": row.get("image_id") or f"3mdbench_{split}_{position + 1:06d}",
+        "split": split,
+        "diagnosis": diagnosis.name,
+        "domain": diagnosis.domain,
+        "general_complaint": named["general_complaint"],
+        "general_complaint_source": None,
+        "complaints": complaints,
+        "complaints_source": None,
+        "complaints_status": None,
+        "personality": personality,
+        "source": None,
+        "source_label": named["diagnosis"],
+        "source_file": None,
+        "group_id": None,
+        "cluster_id": None,
+        "licence": "unknown",
+        "licence_asserted_by": None,
+        "attribution": f"{_OFFICIAL} (Sviridov et al. 2025)",
+    }
+
+
+def _text(value: object, name: str, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(where, found=f"{name} {value!r}", expected="a text")
+    return " ".join(value.split())

@@ -1,0 +1,1 @@
+"""The doors: one file per command; `bedside` is `scripts.cli`."""

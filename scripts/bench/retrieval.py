@@ -1,0 +1,236 @@
+"""Recall@K beside a bare matrix product and the full-matrix-mask method, and the bootstrap beside a plain loop.
+
+    python -m scripts.bench.retrieval
+
+Times are wall seconds, the best of `--rounds` rounds. Every round runs each method in turn, each in a process of its
+own that has warmed up on the same input, so that a busy machine slows them alike. Memory is the peak of that process
+above what it held with the inputs in place. Inputs are random pairs of a shared signal (R@1 about one third). The mask
+method is the one of CLIP_benchmark: all scores at once, a boolean matrix of the right pairs, and for each k the top k
+of a batch turned into one-hot rows that the mask multiplies (needs torch). `--large` N adds one run at N x 512.
+Exit status 1 when recalls differ by more than float32 explains, or a bootstrap replicate differs in a single bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.ranking import recall_at_k
+from baselines.statistics import paired_bootstrap
+from loaders.errors import BedsideError, InputError, MissingExtra
+
+Matrix = NDArray[np.float32]
+KS = (1, 5, 10)
+MEGABYTE = 2**20
+
+
+def pairs(size: int, width: int) -> tuple[Matrix, Matrix]:
+    """Random unit vectors (size, width) of images and of their texts, made in blocks that leave no peak of memory."""
+    generator = np.random.default_rng(0)
+    images, texts = (np.empty((size, width), dtype=np.float32) for _ in range(2))
+    signal = 3.4 / width**0.5
+    for start in range(0, size, 1024):
+        part = slice(start, start + 1024)
+        images[part] = generator.standard_normal(images[part].shape, dtype=np.float32)
+        texts[part] = signal * images[part] + generator.standard_normal(images[part].shape, dtype=np.float32)
+        for side in (images, texts):
+            side[part] /= np.linalg.norm(side[part], axis=1, keepdims=True)
+    return images, texts
+
+
+def product(images: Matrix, texts: Matrix) -> list[float]:
+    """One matrix product, its result kept whole."""
+    return [float((images @ texts.T)[0, 0])]
+
+
+def blocked_product(images: Matrix, texts: Matrix) -> list[float]:
+    """One matrix product in tiles that are overwritten: the least that any exact method has to do."""
+    tile = np.empty((4096, 1024), dtype=np.float32)
+    for row in range(0, len(images), 4096):
+        for column in range(0, len(texts), 1024):
+            left, right = images[row : row + 4096], texts[column : column + 1024]
+            np.matmul(left, right.T, out=tile[: len(left), : len(right)])
+    return [float(tile[0, 0])]
+
+
+def counting(images: Matrix, texts: Matrix) -> list[float]:
+    """Bedside's: ranks by counting, exact under ties."""
+    recall = recall_at_k(images, texts, ks=KS)
+    return [*recall.i2t.mean(axis=1).tolist(), *recall.t2i.mean(axis=1).tolist()]
+
+
+def mask(images: Matrix, texts: Matrix) -> list[float]:
+    """The full-matrix-mask method, in batches of 64 queries."""
+    import torch
+
+    scores = torch.from_numpy(images) @ torch.from_numpy(texts).T
+    right = torch.eye(len(images), dtype=torch.bool)
+    found = []
+    for matrix in (scores, scores.T):
+        for k in KS:
+            hits = 0.0
+            for start in range(0, len(matrix), 64):
+                first = matrix[start : start + 64].topk(k, dim=1).indices
+                marks = torch.nn.functional.one_hot(first, num_classes=matrix.shape[1])
+                pairs_of_batch = right[start : start + 64]
+                found_right = (marks * pairs_of_batch[:, None, :]).sum(dim=(1, 2))
+                hits += float((found_right / pairs_of_batch.sum(dim=1)).sum())
+            found.append(hits / len(matrix))
+    return found
+
+
+METHODS: dict[str, Callable[[Matrix, Matrix], list[float]]] = {
+    "product": product,
+    "blocked product": blocked_product,
+    "counting": counting,
+    "mask": mask,
+}
+
+
+def child(method: str, size: int, width: int, runs: int) -> dict[str, Any]:
+    """Seconds (best of `runs`, after one to warm up unless runs is 1), megabytes above the inputs, and the values."""
+    images, texts = pairs(size, width)
+    if method == "mask":  # the library itself is not the method's memory
+        import torch
+
+        torch.set_num_threads(os.cpu_count() or 1)
+    before = _resident()
+    seconds, values = [], []
+    for _ in range(runs + (runs > 1)):
+        start = time.perf_counter()
+        values = METHODS[method](images, texts)
+        seconds.append(time.perf_counter() - start)
+    return {"seconds": min(seconds), "peak": (_peak() - before) / MEGABYTE, "values": values}
+
+
+def _resident() -> int:
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:  # not Linux: the peak so far, which the blocks of `pairs` keep close to it
+        return _peak()
+
+
+def _peak() -> int:
+    """Bytes. Linux hands getrusage's peak on to a new program, so its own status file comes first."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        pass
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def measure(method: str, size: int, width: int, runs: int) -> dict[str, Any]:
+    """`child` in a process of its own."""
+    arguments = [sys.executable, "-m", "scripts.bench.retrieval", "--child", method, str(size), str(width), str(runs)]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(arguments, capture_output=True, text=True, cwd=root, check=False)
+    if done.returncode:
+        raise InputError(method, found=done.stderr.strip().splitlines()[-1], expected=f"a run at {size} x {width}")
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def compare(size: int, width: int, rounds: int, methods: Sequence[str]) -> bool:
+    """Prints one line a method; False when the recalls differ."""
+    best: dict[str, dict[str, Any]] = {}
+    for _ in range(rounds):
+        for method in methods:
+            if method == "mask" and method in best:
+                continue  # minutes on a small machine: once is enough for a factor of ten
+            found = measure(method, size, width, runs=1 if method == "mask" else 3)
+            if method not in best or found["seconds"] < best[method]["seconds"]:
+                found["peak"] = max(found["peak"], best.get(method, found)["peak"])
+                best[method] = found
+    print(f"\n{size:,} x {width}, both directions, R@1/5/10")
+    for method, found in best.items():
+        ratios = "   ".join(
+            f"{found['seconds'] / best[base]['seconds']:6.2f} x {base}" for base in ("product", "blocked product")
+        )
+        print(f"  {method:<16} {found['seconds']:8.3f} s   {ratios}   {found['peak']:7.0f} MB above inputs")
+    ours = best["counting"]
+    print(f"  counting R@1/5/10: {', '.join(f'{value:.4f}' for value in ours['values'])}")
+    if "mask" not in best:
+        return True
+    print(f"  mask / counting: {best['mask']['seconds'] / ours['seconds']:.1f}")
+    # Scores that differ by less than float32 resolves may swap places in the mask method.
+    return bool(np.abs(np.subtract(ours["values"], best["mask"]["values"])).max() <= 3 / size)
+
+
+def bootstrap(rows: int = 9_927, deltas: int = 48, resamples: int = 1_000, rounds: int = 5) -> bool:
+    """Prints the bootstrap's time beside a plain loop's over the hit vectors; False when a replicate differs."""
+    generator = np.random.default_rng(0)
+    layman = (generator.random((rows, deltas)) < 0.3).astype(np.float64)
+    expert = np.where(generator.random((rows, deltas)) < 0.1, 1 - layman, layman)
+    vectors = [(layman[:, at].copy(), expert[:, at].copy()) for at in range(deltas)]
+
+    def loop() -> NDArray[np.float64]:
+        drawing = np.random.default_rng(1)
+        found = np.empty((resamples, deltas))
+        for resample in range(resamples):
+            drawn = drawing.integers(rows, size=rows)
+            for at, (one, other) in enumerate(vectors):
+                found[resample, at] = (one[drawn] - other[drawn]).mean()
+        return found
+
+    def ours() -> NDArray[np.float64]:
+        return paired_bootstrap(layman, expert, resamples=resamples, seed=1).replicates
+
+    times: dict[str, list[float]] = {"loop": [], "ours": []}
+    for _ in range(rounds):
+        for name, function in (("loop", loop), ("ours", ours)):
+            start = time.perf_counter()
+            function()
+            times[name].append(time.perf_counter() - start)
+    equal = bool((loop() == ours()).all())
+    slow, fast = min(times["loop"]), min(times["ours"])
+    print(f"\nbootstrap of {deltas} deltas x {resamples:,} resamples of {rows:,} rows")
+    print(f"  loop {slow:.3f} s   weights {fast:.3f} s   {slow / fast:.1f} x   {'equal' if equal else 'DIFFERENT'}")
+    return equal
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.bench.retrieval", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--rows", type=int, default=9_927, help="rows of the pool (the paper's test split)")
+    parser.add_argument("--width", type=int, nargs="+", default=[512, 1024], help="lengths of the embeddings")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--large", type=int, default=80_000, help="rows of the large run, 0 for none")
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.child:
+        method, size, width, runs = options.child
+        print(json.dumps(child(method, int(size), int(width), int(runs))))
+        return 0
+    methods = list(METHODS)
+    if find_spec("torch") is None:
+        print(MissingExtra.named("torch", extra="models", purpose="the mask method, which is left out"))
+        methods.remove("mask")
+    try:
+        equal = [compare(options.rows, width, options.rounds, methods) for width in options.width]
+        equal.append(bootstrap())
+        if options.large:
+            found = measure("counting", options.large, 512, runs=1)
+            print(f"\n{options.large:,} x 512: {found['seconds']:.0f} s, {found['peak']:.0f} MB above inputs")
+    except BedsideError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0 if all(equal) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

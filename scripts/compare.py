@@ -1,0 +1,197 @@
+"""`bedside compare`: own numbers beside the paper's, and the paper's beside themselves."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from baselines.comparison import Compared, compare, read_runs
+from baselines.published import Published, published, short
+from baselines.published_checks import PAPER, Check, checks
+from loaders.errors import InputError
+from scripts.console import output, table
+
+
+def command(
+    runs: list[Path] = typer.Argument(None, metavar="[RUN…]", help="Folders of finished runs; none: check the paper."),
+    only: list[str] = typer.Option(
+        [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
+    ),
+    everything: bool = typer.Option(
+        False, "--all", help="Also print own numbers that the paper has no counterpart of."
+    ),
+    different_data: bool = typer.Option(
+        False, "--different-data", help="Let runs over different data stand in one table, as an ablation needs."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Print paper, own and difference in one table; a stand-in is never called a reproduction.
+
+    Without runs, recompute what the published numbers say about each other and list those known to be wrong.
+
+    Examples: `bedside compare runs/retrieval`, `bedside compare --json`
+    """
+    if not runs:
+        _check_paper(only, as_json)
+        return
+    read = read_runs(runs, different_data=different_data)
+    pairs = [pair for pair in compare(read) if _wanted(pair.own.table, only)]
+    if all(pair.paper is None for pair in pairs):
+        tables = ", ".join(sorted({pair.own.table for pair in pairs})) or f"none in {', '.join(only)}"
+        raise InputError(
+            ", ".join(map(str, runs)),
+            found=f"no number with a published counterpart (tables: {tables})",
+            expected="numbers named as the paper's tables name theirs",
+            do="See the names in baselines/published.csv; `bedside report` shows such runs too",
+        )
+    if as_json:
+        typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
+        return
+    shown = pairs if everything else [pair for pair in pairs if pair.paper]
+    _print(shown)
+    if len(shown) < len(pairs):
+        output.print(
+            f"\n{len(pairs) - len(shown):,} more have no counterpart in the paper (--all, --json)", highlight=False
+        )
+
+
+def _wanted(name: str, only: list[str]) -> bool:
+    return not only or short(name).casefold() in {short(one).casefold() for one in only}
+
+
+def _print(pairs: list[Compared]) -> None:
+    shown = table(
+        "Own numbers beside the paper's",
+        "number",
+        "paper",
+        "own",
+        "difference",
+        "n",
+        "provenance",
+        right=("paper", "own", "difference", "n"),
+    )
+    doubts: dict[str, int] = {}
+    section = ""
+    for pair in pairs:
+        own, paper = pair.own, pair.paper
+        title = ", ".join(part for part in (short(own.table), short(own.split_or_group)) if part)
+        if title != section:
+            shown.add_row(title, style="bold")
+            section = title
+        mark = f" [{doubts.setdefault(paper.wrong, len(doubts) + 1)}]" if paper and paper.wrong else ""
+        decimals = paper.decimals if paper else 2
+        shown.add_row(
+            "  " + ", ".join(part for part in (own.row, own.setting, own.column) if part),
+            f"{paper.value:,.{decimals}f}{mark}" if paper else "",
+            "" if own.value is None else f"{own.value:,.{decimals}f}",
+            "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
+            "" if own.n is None else f"{own.n:,}",
+            f"{own.provenance}: {pair.verdict}",
+            style="dim" if own.provenance == "stand-in" else None,
+        )
+    output.print(shown, markup=False)
+    _print_doubts(doubts)
+    standing = sum(pair.own.provenance == "stand-in" for pair in pairs)
+    if standing:
+        output.print(
+            f"\n{standing:,} of {len(pairs):,} numbers are stand-ins and reproduce nothing: scripted models, sample "
+            "data or random weights.",
+            style="yellow",
+            highlight=False,
+        )
+
+
+def _print_doubts(doubts: dict[str, int]) -> None:
+    if doubts:
+        output.print("\nPublished numbers known to be wrong or contradicted:", highlight=False)
+    for reason, number in doubts.items():
+        output.print(f"  [{number}] {reason}", markup=False, highlight=False)
+
+
+def _as_json(pair: Compared) -> dict[str, Any]:
+    paper = pair.paper
+    return {
+        **pair.own.as_row(),
+        "published": paper.value if paper else None,
+        "published_text": paper.printed if paper else None,
+        "published_wrong": (paper.wrong or None) if paper else None,
+        "difference": pair.difference,
+        "verdict": pair.verdict,
+    }
+
+
+# --- Without runs: the paper against itself ---------------------------------------------------------------------------
+
+
+def _check_paper(only: list[str], as_json: bool) -> None:
+    found = [check for check in checks() if _wanted(check.target.table, only)]
+    wrong = [number for number in published() if number.wrong and _wanted(number.table, only)]
+    if not found and not wrong:
+        raise InputError("--table", found=", ".join(only), expected=f"a table of {PAPER} such as 'Table A3'")
+    if as_json:
+        facts = {"checks": [_check_as_json(check) for check in found], "wrong": [_wrong_as_json(one) for one in wrong]}
+        typer.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        return
+    by_rule: dict[tuple[str, str], list[Check]] = defaultdict(list)
+    for check in found:
+        by_rule[check.target.table, check.rule].append(check)
+    shown = table(
+        f"{PAPER}: published numbers recomputed from other published numbers",
+        "table", "rule", "numbers", "hold", "largest gap", "where it does not hold, why",
+        right=("numbers", "hold", "largest gap"),
+    )  # fmt: skip
+    for (name, rule), family in by_rule.items():
+        shown.add_row(
+            short(name),
+            rule,
+            str(len(family)),
+            str(sum(check.holds for check in family)),
+            f"{max(abs(check.recomputed - check.target.value) for check in family if not _is_bound(check)):.3g}"
+            if any(not _is_bound(check) for check in family)
+            else "",
+            "; ".join(dict.fromkeys(check.reason for check in family if check.reason)),
+            style=None if all(check.holds for check in family) else "yellow",
+        )
+    output.print(shown, markup=False)
+    doubtful = table(
+        f"\n{len(wrong)} published numbers are known to be wrong or contradicted", "paper", "table", "numbers", "why"
+    )
+    reasons: dict[tuple[str, str, str], list[Published]] = defaultdict(list)
+    for number in wrong:
+        reasons[number.paper, number.table, number.wrong].append(number)
+    for (paper, name, reason), numbers in reasons.items():
+        doubtful.add_row(paper, short(name), _named(numbers), reason)
+    output.print(doubtful, markup=False)
+
+
+def _named(numbers: list[Published]) -> str:
+    """What numbers are of, with their split or group only where it tells them apart."""
+    several = len({number.split_or_group for number in numbers}) > 1
+    named = [(n.row, n.setting, n.column, n.split_or_group if several else "", n.printed) for n in numbers]
+    return "; ".join(" ".join(part for part in parts if part) for parts in named)
+
+
+def _is_bound(check: Check) -> bool:
+    return check.low == 0 and check.high == check.recomputed
+
+
+def _check_as_json(check: Check) -> dict[str, Any]:
+    return {
+        "rule": check.rule,
+        **dict(zip(("paper", "table", "row", "setting", "column", "split_or_group"), check.target.key, strict=True)),
+        "published": check.target.value,
+        "recomputed": check.recomputed,
+        "low": check.low,
+        "high": check.high,
+        "holds": check.holds,
+        "reason": check.reason or None,
+    }
+
+
+def _wrong_as_json(number: Published) -> dict[str, Any]:
+    names = ("paper", "table", "row", "setting", "column", "split_or_group")
+    return {**dict(zip(names, number.key, strict=True)), "published": number.value, "wrong": number.wrong}

@@ -1,0 +1,146 @@
+"""`bedside demo`: the whole way of a corpus on this machine, with bundled samples, no key and no network.
+
+Builds each corpus from its bundled sample, verifies it, publishes it to a small Hub on the loopback address, loads it
+back with nothing but `datasets`, and writes a page to look at.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import typer
+
+from builders.medlaybench_v import recipe
+from builders.preview import write_preview
+from builders.progress import bars
+from builders.verify import verify
+from loaders.errors import BedsideError, InputError
+from scripts.build import summarise
+from scripts.console import errors, output
+
+REPO, TAG = "demo/medlaybench-v", "v1.0.0"
+_HUB = Path(__file__).parent.parent / "tests" / "hub.py"
+# What a reader's own program would be: only `datasets`, a repository and a tag.
+_READER = """
+import datasets
+datasets.disable_progress_bars()
+corpus = datasets.load_dataset("{repo}", revision="{tag}")
+row = corpus["test"][0]
+print(", ".join(f"{{name}}: {{len(part)}} rows" for name, part in corpus.items()))
+print("image   ", row["image"].size, row["modality"])
+print("expert  ", row["expert_caption"])
+print("lay     ", row["layman_caption"])
+"""
+
+
+def command(
+    out: Path = typer.Option(Path("runs/demo"), metavar="DIR", help="Where everything is written."),
+) -> None:
+    """Build, verify, publish and load a corpus on this machine, from bundled samples."""
+    out = out.resolve()
+    release = out / "medlaybench-v"
+    _step(1, "Build MedLayBench-V from its bundled sample")
+    options = recipe.Options(captions="sample")
+    with bars(errors) as progress:
+        manifest = recipe.build(
+            options, release, workspace=out / "medlaybench-v.work", progress=progress, overwrite=True
+        )
+    summarise(release, manifest)
+
+    _step(2, "Verify it: digests, counts, statistics, card, and every gate on every row")
+    problems = verify(release, row_check=recipe.check_row, measure=recipe.measure)
+    if problems:
+        raise BedsideError(
+            release, found=f"{len(problems)} problems, the first: {problems[0]}", expected="a sound release"
+        )
+    output.print("  sound")
+
+    _step(3, "Publish it to a Hub on this machine, and load it with nothing but `datasets`")
+    if _HUB.is_file():
+        with _loopback_hub(_HUB) as hub:
+            _run(["-m", "scripts", "publish", str(release), REPO, "--tag", TAG], hub, out)
+            _read_back(hub, out)
+    else:
+        output.print("  left out: the loopback Hub is part of a checkout, not of the installed package")
+
+    photos = out / "3mdbench"
+    _step(4, "Build 3MDBench from its bundled sample of drawn photos, and verify it")
+    _bedside("build", "3mdbench", "--source", "sample", "--overwrite", "--out", photos)
+    _bedside("verify", photos)
+
+    _step(5, "Run the baselines: language, and retrieval with an encoder of random weights")
+    language, retrieval = out / "runs" / "language", out / "runs" / "retrieval"
+    page = out / "report.html"
+    _bedside("run", "language", release, "--split", "test", "-o", language)
+    cache = ("--cache", out / "embeddings")
+    _bedside("run", "retrieval", release, "--model", "random:tiny", *cache, "-o", retrieval)
+    _bedside("report", language, retrieval, "--release", release, "-o", page)
+
+    _step(6, "Done")
+    preview = write_preview(release, out / "preview.html")
+    for what, path in (("releases", f"{release}, {photos}"), ("preview of the release", preview), ("report", page)):
+        output.print(f"  {what}: {path}", highlight=False, soft_wrap=True)
+
+
+def _bedside(*arguments: object) -> None:
+    """A command, as a user would type it."""
+    words = [str(argument) for argument in arguments]
+    output.print(f"\n$ bedside {' '.join(words)}", style="cyan", highlight=False, soft_wrap=True)
+    finished = subprocess.run([sys.executable, "-m", "scripts", *words], check=False, cwd=_HUB.parent.parent)
+    if finished.returncode:
+        raise BedsideError(f"bedside {words[0]}", found=f"exit code {finished.returncode}", expected="0")
+
+
+def _step(number: int, what: str) -> None:
+    output.print(f"\n{number}. {what}", style="bold", highlight=False)
+
+
+@contextmanager
+def _loopback_hub(path: Path) -> Iterator[Any]:
+    with _module(path).LoopbackHub() as hub:
+        yield hub
+
+
+def _module(path: Path) -> ModuleType:
+    """The tests' loopback Hub, which no package of the project may import."""
+    sys.path.insert(0, str(path.parent.parent))
+    spec = importlib.util.find_spec("tests.hub")
+    if spec is None or spec.loader is None:
+        raise InputError(path, found="cannot be imported", expected="the loopback Hub of this checkout")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tests.hub"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _read_back(hub: Any, out: Path) -> None:
+    """Load the published tag in a process of its own: a fresh cache, and none of this project imported."""
+    _run(["-c", _READER.format(repo=REPO, tag=TAG)], hub, out)
+
+
+def _run(arguments: list[str], hub: Any, out: Path) -> None:
+    """Run Python against the loopback Hub, as somebody else would who has only its address and a token."""
+    cache = (out / "hub-cache").resolve()
+    environment = {**os.environ, **hub.environment(cache), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    finished = subprocess.run(
+        [sys.executable, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=_HUB.parent.parent,
+    )
+    if finished.returncode:
+        raise BedsideError(
+            " ".join(arguments[:4]), found=finished.stderr.strip() or "no output", expected="exit code 0"
+        )
+    for line in (finished.stderr + finished.stdout).splitlines():
+        output.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,59 @@
+"""`bedside info`: what a corpus is, or what a release holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from builders.verify import resolve
+from loaders.corpus import REGISTRY, corpus
+from loaders.manifest import Manifest
+from scripts.build import summarise
+from scripts.console import output, table
+
+
+def command(
+    name: str | None = typer.Argument(None, metavar="[CORPUS|DIR|REPO[@TAG]]", help="Nothing: all corpora."),
+) -> None:
+    """Describe a corpus, or a release by its manifest.
+
+    Examples: `bedside info`, `bedside info medlaybench-v`, `bedside info runs/sample`
+    """
+    if name is None or name in REGISTRY:
+        _describe([name] if name else list(REGISTRY))
+        return
+    folder = resolve(name)
+    manifest = Manifest.read(folder)
+    summarise(Path(name), manifest)
+    sources = table("\nSources", "source", "rows", "licence", "SHA-256", right=("rows",))
+    for source in manifest.sources:
+        sources.add_row(source.name, f"{source.rows:,}", source.licence, source.digest[:16] + "…")
+    output.print(sources)
+    settings = table("\nSettings", "name", "value")
+    for key, value in sorted(manifest.settings.items()):
+        settings.add_row(key, str(value))
+    for package, version in sorted(manifest.versions.items()):
+        settings.add_row(package, version)
+    output.print(settings, markup=False)
+
+
+def _describe(names: list[str]) -> None:
+    for each in names:
+        known = corpus(each)
+        shown = table(each, "column", "type")
+        for column, feature in known.features.items():
+            shown.add_row(column, _type(feature))
+        output.print(shown, markup=False)
+        rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
+        output.print(f"authors' release: {known.official_repo} ({rows})\n", highlight=False)
+
+
+def _type(feature: object) -> str:
+    dtype = getattr(feature, "dtype", None)
+    inner = getattr(feature, "feature", None)
+    if isinstance(inner, dict):
+        return "list of {" + ", ".join(inner) + "}"
+    if inner is not None:
+        return f"list of {_type(inner)}"
+    return type(feature).__name__.lower() if dtype in (None, "PIL.Image.Image") else str(dtype)

@@ -1,0 +1,25 @@
+"""`bedside preview`: look at a release before it is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from builders.preview import write_preview
+from builders.verify import resolve
+from scripts.console import output
+
+
+def command(
+    source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a data set on the Hub."),
+    out: Path = typer.Option(Path("preview.html"), "--out", "-o", metavar="FILE", help="The page to write."),
+    pairs: int = typer.Option(40, min=0, help="How many pairs to show."),
+    seed: int = typer.Option(0, help="Which pairs are drawn."),
+) -> None:
+    """Write one self-contained HTML page: counts, exclusions, and a sample of the pairs with their gates.
+
+    Example: `bedside preview runs/medlaybench-v -o preview.html`
+    """
+    page = write_preview(resolve(source), out, pairs=pairs, seed=seed)
+    output.print(f"{page}", highlight=False, soft_wrap=True)

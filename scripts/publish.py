@@ -1,0 +1,46 @@
+"""`bedside publish`: a release folder to the Hub, in one commit, tagged last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, cast
+
+import typer
+
+from builders.publish import publish
+from scripts.console import errors, output
+
+
+def command(
+    folder: Path = typer.Argument(..., metavar="DIR", help="The release folder that `bedside build` wrote."),
+    repo: str = typer.Argument(..., metavar="REPO", help="The data set repository, such as org/medlaybench-v."),
+    tag: str = typer.Option(..., metavar="vX.Y.Z", help="The version. A published tag never moves."),
+    private: bool = typer.Option(False, help="Create the repository as private."),
+    gated: str | None = typer.Option(None, metavar="auto|manual", help="Readers must ask for access."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and send nothing."),
+    endpoint: str | None = typer.Option(None, metavar="URL", help="Another Hub than huggingface.co."),
+) -> None:
+    """Publish a release as a tag of a data set repository.
+
+    The folder is checked against its manifest, sent in one commit, read back, and tagged last: a reader never meets
+    half a release. Publishing the same release again changes nothing. Whatever stops it, the same command goes on
+    from there.
+
+    Needs a token with write permission (`hf auth login`, or HF_TOKEN).
+
+    Example: `bedside publish runs/medlaybench-v org/medlaybench-v --tag v1.0.0 --dry-run`
+    """
+    if gated not in (None, "auto", "manual"):
+        raise typer.BadParameter("auto or manual", param_hint="--gated")
+    published = publish(
+        folder,
+        repo,
+        tag=tag,
+        private=private,
+        gated=cast(Literal["auto", "manual"] | None, gated),
+        dry_run=dry_run,
+        endpoint=endpoint,
+        report=lambda line: errors.print(line, highlight=False, markup=False),
+    )
+    if not dry_run:
+        output.print(f"{published.url}  (commit {published.commit[:12]}, tag {published.tag})", highlight=False)

@@ -1,0 +1,33 @@
+"""`bedside report`: one page of results, to read, print and send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from baselines.comparison import read_runs
+from baselines.report.page import write_report
+from builders.verify import resolve
+from scripts.console import output
+
+
+def command(
+    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
+    out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="The page to write."),
+    release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
+    pairs: int = typer.Option(6, min=1, metavar="N", help="How many pairs."),
+    seed: int = typer.Option(0, help="Which pairs."),
+    figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures (needs matplotlib)."),
+    different_data: bool = typer.Option(
+        False, "--different-data", help="Let runs over different data stand on one page, as an ablation needs."
+    ),
+) -> None:
+    """Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.
+
+    Example: `bedside report runs/language runs/retrieval --release runs/mine -o report.html`
+    """
+    folder = resolve(release) if release else None
+    read = read_runs(runs, different_data=different_data)
+    page = write_report(read, out, release=folder, pairs=pairs, seed=seed, drawn=figures)
+    output.print(f"report: {page.resolve()}", highlight=False, soft_wrap=True)

@@ -1,0 +1,26 @@
+"""`bedside run ablation`: Tables 5 and A4."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import typer
+
+from baselines.ablation import evaluate
+from baselines.comparison import read_runs
+from scripts.run.finish import finish
+from scripts.run.options import Out
+
+
+def command(
+    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished retrieval runs, one a condition or more."),
+    *,
+    out: Out,
+) -> None:
+    """Put retrieval runs over the releases of several conditions side by side (Tables 5 and A4).
+
+    Example: `bedside run ablation runs/llm runs/llm-cui runs/scgr -o runs/ablation`
+    """
+    started = time.monotonic()
+    finish(out, evaluate(read_runs(runs, different_data=True)), started)

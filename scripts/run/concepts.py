@@ -1,0 +1,28 @@
+"""`bedside run concepts`: Tables A1 and A2, Figure A2."""
+
+from __future__ import annotations
+
+import time
+
+import typer
+
+from baselines.concept_distribution import count, evaluate
+from loaders.opened import open_data
+from scripts.run.finish import finish, used
+from scripts.run.options import Data, Out
+
+
+def command(
+    data: Data,
+    out: Out,
+    split: str | None = typer.Option(None, metavar="NAME", help="Only this split; by default all."),
+) -> None:
+    """Pairs by modality, the commonest concepts of each, and their long tail (Tables A1 and A2, Figure A2).
+
+    Example: `bedside run concepts runs/v1 -o runs/concepts`
+    """
+    started = time.monotonic()
+    opened = open_data(data, split=split)
+    columns = ("image_id", "split", "modality", "expert_caption", "layman_caption", "cuis", "concepts")
+    found = count(opened.rows(*columns), data=used(opened))
+    finish(out, evaluate(found, stand_in=opened.stand_in), started, {"figure-a2.json": found.as_json()})

@@ -1,0 +1,34 @@
+"""`bedside run language`: Tables 1 and 2."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import typer
+
+from baselines.language import evaluate
+from loaders.opened import open_data
+from scripts.run.finish import finish, used
+from scripts.run.options import Data, Out, Seed
+
+
+def command(
+    data: Data,
+    out: Out,
+    split: str | None = typer.Option(None, metavar="NAME", help="Only this split; by default all, and overall."),
+    wordnet: Path | None = typer.Option(None, metavar="DIR", help="WordNet's files, for METEOR's synonyms."),
+    resamples: int = typer.Option(1000, min=10, help="Bootstrap resamples."),
+    seed: Seed = 0,
+) -> None:
+    """Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).
+
+    Example: `bedside run language runs/v1 -o runs/language`
+    """
+    started = time.monotonic()
+    opened = open_data(data, split=split)
+    rows = opened.rows("image_id", "split", "expert_caption", "layman_caption", "article_id")
+    results = evaluate(
+        rows, data=used(opened), stand_in=opened.stand_in, wordnet=wordnet, resamples=resamples, seed=seed
+    )
+    finish(out, results, started)

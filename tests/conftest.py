@@ -1,0 +1,21 @@
+"""The loopback Hub as a fixture, in an environment where the client library speaks plain LFS to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+# huggingface_hub reads these when it is first imported, which is after this file.
+os.environ["HF_HUB_DISABLE_XET"] = "1"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+
+from tests.hub import LoopbackHub
+
+
+@pytest.fixture
+def hub() -> Iterator[LoopbackHub]:
+    with LoopbackHub() as loopback:
+        yield loopback

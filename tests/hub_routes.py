@@ -1,0 +1,525 @@
+"""What the loopback Hub answers: every route that `huggingface_hub` 2 and `datasets` 5 call, without Xet.
+
+Each handler takes a `Call` and gives a `Reply`, or raises `RefusalError` for what the real Hub refuses.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from tests.hub_store import Commit, Entry, RefusalError, Repo, Store, Tree, folders, git_id
+
+# What the real Hub stores as large objects by suffix; anything above the size (in bytes) goes there too.
+LARGE_SUFFIXES = (".parquet", ".arrow", ".png", ".jpg", ".jpeg", ".zip", ".gz", ".bin", ".safetensors", ".npy")
+LARGE_SIZE = 10 * 1024 * 1024
+ATTRIBUTES = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in LARGE_SUFFIXES).encode()
+
+# Token -> account and its rights. The stranger is known to the Hub and may do nothing here.
+ACCOUNTS = {
+    "hf_loopback_write": ("tester", "write"),
+    "hf_loopback_read": ("tester", "read"),
+    "hf_loopback_stranger": ("stranger", "none"),
+}
+
+
+class Reply(NamedTuple):
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = {}
+
+
+class Call(NamedTuple):
+    """A request on its way to a route: path parts, query, headers (names in lower case), body, kind of fault or ""."""
+
+    method: str
+    parts: Sequence[str]
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    fault: str
+
+    def json(self) -> Any:
+        try:
+            return json.loads(self.body or b"{}")
+        except ValueError as error:
+            raise RefusalError(400, f"Body is not JSON: {error}") from error
+
+
+def as_json(value: object, status: int = 200, headers: Mapping[str, str] = {}) -> Reply:
+    return Reply(json.dumps(value).encode(), status, {"Content-Type": "application/json", **headers})
+
+
+class Routes:
+    """The handlers, over one store. `page_size` is of tree and commit lists; uploads above `part_size` bytes are
+    multipart."""
+
+    def __init__(self, store: Store, url: str, *, page_size: int, part_size: int) -> None:
+        self.store = store
+        self.url = url
+        self.page_size = page_size
+        self.part_size = part_size
+
+    def account(self, headers: Mapping[str, str]) -> tuple[str, str] | None:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme != "Bearer":
+            return None
+        if token not in ACCOUNTS:
+            raise RefusalError(401, "Invalid credentials in Authorization header")
+        return ACCOUNTS[token]
+
+    def open(self, call: Call, *, write: bool = False, files: bool = False) -> Repo:
+        """The repository that a call is about, if its sender may read (or write, or download from) it."""
+        account = self.account(call.headers)
+        rights = "" if account is None else account[1]
+        repo = self.store.repos.get(f"{call.parts[0]}/{call.parts[1]}")
+        if repo is None or (repo.private and rights not in ("read", "write")):
+            raise RefusalError(404 if account else 401, "Repository not found", "RepoNotFound")
+        if write and rights != "write":
+            raise RefusalError(
+                403 if account else 401, "You don't have the required permissions to perform this action"
+            )
+        if files and repo.gated and rights not in ("read", "write"):
+            raise RefusalError(403 if account else 401, f"Access to dataset {repo.id} is restricted", "GatedRepo")
+        return repo
+
+    # ------------------------------------------------- routes: account and repository
+
+    def whoami(self, call: Call) -> Reply:
+        account = self.account(call.headers)
+        if account is None:
+            raise RefusalError(401, "Invalid username or password.")
+        name, role = account
+        token = {"displayName": "loopback", "role": role if role in ("read", "write") else "read"}
+        auth = {"type": "access_token", "accessToken": token}
+        return as_json({"type": "user", "name": name, "fullname": name, "orgs": [], "auth": auth})
+
+    def create_repo(self, call: Call) -> Reply:
+        account = self.account(call.headers)
+        if account is None or account[1] != "write":
+            raise RefusalError(403 if account else 401, "You don't have the rights to create a repository here")
+        asked = call.json()
+        kind = asked.get("type") or "model"
+        repo_id = f"{asked.get('organization') or account[0]}/{asked['name']}"
+        key = f"{kind}s/{repo_id}"
+        address = f"{self.url}/{'' if kind == 'model' else kind + 's/'}{repo_id}"
+        if key in self.store.repos:
+            return as_json({"error": f"You already created this {kind} repo", "url": address}, 409)
+        private = bool(asked.get("private")) or asked.get("visibility") == "private"
+        repo = self.store.repos[key] = Repo(kind, repo_id, private)
+        self.store.commit(
+            repo, "main", {".gitattributes": self.store.blob(ATTRIBUTES)}, "initial commit", "", account[0]
+        )
+        return as_json({"url": address, "name": repo_id, "id": repo_id})
+
+    def delete_repo(self, call: Call) -> Reply:
+        asked = call.json()
+        name = f"{asked.get('organization') or 'tester'}/{asked['name']}"
+        self.open(call._replace(parts=[f"{asked.get('type') or 'model'}s", name]), write=True)
+        del self.store.repos[f"{asked.get('type') or 'model'}s/{name}"]
+        self.store.save()
+        return as_json({})
+
+    def settings(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        asked = call.json()
+        if "gated" in asked:
+            if asked["gated"] not in ("auto", "manual", False):
+                raise RefusalError(400, '"gated" must be one of [auto, manual, false]')
+            repo.gated = asked["gated"]
+        if "visibility" in asked or "private" in asked:
+            repo.private = asked.get("visibility") == "private" or bool(asked.get("private"))
+        self.store.save()
+        return as_json({"private": repo.private, "gated": repo.gated})
+
+    def info(self, call: Call) -> Reply:
+        repo = self.open(call)
+        commit = repo.at(call.parts[2] if len(call.parts) > 2 else "main")
+        siblings: list[dict[str, Any]] = [{"rfilename": path} for path in sorted(commit.tree)]
+        if call.query.get("blobs", "").lower() in ("1", "true"):
+            for sibling in siblings:
+                entry = commit.tree[sibling["rfilename"]]
+                sibling |= {"size": entry.size, "blobId": entry.blob, **({"lfs": entry.lfs} if entry.lfs else {})}
+        first = list(repo.history(commit))[-1]
+        return as_json(
+            {
+                "_id": git_id("blob", repo.id.encode())[:24],
+                "id": repo.id,
+                "author": repo.id.partition("/")[0],
+                "sha": commit.id,
+                "createdAt": first.date,
+                "lastModified": commit.date,
+                "private": repo.private,
+                "gated": repo.gated,
+                "disabled": False,
+                "downloads": 0,
+                "likes": 0,
+                "tags": [],
+                "siblings": siblings,
+            }
+        )
+
+    # ----------------------------------------------------- routes: refs and history
+
+    def refs(self, call: Call) -> Reply:
+        repo = self.open(call)
+
+        def rows(refs: Mapping[str, str], prefix: str) -> list[dict[str, str]]:
+            return [
+                {"name": name, "ref": f"{prefix}/{name}", "targetCommit": oid} for name, oid in sorted(refs.items())
+            ]
+
+        branches, tags = rows(repo.branches, "refs/heads"), rows(repo.tags, "refs/tags")
+        return as_json({"branches": branches, "converts": [], "tags": tags, "pullRequests": []})
+
+    def create_branch(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        name = call.parts[2]
+        if name in repo.branches:
+            raise RefusalError(409, f"Reference already exists: refs/heads/{name}")
+        repo.branches[name] = repo.at(call.json().get("startingPoint") or "main").id
+        self.store.save()
+        return as_json({})
+
+    def delete_branch(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        if call.parts[2] == "main":
+            raise RefusalError(403, "Cannot delete the default branch")
+        if repo.branches.pop(call.parts[2], None) is None:
+            raise RefusalError(404, "Branch not found", "RevisionNotFound")
+        self.store.save()
+        return as_json({})
+
+    def create_tag(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        name = call.json()["tag"]
+        target = repo.at(call.parts[2]).id
+        if name in repo.tags:
+            raise RefusalError(409, f"Tag reference exists already: refs/tags/{name}")
+        repo.tags[name] = target
+        self.store.save()
+        return as_json({})
+
+    def delete_tag(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        if repo.tags.pop(call.parts[2], None) is None:
+            raise RefusalError(404, "Tag not found", "RevisionNotFound")
+        self.store.save()
+        return as_json({})
+
+    def commits(self, call: Call) -> Reply:
+        repo = self.open(call)
+        rows = [
+            {"id": c.id, "title": c.title, "message": c.message, "authors": [{"user": c.author}], "date": c.date}
+            for c in repo.history(repo.at(call.parts[2]))
+        ]
+        return self._page(call, f"/api/{call.parts[0]}/{repo.id}/commits/{quote(call.parts[2], safe='')}", rows)
+
+    def _page(self, call: Call, path: str, rows: list[dict[str, Any]]) -> Reply:
+        start = int(call.query.get("cursor", 0))
+        end = start + self.page_size
+        headers = {}
+        if end < len(rows):
+            query = "".join(f"{key}={quote(value)}&" for key, value in call.query.items() if key != "cursor")
+            headers["Link"] = f'<{self.url}{path}?{query}cursor={end}>; rel="next"'
+        return as_json(rows[start:end], headers=headers)
+
+    # --------------------------------------------------------------- routes: files
+
+    def _file_row(self, repo: Repo, commit: Commit, path: str, expand: bool) -> dict[str, Any]:
+        entry = commit.tree.get(path)
+        if entry is not None:
+            row = {"type": "file", "path": path, "oid": entry.blob, "size": entry.size}
+            row |= {"lfs": entry.lfs} if entry.lfs else {}
+        else:
+            row = {"type": "directory", "path": path, "oid": folders(commit.tree)[path], "size": 0}
+        if expand:
+            inside = [name for name in commit.tree if name == path or name.startswith(path + "/")]
+            last = commit
+            for older in repo.history(commit):
+                if any(older.tree.get(name) != commit.tree[name] for name in inside):
+                    break
+                last = older
+            row["lastCommit"] = {"id": last.id, "title": last.title, "date": last.date}
+        return row
+
+    def tree(self, call: Call) -> Reply:
+        repo = self.open(call)
+        commit = repo.at(call.parts[2])
+        top = call.parts[3].strip("/") if len(call.parts) > 3 else ""
+        known = folders(commit.tree)
+        if top not in known:
+            raise RefusalError(404, f"{top} does not exist on {call.parts[2]}", "EntryNotFound")
+        recursive = call.query.get("recursive", "").lower() in ("1", "true")
+        expand = call.query.get("expand", "").lower() in ("1", "true")
+        prefix = top + "/" if top else ""
+        names = sorted(name for name in [*commit.tree, *known] if name.startswith(prefix) and name != top)
+        if not recursive:
+            names = [name for name in names if "/" not in name[len(prefix) :]]
+        rows = [self._file_row(repo, commit, name, expand) for name in names]
+        path = f"/api/{call.parts[0]}/{repo.id}/tree/{quote(call.parts[2], safe='')}"
+        return self._page(call, path + (f"/{quote(top)}" if top else ""), rows)
+
+    def paths_info(self, call: Call) -> Reply:
+        repo = self.open(call)
+        commit = repo.at(call.parts[2])
+        if "json" in call.headers.get("content-type", ""):
+            asked = call.json()
+            paths, expand = asked["paths"], bool(asked.get("expand"))
+        else:
+            form = parse_qs(call.body.decode())
+            paths, expand = form.get("paths", []), form.get("expand", [""])[0].lower() == "true"
+        known = folders(commit.tree)
+        paths = [path.strip("/") for path in paths]
+        return as_json(
+            [self._file_row(repo, commit, p, expand) for p in paths if p in commit.tree or (p and p in known)]
+        )
+
+    def resolve(self, call: Call) -> Reply:
+        repo = self.open(call, files=True)
+        commit = repo.at(call.parts[2])
+        path = call.parts[3]
+        entry = commit.tree.get(path)
+        if entry is None:
+            raise RefusalError(404, f"{path} does not exist on {call.parts[2]}", "EntryNotFound")
+        headers = {"X-Repo-Commit": commit.id, "ETag": f'"{entry.sha256 or entry.blob}"', "Accept-Ranges": "bytes"}
+        headers |= {
+            "Content-Type": "application/octet-stream",
+            "Content-Disposition": f'inline; filename="{Path(path).name}"',
+        }
+        if entry.sha256:
+            headers |= {"X-Linked-Size": str(entry.size), "X-Linked-Etag": f'"{entry.sha256}"'}
+        if call.method == "HEAD":  # answered from the pointer, as the real Hub does
+            return Reply(b"", 200, headers | {"Content-Length": str(entry.size)})
+        body = self.store.large(repo, entry.sha256) if entry.sha256 else self.store.objects.get(f"git/{entry.blob}")
+        if body is None:
+            raise RefusalError(404, "The specified key does not exist.")
+        if call.fault == "damage":
+            body = damaged(body)
+        span = re.fullmatch(r"bytes=(\d+)-(\d*)", call.headers.get("range", ""))
+        if span is None:
+            return Reply(body, 200, headers)
+        first, last = int(span[1]), min(int(span[2] or len(body)), len(body) - 1)
+        if first > last:
+            return Reply(b"", 416, headers | {"Content-Range": f"bytes */{len(body)}"})
+        headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
+        return Reply(body[first : last + 1], 206, headers)
+
+    # ------------------------------------------------------------- routes: commits
+
+    def validate_yaml(self, call: Call) -> Reply:
+        content = str(call.json().get("content", ""))
+        warnings, errors = [], []
+        if not content.startswith("---"):
+            warnings.append({"message": "empty or missing yaml metadata in repo card"})
+        elif not re.match(r"---\r?\n.*?^---\s*$", content, re.DOTALL | re.MULTILINE):
+            errors.append({"message": "the yaml block at the top is not closed by a line of three dashes"})
+        elif re.search(r"^\t", content.split("\n---", 1)[0], re.MULTILINE):
+            errors.append({"message": "yaml cannot be indented with a tab"})
+        return as_json({"errors": errors, "warnings": warnings}, 400 if errors else 200)
+
+    def preupload(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        tree = repo.at(call.parts[2]).tree
+        asked = call.json()
+        if len(asked["files"]) > 256:
+            raise RefusalError(413, "too many files: at most 256 a request")
+        rows = []
+        for file in asked["files"]:
+            large = file["path"].endswith(LARGE_SUFFIXES) or file["size"] > LARGE_SIZE
+            known = tree.get(file["path"])
+            oid = None if known is None else known.sha256 or known.blob
+            row = {"path": file["path"], "uploadMode": "lfs" if large else "regular", "shouldIgnore": False}
+            rows.append(row | {"oid": oid} if oid else row)
+        return as_json({"files": rows})
+
+    def make_commit(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        branch = call.parts[2]
+        if branch not in repo.branches:
+            raise RefusalError(404, f"Invalid rev id: {branch}", "RevisionNotFound")
+        try:
+            rows = [json.loads(line) for line in call.body.splitlines() if line.strip()]
+        except ValueError as error:
+            raise RefusalError(400, f"Invalid JSON line: {error}") from error
+        if not rows or rows[0]["key"] != "header":
+            raise RefusalError(400, "The first line of a commit must be its header")
+        header = rows[0]["value"]
+        if not header.get("summary"):
+            raise RefusalError(400, "Commit summary is required")
+        parent = header.get("parentCommit")
+        if parent and not repo.branches[branch].startswith(parent):
+            raise RefusalError(412, "A commit has happened since. Please refresh and try again.")
+        tree = dict(repo.at(branch).tree)
+        for row in rows[1:]:
+            self._apply(repo, tree, row["key"], row["value"])
+        account = self.account(call.headers)
+        assert account is not None  # open(write=True) saw to it
+        commit = self.store.commit(repo, branch, tree, header["summary"], header.get("description", ""), account[0])
+        address = f"{self.url}/{'' if repo.kind == 'model' else repo.kind + 's/'}{repo.id}/commit/{commit.id}"
+        return as_json({"success": True, "commitOid": commit.id, "commitUrl": address, "hookOutput": ""})
+
+    def _apply(self, repo: Repo, tree: Tree, key: str, value: dict[str, Any]) -> None:
+        path = value["path"]
+        if key == "file":
+            body = value["content"].encode()
+            tree[path] = self.store.blob(base64.b64decode(body) if value.get("encoding") == "base64" else body)
+        elif key == "lfsFile":
+            body = self.store.large(repo, value["oid"])
+            if body is None:
+                raise RefusalError(400, f"LFS pointer of {path} points to an object that was not uploaded here")
+            size = value.get("size", len(body))
+            pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{value['oid']}\nsize {size}\n".encode()
+            tree[path] = Entry(self.store.blob(pointer).blob, size, value["oid"], len(pointer))
+        elif key == "deletedFile":
+            if tree.pop(path, None) is None:
+                raise RefusalError(404, f"A file with this name doesn't exist: {path}", "EntryNotFound")
+        elif key == "deletedFolder":
+            inside = [name for name in tree if name.startswith(path.rstrip("/") + "/")]
+            if not inside:
+                raise RefusalError(404, f"A folder with this name doesn't exist: {path}", "EntryNotFound")
+            for name in inside:
+                del tree[name]
+        else:
+            raise RefusalError(400, f"Unknown operation: {key}")
+
+    # ------------------------------------------------------- routes: large objects
+
+    def large_batch(self, call: Call) -> Reply:
+        repo = self.open(call, write=True)
+        asked = call.json()
+        if asked.get("operation") != "upload":
+            raise RefusalError(422, "only uploads are offered here")
+        rows: list[dict[str, Any]] = []
+        for wanted in asked["objects"]:
+            row = {"oid": wanted["oid"], "size": wanted["size"]}
+            if wanted["oid"] not in repo.large:
+                place = f"{self.url}/lfs/{call.parts[0]}/{repo.id}/{wanted['oid']}"
+                upload: dict[str, Any] = {"href": f"{place}?size={wanted['size']}", "header": {}}
+                if wanted["size"] > self.part_size and "multipart" in asked.get("transfers", []):
+                    count = -(-wanted["size"] // self.part_size)
+                    parts = {str(n): f"{place}/part/{n}" for n in range(1, count + 1)}
+                    upload = {"href": f"{place}/complete", "header": {"chunk_size": str(self.part_size), **parts}}
+                row["actions"] = {"upload": upload, "verify": {"href": f"{place}/verify", "header": {}}}
+            rows.append(row)
+        return as_json({"transfer": "basic", "objects": rows})
+
+    def put_large(self, call: Call) -> Reply:
+        return self._store_large(call, self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], call.body)
+
+    def put_part(self, call: Call) -> Reply:
+        self.store.objects.put(f"parts/{call.parts[2]}/{int(call.parts[3])}", call.body)
+        return Reply(b"", 200, {"ETag": f'"{hashlib.md5(call.body).hexdigest()}"'})
+
+    def complete_large(self, call: Call) -> Reply:
+        repo, oid, body = self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], b""
+        numbers = [part["partNumber"] for part in call.json()["parts"]]
+        for number, part in zip(numbers, call.json()["parts"], strict=True):
+            piece = self.store.objects.get(f"parts/{oid}/{number}")
+            if piece is None or part["etag"].strip('"') != hashlib.md5(piece).hexdigest():
+                raise RefusalError(400, f"part {number} is missing or differs")
+            body += piece
+        reply = self._store_large(call, repo, oid, body)
+        for number in numbers:
+            self.store.objects.drop(f"parts/{oid}/{number}")
+        return reply
+
+    def _store_large(self, call: Call, repo: Repo, oid: str, body: bytes) -> Reply:
+        if hashlib.sha256(body).hexdigest() != oid:
+            raise RefusalError(400, "The bytes received do not have the digest that was announced")
+        if call.fault.startswith("swallow"):
+            if call.fault == "swallow-lie":
+                repo.pretended.add(oid)
+            return Reply()
+        self.store.objects.put(f"large/{oid}", damaged(body) if call.fault == "damage" else body)
+        repo.large.add(oid)
+        self.store.save()
+        return Reply(b"", 200, {"ETag": f'"{oid}"'})
+
+    def verify_large(self, call: Call) -> Reply:
+        repo = self.store.repos[f"{call.parts[0]}/{call.parts[1]}"]
+        body = self.store.large(repo, call.parts[2])
+        if call.parts[2] not in repo.pretended and (body is None or len(body) != call.json()["size"]):
+            raise RefusalError(404, "Object does not exist on the server")
+        return as_json({})
+
+    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes, fault: str) -> Reply:
+        address = urlsplit(target)
+        query = {key: values[-1] for key, values in parse_qs(address.query, keep_blank_values=True).items()}
+        route, parts = find_route(method, address.path)
+        if route is None:
+            return as_json({"error": f"Sorry, the loopback Hub has no {method} {address.path}"}, 404)
+        call = Call(method, parts, query, headers, body, fault)
+        try:
+            reply: Reply = getattr(self, route.handler)(call)
+            return reply
+        except RefusalError as refusal:
+            explained = {"X-Error-Message": refusal.message} | ({"X-Error-Code": refusal.code} if refusal.code else {})
+            return as_json({"error": refusal.message}, refusal.status, explained)
+        except Exception as error:  # a silent cut would look like a fault that was ordered
+            return as_json({"error": f"{type(error).__name__}: {error}"}, 500)
+
+
+def damaged(body: bytes) -> bytes:
+    """The same bytes with the middle one changed."""
+    middle = len(body) // 2
+    return body[:middle] + bytes([body[middle] ^ 0xFF]) + body[middle + 1 :]
+
+
+class Route(NamedTuple):
+    method: str
+    pattern: re.Pattern[str]
+    handler: str
+    changes: bool
+
+
+def _routes() -> list[Route]:
+    api, part = r"/api/(datasets|models|spaces)/([^/]+/[^/]+)", "([^/]+)"
+    large = r"/lfs/(datasets|models|spaces)/([^/]+/[^/]+)/([0-9a-f]{64})"
+    files = r"/(?:(datasets|spaces)/)?([^/]+/[^/]+)"
+    table = [
+        ("GET", "/api/whoami-v2", "whoami", False),
+        ("POST", "/api/repos/create", "create_repo", True),
+        ("DELETE", "/api/repos/delete", "delete_repo", True),
+        ("POST", "/api/validate-yaml", "validate_yaml", False),
+        ("PUT", f"{api}/settings", "settings", True),
+        ("GET", api, "info", False),
+        ("GET", f"{api}/revision/{part}", "info", False),
+        ("GET", f"{api}/refs", "refs", False),
+        ("GET", f"{api}/commits/{part}", "commits", False),
+        ("GET", f"{api}/tree/{part}", "tree", False),
+        ("GET", f"{api}/tree/{part}/(.+)", "tree", False),
+        ("POST", f"{api}/paths-info/{part}", "paths_info", False),
+        ("POST", f"{api}/branch/{part}", "create_branch", True),
+        ("DELETE", f"{api}/branch/{part}", "delete_branch", True),
+        ("POST", f"{api}/tag/{part}", "create_tag", True),
+        ("DELETE", f"{api}/tag/{part}", "delete_tag", True),
+        ("POST", f"{api}/preupload/{part}", "preupload", False),
+        ("POST", f"{api}/commit/{part}", "make_commit", True),
+        ("GET", f"{files}/resolve/{part}/(.+)", "resolve", False),
+        ("HEAD", f"{files}/resolve/{part}/(.+)", "resolve", False),
+        ("POST", rf"{files}\.git/info/lfs/objects/batch", "large_batch", False),
+        ("PUT", large, "put_large", True),
+        ("PUT", rf"{large}/part/(\d+)", "put_part", True),
+        ("POST", f"{large}/complete", "complete_large", True),
+        ("POST", f"{large}/verify", "verify_large", False),
+    ]
+    return [Route(method, re.compile(pattern), handler, changes) for method, pattern, handler, changes in table]
+
+
+ROUTES = _routes()
+
+
+def find_route(method: str, path: str) -> tuple[Route | None, list[str]]:
+    """The route of a request and the unquoted parts of its path."""
+    for route in ROUTES:
+        found = route.pattern.fullmatch(path) if route.method == method else None
+        if found:
+            return route, [unquote(part) if part else "models" for part in found.groups()]
+    return None, []

@@ -1,0 +1,201 @@
+"""What the loopback Hub keeps: repositories with content-addressed commits, refs and large objects.
+
+Ids are git's own (blobs, trees, commits); large objects are kept by SHA-256, per repository as on the real Hub. All of
+it lives in memory, or in a folder from which a later Hub goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def git_id(kind: str, body: bytes) -> str:
+    """The SHA-1 by which git names an object: of its kind, its length and its bytes."""
+    return hashlib.sha1(f"{kind} {len(body)}\0".encode() + body).hexdigest()
+
+
+class RefusalError(Exception):
+    """A reply other than 2xx: status, the Hub's error code (header X-Error-Code) and message."""
+
+    def __init__(self, status: int, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a commit: a git blob, and for a large object what its pointer says (digest, size in bytes)."""
+
+    blob: str
+    size: int
+    sha256: str | None = None
+    pointer_size: int = 0
+
+    @property
+    def lfs(self) -> dict[str, Any] | None:
+        if self.sha256 is None:
+            return None
+        return {"oid": self.sha256, "sha256": self.sha256, "size": self.size, "pointerSize": self.pointer_size}
+
+
+Tree = dict[str, Entry]
+
+
+@dataclass(frozen=True)
+class Commit:
+    id: str
+    parents: list[str]
+    tree: Tree
+    title: str
+    message: str
+    author: str
+    date: str
+
+
+class Objects:
+    """Bytes by key, in memory or as files under a folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.memory: dict[str, bytes] = {}
+
+    def put(self, key: str, body: bytes) -> None:
+        if self.folder is None:
+            self.memory[key] = body
+        else:
+            path = self.folder / key
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
+
+    def get(self, key: str) -> bytes | None:
+        if self.folder is None:
+            return self.memory.get(key)
+        path = self.folder / key
+        return path.read_bytes() if path.exists() else None
+
+    def drop(self, key: str) -> None:
+        if self.folder is None:
+            self.memory.pop(key, None)
+        else:
+            (self.folder / key).unlink(missing_ok=True)
+
+
+@dataclass
+class Repo:
+    kind: str  # "dataset" | "model" | "space"
+    id: str
+    private: bool = False
+    gated: str | bool = False
+    commits: dict[str, Commit] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    large: set[str] = field(default_factory=set)  # digests of the objects uploaded to this repository
+    pretended: set[str] = field(default_factory=set)  # uploads acknowledged and thrown away by a fault
+
+    def at(self, revision: str) -> Commit:
+        """The commit that a branch, a tag, an id or the beginning of an id names."""
+        for refs in (self.branches, self.tags):
+            if revision in refs:
+                return self.commits[refs[revision]]
+        if re.fullmatch(r"[0-9a-f]{7,40}", revision):
+            for commit in self.commits.values():
+                if commit.id.startswith(revision):
+                    return commit
+        raise RefusalError(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+
+    def history(self, commit: Commit) -> Iterator[Commit]:
+        while True:
+            yield commit
+            if not commit.parents:
+                return
+            commit = self.commits[commit.parents[0]]
+
+
+def folders(tree: Tree) -> dict[str, str]:
+    """Every folder of a commit ("" is the root) with the id of its git tree."""
+    children: dict[str, dict[str, str]] = {"": {}}
+    for path, entry in tree.items():
+        for above in PurePosixPath(path).parents:
+            children.setdefault("" if str(above) == "." else str(above), {})
+        folder, _, name = path.rpartition("/")
+        children[folder][name] = f"100644 {entry.blob}"
+    ids: dict[str, str] = {}
+    for folder in sorted(children, key=lambda name: (name.count("/") + bool(name), name), reverse=True):
+        # git sorts a folder as if its name ended in a slash.
+        rows = sorted(children[folder].items(), key=lambda row: row[0] + "/" * row[1].startswith("40000"))
+        body = b""
+        for name, row in rows:
+            mode, _, oid = row.partition(" ")
+            body += f"{mode} {name}\0".encode() + bytes.fromhex(oid)
+        ids[folder] = git_id("tree", body)
+        if folder:
+            parent, _, name = folder.rpartition("/")
+            children[parent][name] = f"40000 {ids[folder]}"
+    return ids
+
+
+class Store:
+    """Repositories by "datasets/org/name", and the bytes of their files.
+
+    A fresh one is empty; one over a folder holds what was saved there.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.objects = Objects(folder)
+        self.repos: dict[str, Repo] = {}
+        self._load()
+
+    def repo(self, repo_id: str, kind: str = "dataset") -> Repo:
+        try:
+            return self.repos[f"{kind}s/{repo_id}"]
+        except KeyError:
+            raise RefusalError(404, "Repository not found", "RepoNotFound") from None
+
+    def large(self, repo: Repo, digest: str) -> bytes | None:
+        """The bytes of a large object, if this repository has received them."""
+        return self.objects.get(f"large/{digest}") if digest in repo.large else None
+
+    def blob(self, body: bytes) -> Entry:
+        oid = git_id("blob", body)
+        self.objects.put(f"git/{oid}", body)
+        return Entry(oid, len(body))
+
+    def commit(self, repo: Repo, branch: str, tree: Tree, title: str, message: str, author: str) -> Commit:
+        parents = [repo.branches[branch]] if branch in repo.branches else []
+        moment = EPOCH + timedelta(seconds=len(repo.commits))
+        stamp = f"{author} <{author}@loopback> {int(moment.timestamp())} +0000"
+        lines = [f"tree {folders(tree)['']}", *(f"parent {parent}" for parent in parents)]
+        text = "\n".join([*lines, f"author {stamp}", f"committer {stamp}", "", title, "", message])
+        commit = Commit(
+            git_id("commit", text.encode()), parents, tree, title, message, author, f"{moment:%Y-%m-%dT%H:%M:%S.000Z}"
+        )
+        repo.commits[commit.id] = commit
+        repo.branches[branch] = commit.id
+        self.save()
+        return commit
+
+    def save(self) -> None:
+        if self.objects.folder is not None:
+            state = {
+                key: {**asdict(repo), "large": sorted(repo.large), "pretended": []} for key, repo in self.repos.items()
+            }
+            self.objects.put("state.json", json.dumps(state).encode())
+
+    def _load(self) -> None:
+        for key, saved in json.loads(self.objects.get("state.json") or b"{}").items():
+            commits = {
+                oid: Commit(**{**commit, "tree": {path: Entry(**entry) for path, entry in commit["tree"].items()}})
+                for oid, commit in saved.pop("commits").items()
+            }
+            self.repos[key] = Repo(**{**saved, "commits": commits, "large": set(saved["large"]), "pretended": set()})

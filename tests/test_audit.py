@@ -1,0 +1,93 @@
+"""The audit over pairs that exist already."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from builders.medlaybench_v.audit import Tally, audit, read_pairs
+from builders.medlaybench_v.lexicon import Lexicon
+from loaders.errors import InputError
+from scripts.cli import execute
+from tests.shared_data import shared_data
+from tests.terms_in_tests import TERMS
+
+
+def test_what_the_published_captions_lost() -> None:
+    """20 pairs of the authors' release; each expectation was read by eye."""
+    path = shared_data("text/medlay_samples.json")
+    found = {a.image_id[-6:]: {v.gate: v.reason for v in a.failures} for a in audit(read_pairs(path))}
+    assert found["000001"] == {"markers": "lost: asterisk"}
+    assert found["000005"] == {"numbers": "lost: 1"}  # Type 1 canal
+    assert found["000008"]["markers"] == "lost: arrow"
+    assert found["000009"]["numbers"] == "lost: T2"
+    assert found["000012"]["laterality"] == "lost: same"  # ipsilateral
+    assert found["000013"]["modality"] == "lost: CT, angiography"
+    assert found["000019"] == {"numbers": "lost: 10 ml"}
+    assert found["000002"] == found["000006"] == found["000020"] == {}
+    assert sum(bool(failures) for failures in found.values()) == 12
+
+
+def test_pairs_of_any_file_kind_and_column_names(tmp_path: Path) -> None:
+    row = {"id": "1", "caption": "No mass on CT.", "lay": "A mass on the CT scan."}
+    (tmp_path / "p.json").write_text(json.dumps([row]), encoding="utf-8")
+    (tmp_path / "p.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with (tmp_path / "p.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerow(row)
+    for name in ("p.json", "p.jsonl", "p.csv"):
+        (audited,) = audit(read_pairs(tmp_path / name))
+        assert [v.gate for v in audited.failures] == ["negation"]
+
+
+def test_a_vocabulary_allows_what_its_phrases_say() -> None:
+    row = {
+        "image_id": "1",
+        "expert_caption": "An angiogram.",
+        "lay": "",
+        "layman_caption": "An X-ray blood vessel scan.",
+    }
+    (plain,) = audit([row])
+    assert [v.reason for v in plain.failures] == ["new: X-ray"]
+    lexicon = Lexicon([t for t in TERMS if t.expert != "angiogram"])
+    (still,) = audit([row], lexicon)
+    assert still.failures == plain.failures
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"id": "1", "caption": "CT"}]', "layman_caption"),
+        ('[{"id": "1", "caption": "CT", "lay": ""}]', "a caption"),
+        ('[{"id": "1", "caption": 3, "lay": "x"}]', "a caption"),
+    ],
+)
+def test_a_pair_without_a_caption_is_an_error(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "p.json").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        list(read_pairs(tmp_path / "p.json"))
+
+
+def test_the_tally_counts_pairs_once_and_gates_each() -> None:
+    tally = Tally()
+    for audited in audit([{"image_id": "1", "expert_caption": "Left 2 cm mass on CT.", "layman_caption": "Mass."}]):
+        tally.add(audited)
+    assert (tally.pairs, tally.failing) == (1, 1)
+    assert tally.by_gate["numbers"] == tally.by_gate["laterality"] == tally.by_gate["modality"] == 1
+
+
+def test_the_command_writes_every_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.json").write_text(
+        json.dumps([{"id": "x7", "expert": "Left lung on CT.", "layman": "Right lung on CT."}]), encoding="utf-8"
+    )
+    out = tmp_path / "failures.csv"
+    assert execute(["audit", str(tmp_path / "p.json"), "--write", str(out), "--strict"]) == 1
+    assert "laterality" in capsys.readouterr().out
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [(r["image_id"], r["gate"], r["reason"]) for r in csv.DictReader(file)] == [
+            ("x7", "laterality", "lost: left; new: right")
+        ]

@@ -1,0 +1,116 @@
+"""The commands as a person meets them: exit codes, clear errors, no traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scripts.cli import execute
+
+BUILD = ["build", "medlaybench-v", "--captions", "sample", "--limit", "20", "--workers", "1"]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("cli") / "release"
+    assert execute([*BUILD, "--out", str(out)]) == 0
+    return out
+
+
+def test_the_way_of_a_release(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["verify", str(release)]) == 0
+    assert "sound" in capsys.readouterr().out
+    assert execute(["info", str(release)]) == 0
+    assert "bundled sample" in capsys.readouterr().out
+    assert execute(["diff", str(release), str(release)]) == 0
+    page = tmp_path / "page.html"
+    assert execute(["preview", str(release), "-o", str(page)]) == 0
+    html = page.read_text(encoding="utf-8")
+    assert "Stand-in" in html and "data:image/jpeg;base64" in html
+    assert "http" not in html.replace("http-equiv", "")  # nothing is fetched
+
+
+def test_a_damaged_release_exits_with_1_and_names_the_file(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for path in release.rglob("*"):
+        if path.is_file():
+            (copy / path.relative_to(release)).parent.mkdir(exist_ok=True)
+            (copy / path.relative_to(release)).write_bytes(path.read_bytes())
+    shard = next((copy / "data").iterdir())
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 1
+    shard.write_bytes(data)
+    assert execute(["verify", str(copy), "--json"]) == 1
+    problems = json.loads(capsys.readouterr().out)
+    assert problems and shard.name in problems[0]["where"]
+
+
+def test_two_releases_that_differ_exit_with_1(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    assert execute([*BUILD[:-4], "--limit", "18", "--workers", "1", "--out", str(other)]) == 0
+    capsys.readouterr()
+    assert execute(["diff", str(release), str(other), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "medlaybench-v", "--captions", "missing.csv", "--out", "OUT"],
+        [*BUILD, "--out", "OUT", "--condition", "magic"],
+        [*BUILD, "--out", "OUT", "--substitute", "some"],
+        [*BUILD, "--out", "OUT", "--model", "nobody/model"],
+        [*BUILD, "--out", "OUT", "--model", "model"],
+        [*BUILD, "--out", "OUT", "--vocabulary", "missing.csv"],
+        [*BUILD, "--out", "OUT", "--prompts", "missing"],
+        [*BUILD, "--out", "OUT", "--split", "middle"],
+        [*BUILD, "--out", "OUT", "--spacy", "no_such_pipeline"],
+        ["build", "no-such-corpus"],
+        ["verify", "missing"],
+        ["diff", "missing", "missing"],
+        ["publish", "missing", "org/name", "--tag", "v1.0.0"],
+        ["publish", "RELEASE", "org/name", "--tag", "1.0"],
+        ["publish", "RELEASE", "org/name", "--tag", "v1.0.0", "--gated", "perhaps"],
+        ["audit", "missing.json"],
+        ["info", "missing"],
+        ["frobnicate"],
+    ],
+)
+def test_a_mistake_is_one_error_and_exit_code_2(
+    arguments: list[str], release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"OUT": str(tmp_path / "out"), "RELEASE": str(release)}
+    assert execute([places.get(argument, argument) for argument in arguments]) == 2
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err and said.err.strip()
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_exits_with_130_and_says_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from builders.medlaybench_v import stages
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages.WriteDraft, "__call__", interrupted)
+    assert execute([*BUILD, "--out", str(tmp_path / "out")]) == 130
+    assert "the same command continues" in " ".join(capsys.readouterr().err.split())
+    monkeypatch.undo()
+    assert execute([*BUILD, "--out", str(tmp_path / "out")]) == 0
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("bedside ")
+    for command in ("build", "verify", "diff", "publish", "audit", "info", "preview", "demo"):
+        assert execute([command, "--help"]) == 0
+        assert "Usage" in capsys.readouterr().out

@@ -1,0 +1,366 @@
+"""Loading a corpus: from a folder, the Hub and its authors, and every way in which it may not be what it says."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from huggingface_hub import HfApi, constants
+from PIL import Image
+
+from loaders import medlaybench_v
+from loaders.corpus import REGISTRY, corpus, load
+from loaders.errors import HubError, InputError, ReleaseError
+from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
+from loaders.medlaybench_v import FEATURES, from_official
+from tests.hub import LoopbackHub
+
+REPO = "org/medlaybench-v"
+OFFICIAL = "hanjang/MedLayBench-V"
+
+
+@pytest.fixture(autouse=True)
+def _own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
+    with LoopbackHub() as loopback:
+        monkeypatch.setattr(constants, "ENDPOINT", loopback.url)
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE", loopback.url + "/{repo_id}/resolve/{revision}/{filename}"
+        )
+        monkeypatch.setenv("HF_TOKEN", loopback.token)
+        yield loopback
+
+
+def png(shade: int) -> dict[str, Any]:
+    buffer = io.BytesIO()
+    Image.new("L", (4, 4), shade).save(buffer, "PNG")
+    return {"bytes": buffer.getvalue(), "path": None}
+
+
+def row(number: int, split: str, lay: str = "A CT scan of the chest.") -> dict[str, Any]:
+    official = {"cuis": ["C0040405"], "expert_caption": "Chest CT.", "layman_caption": lay, "image": png(number)}
+    made = from_official(official, split=split, position=number)
+    span = {"surface": "Chest", "start": 0, "end": 5, "cui": None, "lay": "chest", "source": "bedside-cc0"}
+    return {
+        **made,
+        "image": official["image"],
+        "concepts": [span],
+        "draft": lay,
+        "status": "accepted",
+        "refiner": "rules",
+    }
+
+
+def make_release(
+    folder: Path,
+    content: dict[str, list[dict[str, Any]]],
+    *,
+    features: datasets.Features = FEATURES,
+    stated: Any = None,
+    **changes: Any,
+) -> Path:
+    """A release folder as a build leaves it, without a build."""
+    facts: dict[str, SplitFacts] = {}
+    (folder / "data").mkdir(parents=True)
+    for split, rows in content.items():
+        made = datasets.Dataset.from_list(rows, features=features)
+        made.to_parquet(folder / "data" / f"{split}-00000-of-00001.parquet")
+        digest = ContentDigest()
+        for one in rows:
+            digest.update(one)
+        facts[split] = SplitFacts(rows=len(rows), num_bytes=made.data.nbytes, content_digest=digest.hexdigest())
+    (folder / "README.md").write_text("---\nlicense: other\n---\n")
+    files = {
+        path.relative_to(folder).as_posix(): FileFacts(sha256=file_digest(path), size=path.stat().st_size)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    none = ExclusionFacts(rows=0, content_digest=ContentDigest().hexdigest())
+    known = {
+        "corpus": "medlaybench-v",
+        "key": "image_id",
+        "features": stated or features._to_yaml_list(),
+        "sources": [],
+        "settings": {},
+        "prompts": {},
+        "versions": {},
+        "stages": [],
+        "splits": facts,
+        "content_digest": content_digest({split: fact.content_digest for split, fact in facts.items()}),
+        "statistics": None,
+        "exclusions": none,
+        "files": files,
+    }
+    Manifest(**(known | changes)).write(folder)
+    return folder
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    splits = {"train": [row(n, "train") for n in range(3)], "test": [row(n, "test", f"Lay {n}.") for n in range(2)]}
+    return make_release(tmp_path / "release", splits)
+
+
+def put(hub: LoopbackHub, repo: str, folder: Path) -> str:
+    HfApi(endpoint=hub.url, token=hub.token).create_repo(repo, repo_type="dataset", exist_ok=True)
+    files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return hub.commit(repo, files)
+
+
+# --- Names ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_corpus_of_the_registry() -> None:
+    for name in REGISTRY:
+        known = corpus(name)
+        assert known.name == name
+        assert known.key in known.features
+    with pytest.raises(InputError, match=r"no corpus named 'medlaybench' .expected one of 3mdbench, medlaybench-v"):
+        load("medlaybench")
+
+
+# --- A folder ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_release_folder(release: Path) -> None:
+    loaded = load("medlaybench-v", source=release)
+    assert isinstance(loaded, datasets.DatasetDict)
+    assert list(loaded) == ["train", "test"]
+    assert {split: len(rows) for split, rows in loaded.items()} == {"train": 3, "test": 2}
+    assert loaded["train"].features == FEATURES
+    test = load("medlaybench-v", "test", source=str(release))
+    assert isinstance(test, datasets.Dataset)
+    assert test["layman_caption"][:] == ["Lay 0.", "Lay 1."]
+    assert test[1]["image"].getpixel((0, 0)) == 1
+    assert test[0]["concepts"] == row(0, "test")["concepts"]
+
+
+def test_a_release_without_images(tmp_path: Path) -> None:
+    folder = make_release(tmp_path / "text", {"test": [{**row(n, "test"), "image": None} for n in range(2)]})
+    assert load("medlaybench-v", "test", source=folder)[0]["image"] is None
+
+
+def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no split 'validation' .expected one of train, test"):
+        load("medlaybench-v", "validation", source=release)
+    with pytest.raises(InputError, match=r"revision 'v1\.0\.0' of a folder"):
+        load("medlaybench-v", revision="v1.0.0", source=release)
+    with pytest.raises(ReleaseError, match="no such folder"):
+        load("medlaybench-v", source=tmp_path / "gone")
+    (release / "manifest.json").unlink()
+    with pytest.raises(ReleaseError, match=r"holds no manifest\.json"):
+        load("medlaybench-v", source=release)
+
+
+def test_a_changed_shard_is_named(release: Path) -> None:
+    shard = release / "data" / "train-00000-of-00001.parquet"
+    data = bytearray(shard.read_bytes())
+    digest = file_digest(shard)
+    data[100] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(ReleaseError) as error:
+        load("medlaybench-v", source=release)
+    assert error.value.where == f"{release}: data/train-00000-of-00001.parquet"
+    assert error.value.found == f"has SHA-256 {file_digest(shard)}"
+    assert error.value.expected == digest
+    # The other split is whole.
+    assert len(load("medlaybench-v", "test", source=release)) == 2
+    shard.write_bytes(data[:-1])
+    with pytest.raises(ReleaseError, match=rf"has {len(data) - 1:,} bytes .expected {len(data):,} bytes"):
+        load("medlaybench-v", "train", source=release)
+    shard.unlink()
+    with pytest.raises(ReleaseError, match=r"data/train-00000-of-00001\.parquet: is missing"):
+        load("medlaybench-v", "train", source=release)
+
+
+def test_counts_that_do_not_agree(tmp_path: Path) -> None:
+    content = [row(n, "test") for n in range(2)]
+    wrong = SplitFacts(rows=3, num_bytes=1, content_digest="0" * 64)
+    splits = {"test": wrong}
+    digest = content_digest({"test": wrong.content_digest})
+    folder = make_release(tmp_path / "a", {"test": content}, splits=splits, content_digest=digest)
+    with pytest.raises(ReleaseError) as error:
+        load("medlaybench-v", source=folder)
+    assert (error.value.where, error.value.found) == (f"{folder}: split test", "has 2 rows")
+    assert error.value.expected == "3 rows"
+    folder = make_release(tmp_path / "b", {"test": content}, content_digest="0" * 64)
+    with pytest.raises(ReleaseError, match="content_digest"):
+        load("medlaybench-v", source=folder)
+
+
+def test_releases_of_something_else(tmp_path: Path) -> None:
+    content = {"test": [row(0, "test")]}
+    other = make_release(tmp_path / "a", content, corpus="medconceal")
+    with pytest.raises(ReleaseError, match=r"is a release of 'medconceal' .expected medlaybench-v"):
+        load("medlaybench-v", source=other)
+    changed = datasets.Features({**FEATURES, "draft": datasets.Value("int32"), "score": datasets.Value("float32")})
+    del changed["refiner"]
+    rows = [{**{k: v for k, v in row(0, "test").items() if k != "refiner"}, "draft": 1, "score": 0.5}]
+    newer = make_release(tmp_path / "b", {"test": rows}, features=changed)
+    with pytest.raises(ReleaseError, match="its schema lacks refiner; adds score; types otherwise draft"):
+        load("medlaybench-v", source=newer)
+    turned = datasets.Features(dict(reversed(FEATURES.items())))
+    with pytest.raises(ReleaseError, match="its schema has its columns in another order"):
+        load("medlaybench-v", source=make_release(tmp_path / "d", content, features=turned))
+    unreadable = make_release(tmp_path / "c", content, stated=[{"name": "image", "dtype": {"no": "type"}}])
+    with pytest.raises(ReleaseError, match=r"manifest\.json: features that cannot be read"):
+        load("medlaybench-v", source=unreadable)
+
+
+def test_a_rebuilt_folder_is_not_taken_for_the_old_one(release: Path, tmp_path: Path) -> None:
+    shard = "data/test-00000-of-00001.parquet"
+    first = load("medlaybench-v", "test", source=release)
+    stamp = (release / shard).stat().st_mtime_ns
+    rebuilt = make_release(tmp_path / "new", {"test": [row(n, "test", f"New {n}.") for n in range(2)]})
+    shutil.rmtree(release)
+    shutil.copytree(rebuilt, release)
+    # Even with the time stamp that a copy may keep.
+    os.utime(release / shard, ns=(stamp, stamp))
+    second = load("medlaybench-v", "test", source=release)
+    assert (first["layman_caption"][0], second["layman_caption"][0]) == ("Lay 0.", "New 0.")
+
+
+# --- The Hub ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_tag_is_that_commit_online_and_offline(
+    hub: LoopbackHub, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(hub, REPO, release)
+    HfApi(endpoint=hub.url, token=hub.token).create_tag(REPO, tag="v1.0.0", repo_type="dataset")
+    newer = make_release(tmp_path / "newer", {"test": [row(0, "test", "Newer.")]})
+    commit = put(hub, REPO, newer)
+    assert load("medlaybench-v", "test", source=REPO)["layman_caption"][:] == ["Newer."]
+    assert load("medlaybench-v", "test", source=REPO, revision="v1.0.0")["layman_caption"][:] == ["Lay 0.", "Lay 1."]
+    assert load("medlaybench-v", "test", source=REPO, revision=commit)["layman_caption"][:] == ["Newer."]
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert load("medlaybench-v", "test", source=REPO)["layman_caption"][:] == ["Newer."]
+    assert load("medlaybench-v", "test", source=REPO, revision="v1.0.0")["layman_caption"][:] == ["Lay 0.", "Lay 1."]
+    # Never asked for while connected: not to be replaced by main.
+    with pytest.raises(HubError, match="the cache does not hold it whole") as error:
+        load("medlaybench-v", "test", source=REPO, revision="v2.0.0")
+    assert error.value.where == f"{REPO}@v2.0.0"
+    # Of the tagged commit only the test split was fetched.
+    with pytest.raises(HubError, match="the cache does not hold it whole"):
+        load("medlaybench-v", "train", source=REPO, revision="v1.0.0")
+
+
+def test_only_the_split_that_was_asked_for_is_fetched(hub: LoopbackHub, release: Path) -> None:
+    put(hub, REPO, release)
+    load("medlaybench-v", "test", source=REPO)
+    fetched = {request.path for request in hub.requests if "parquet" in request.path}
+    assert fetched
+    assert not [path for path in fetched if "train" in path]
+
+
+def test_a_damaged_download_is_found(hub: LoopbackHub, release: Path) -> None:
+    put(hub, REPO, release)
+    hub.damage_download("/resolve/.*parquet")
+    with pytest.raises(ReleaseError, match=r"data/test-00000-of-00001\.parquet: has SHA-256") as error:
+        load("medlaybench-v", "test", source=REPO)
+    assert error.value.do.startswith("Delete the file and load again: ")
+    Path(error.value.do.partition(": ")[2]).unlink()
+    assert len(load("medlaybench-v", "test", source=REPO)) == 2
+
+
+def test_repositories_that_do_not_have_it(hub: LoopbackHub, release: Path) -> None:
+    with pytest.raises(HubError, match="does not exist"):
+        load("medlaybench-v", source="org/nothing")
+    put(hub, REPO, release)
+    with pytest.raises(HubError, match="has no such revision") as error:
+        load("medlaybench-v", source=REPO, revision="v9.9.9")
+    assert error.value.where == f"{REPO}@v9.9.9"
+    hub.commit(REPO, {"manifest.json": None})
+    with pytest.raises(ReleaseError, match=r"holds no manifest\.json"):
+        load("medlaybench-v", source=REPO)
+    with pytest.raises(HubError, match="expected a repository name"):
+        load("medlaybench-v", source="org/--bad..name")
+
+
+def test_a_hub_that_refuses(hub: LoopbackHub, release: Path) -> None:
+    put(hub, REPO, release)
+    hub.refuse("HEAD", "/resolve/", 403, times=9)
+    with pytest.raises(HubError) as error:
+        load("medlaybench-v", source=REPO)
+    assert error.value.where == f"{REPO}@main"
+    assert error.value.do
+
+
+# --- The authors' release ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def official(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoopbackHub:
+    """A release of the shape of hanjang/MedLayBench-V: stringified CUIs, 'nan', no identifier."""
+    features = datasets.Features(
+        {
+            "image": datasets.Image(),
+            "cuis": datasets.Value("string"),
+            "expert_caption": datasets.Value("string"),
+            "layman_caption": datasets.Value("string"),
+        }
+    )
+    cuis = ("['C0040405']", "['nan']", "['C0817096', 'C1306645']")
+    rows = [
+        {"image": png(n), "cuis": one, "expert_caption": f"Expert {n}.", "layman_caption": f"Lay {n}."}
+        for n, one in enumerate(cuis)
+    ]
+    (tmp_path / "official" / "data").mkdir(parents=True)
+    for split, content in (("train", rows), ("validation", rows[:1]), ("test", rows[:2])):
+        made = datasets.Dataset.from_list(content, features=features)
+        made.to_parquet(tmp_path / "official" / "data" / f"{split}-00000-of-00001.parquet")
+    put(hub, OFFICIAL, tmp_path / "official")
+    monkeypatch.setitem(medlaybench_v.CORPUS.official_rows, "train", 3)
+    monkeypatch.setitem(medlaybench_v.CORPUS.official_rows, "validation", 1)
+    monkeypatch.setitem(medlaybench_v.CORPUS.official_rows, "test", 2)
+    return hub
+
+
+def test_the_official_release_in_our_schema(official: LoopbackHub) -> None:
+    loaded = load("medlaybench-v", source="official")
+    assert list(loaded) == ["train", "validation", "test"]
+    train = loaded["train"]
+    assert train.features == FEATURES
+    assert train["image_id"][:] == [f"ROCOv2_2023_train_{n:06d}" for n in (1, 2, 3)]
+    assert loaded["validation"]["image_id"][:] == ["ROCOv2_2023_valid_000001"]
+    assert train["cuis"][:] == [["C0040405"], [], ["C0817096", "C1306645"]]
+    assert train["modality"][:] == ["DRCT", "DRCO", "DRXR"]
+    assert [picture.getpixel((0, 0)) for picture in train["image"]] == [0, 1, 2]
+    assert train[0]["concepts"] == [] and train[0]["draft"] is None
+    # It is what `load` gives while no release of ours is known, and has its own name too.
+    assert load("medlaybench-v", "test").to_dict() == load("medlaybench-v", "test", source=OFFICIAL).to_dict()
+
+
+def test_an_official_split_of_another_size(official: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(medlaybench_v.CORPUS.official_rows, "test", 9_927)
+    with pytest.raises(ReleaseError, match=r"split test: has 2 rows .expected 9,927 rows"):
+        load("medlaybench-v", "test", source="official")
+    assert len(load("medlaybench-v", "train", source="official")) == 3
+
+
+def test_an_official_release_of_another_shape(official: LoopbackHub, tmp_path: Path) -> None:
+    other = datasets.Dataset.from_list([{"caption": "x", "cuis": "y"}])
+    other.to_parquet(tmp_path / "other.parquet")
+    official.commit(OFFICIAL, {"data/test-00000-of-00001.parquet": (tmp_path / "other.parquet").read_bytes()})
+    with pytest.raises(ReleaseError):
+        load("medlaybench-v", "test", source="official")
+
+
+def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LoopbackHub() as closed:
+        monkeypatch.setattr(constants, "ENDPOINT", closed.url)
+    for offline in (False, True):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        with pytest.raises(HubError, match="Connect to the internet") as error:
+            load("medlaybench-v", "test")
+        assert error.value.where == f"{OFFICIAL}@main"

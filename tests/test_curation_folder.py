@@ -1,0 +1,393 @@
+"""`bedside curate` on folders: every file accounted for, copies, leaks, the same result for any order of work."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+from PIL import Image, ImageFilter, ImageOps
+from typer.testing import CliRunner
+
+from builders.curation import examine
+from builders.curation.curate import curate
+from builders.curation.folders import File, files_of
+from builders.curation.index import Index
+from builders.curation.output import CLUSTERS, LEAKS, PAIRS, QUALITY, curate_folder
+from loaders.errors import InputError
+from loaders.images import ImageError
+from scripts.curate import command
+from tests.pictures_in_tests import drawn, jpeg, on_rig, save
+from tests.shared_data import ROOT, shared_data
+
+OUTPUTS = ("clusters.parquet", "leaks.parquet", "pairs.parquet", "quality.parquet", "report.html")
+
+
+def _table(report: Path, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(report / f"{name}.parquet").to_pylist()
+    return rows
+
+
+def _reasons(report: Path) -> dict[str, str]:
+    return {row["file"]: row["reason"] for row in _table(report, "clusters")}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six pictures in two splits, five copies of them, three photos by one camera, and files that cannot be read."""
+    place = tmp_path_factory.mktemp("photos")
+    images: dict[str, Image.Image | bytes] = {f"train/acne/{n}.jpg": drawn(n) for n in range(4)}
+    images |= {f"test/acne/{n}.jpg": drawn(n) for n in (4, 5)}
+    images |= {f"train/eczema/rig{n}.jpg": on_rig(n) for n in (60, 61, 62)}
+    images["test/acne/same.jpg"] = jpeg(drawn(0), 95)
+    images["train/acne/same.jpg"] = jpeg(drawn(0), 95)
+    images["test/eczema/mirrored.jpg"] = ImageOps.mirror(drawn(1))
+    images["train/acne/small.png"] = drawn(2).resize((200, 150), Image.Resampling.LANCZOS)
+    images["train/acne/turned.png"] = drawn(3).transpose(Image.Transpose.ROTATE_90)
+    images["train/acne/lossless.png"] = Image.open(save(place, {"x/5.jpg": drawn(5)}) / "x/5.jpg")
+    images["train/acne/empty.jpg"] = b""
+    images["train/acne/cut.jpg"] = jpeg(drawn(9))[:3000]
+    images["train/acne/text.jpg"] = b"no image at all"
+    images["notes.txt"] = b"notes"
+    save(place, images)
+    (place / "x/5.jpg").unlink()
+    (place / "x").rmdir()
+    (place / ".hidden.jpg").write_bytes(jpeg(drawn(70)))
+    return place
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("report")
+    curate_folder(folder, place)
+    return place
+
+
+def test_every_file_is_accounted_for_once(folder: Path, report: Path) -> None:
+    names = sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.name[0] != "."
+    )
+    assert [row["file"] for row in _table(report, "clusters")] == names
+    assert [row["file"] for row in _table(report, "quality")] == names
+    for name, schema in (("clusters", CLUSTERS), ("quality", QUALITY), ("pairs", PAIRS), ("leaks", LEAKS)):
+        assert pq.read_schema(report / f"{name}.parquet").equals(schema)
+
+
+def test_unreadable_files_are_listed_with_the_reason(report: Path) -> None:
+    told = {row["file"]: row["status"] for row in _table(report, "quality") if row["status"] != "ok"}
+    assert told == {
+        "notes.txt": "not_an_image",
+        "train/acne/cut.jpg": "truncated",
+        "train/acne/empty.jpg": "empty",
+        "train/acne/text.jpg": "not_an_image",
+    }
+    dropped = [row for row in _table(report, "clusters") if row["reason"] == "unreadable"]
+    assert {row["file"] for row in dropped} == set(told)
+    assert all(row["cluster"] is None and not row["kept"] and row["detail"] for row in dropped)
+
+
+def test_copies_are_joined_the_best_is_kept_and_photos_by_one_camera_stay_apart(report: Path) -> None:
+    rows = {row["file"]: row for row in _table(report, "clusters")}
+    clusters = Counter(row["cluster"] for row in rows.values() if row["cluster"])
+    expected = [
+        {"train/acne/0.jpg", "train/acne/same.jpg", "test/acne/same.jpg"},
+        {"train/acne/1.jpg", "test/eczema/mirrored.jpg"},
+        {"train/acne/2.jpg", "train/acne/small.png"},
+        {"train/acne/3.jpg", "train/acne/turned.png"},
+        {"test/acne/5.jpg", "train/acne/lossless.png"},
+    ]
+    for names in expected:
+        assert len({rows[name]["cluster"] for name in names}) == 1
+        assert clusters[rows[next(iter(names))]["cluster"]] == len(names)
+        assert sum(rows[name]["kept"] for name in names) == 1
+    assert len(clusters) == 9
+    assert _reasons(report)["train/acne/small.png"] == "near_copy"
+    assert _reasons(report)["test/acne/5.jpg"] == "same_pixels"  # the PNG has more bytes
+    assert {rows["train/acne/same.jpg"]["reason"], rows["test/acne/same.jpg"]["reason"]} == {"best_copy", "same_bytes"}
+    assert all(_reasons(report)[f"train/eczema/rig{n}.jpg"] == "unique" for n in (60, 61, 62))
+    assert {"mirrored" in rows[n]["detail"] for n in expected[1] if not rows[n]["kept"]} == {True}
+    assert {"turned by" in rows[n]["detail"] for n in expected[3] if not rows[n]["kept"]} == {True}
+
+
+def test_leaks_cross_splits_and_labels(report: Path) -> None:
+    leaks = {(row["boundary"], tuple(row["values"]), row["exact"]): row["files"] for row in _table(report, "leaks")}
+    assert leaks == {
+        ("split", ("test", "train"), True): ["test/acne/same.jpg", "train/acne/0.jpg", "train/acne/same.jpg"],
+        ("split", ("test", "train"), False): leaks["split", ("test", "train"), False],
+        ("label", ("acne", "eczema"), False): ["test/eczema/mirrored.jpg", "train/acne/1.jpg"],
+    }
+    near = [row["files"] for row in _table(report, "leaks") if row["boundary"] == "split" and not row["exact"]]
+    assert sorted(near) == [
+        ["test/acne/5.jpg", "train/acne/lossless.png"],
+        ["test/eczema/mirrored.jpg", "train/acne/1.jpg"],
+    ]
+
+
+def test_the_report_stands_alone_and_names_what_it_found(folder: Path, report: Path) -> None:
+    page = (report / "report.html").read_text()
+    assert not re.search(r"<script|https?://|src=\"(?!data:image/jpeg;base64,)", page)
+    for text in (
+        folder.name,
+        "Across splits",
+        "the same bytes on both sides",
+        "train/acne/cut.jpg",
+        "left out: a copy of",
+    ):
+        assert text in page
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_any_number_of_workers_writes_the_same_bytes(folder: Path, report: Path, tmp_path: Path, workers: int) -> None:
+    curate_folder(folder, tmp_path, workers=workers)
+    for name in OUTPUTS:
+        assert (tmp_path / name).read_bytes() == (report / name).read_bytes(), name
+
+
+def test_new_images_against_an_index_give_the_result_of_a_full_run(
+    folder: Path, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = tmp_path / "known.sqlite"
+    known = [file for file in files_of(folder) if file.name.startswith("train")]
+    curate(known, index=index)
+    measured: list[str] = []
+    original: Callable[[bytes, str], str] = examine._measured
+
+    def counted(data: bytes, digest: str) -> str:
+        measured.append(digest)
+        return original(data, digest)
+
+    monkeypatch.setattr(examine, "_measured", counted)
+    curate_folder(folder, tmp_path / "report", index=index)
+    # Of the five files outside train, one has the bytes of a file inside.
+    assert len(measured) == 4
+    for name in OUTPUTS:
+        assert (tmp_path / "report" / name).read_bytes() == (report / name).read_bytes(), name
+
+
+def test_the_report_folder_may_lie_inside_and_a_second_run_changes_nothing(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1), "b.jpg": drawn(2)})
+    curate_folder(tmp_path, tmp_path / "report")
+    before = {name: (tmp_path / "report" / name).read_bytes() for name in OUTPUTS}
+    curate_folder(tmp_path, tmp_path / "report")
+    assert before == {name: (tmp_path / "report" / name).read_bytes() for name in OUTPUTS}
+    assert not list((tmp_path / "report").glob("*.tmp"))
+
+
+def test_another_scene_is_kept_in_the_same_cluster(tmp_path: Path) -> None:
+    first = drawn(40, (480, 360))
+    corners = (110, 30, 0, 350, 480, 360, 380, 70)
+    side = first.transform(first.size, Image.Transform.QUAD, corners, Image.Resampling.BICUBIC)
+    save(tmp_path, {"first.jpg": first, "side.jpg": side, "small.jpg": first.resize((240, 180)), "else.jpg": drawn(41)})
+    curation = curate(files_of(tmp_path))
+    told = {one.file.name: (d.kept, d.reason) for one, d in zip(curation.files, curation.decisions, strict=True)}
+    assert told == {
+        "else.jpg": (True, "unique"),
+        "first.jpg": (True, "best_copy"),
+        "side.jpg": (True, "same_scene"),
+        "small.jpg": (False, "near_copy"),
+    }
+    assert len({d.cluster for d in curation.decisions}) == 2
+
+
+def test_the_best_copy_has_no_text_no_border_colour_and_most_pixels(tmp_path: Path) -> None:
+    image = drawn(80, (600, 450))
+    save(
+        tmp_path,
+        {
+            "a_border.png": ImageOps.expand(image, 40, "white"),
+            "b_grey.png": ImageOps.grayscale(image),
+            "c_small.png": image.resize((300, 225)),
+            "d_blurred.png": image.filter(ImageFilter.GaussianBlur(4)),
+            "e_good.jpg": image,
+        },
+    )
+    curation = curate(files_of(tmp_path))
+    assert [one.file.name for one, d in zip(curation.files, curation.decisions, strict=True) if d.kept] == [
+        "e_good.jpg"
+    ]
+
+
+def test_a_table_tells_split_label_and_source_and_names_files_that_are_not_there(tmp_path: Path) -> None:
+    save(tmp_path / "images", {"a.jpg": drawn(1), "b/c.jpg": drawn(1), "d.jpg": drawn(2)})
+    table = tmp_path / "table.csv"
+    table.write_text(
+        "file,split,label,source\na.jpg,train,acne,web\nb/c.jpg,test,acne,clinic\ngone.jpg,test,acne,web\n"
+    )
+    curate_folder(tmp_path / "images", tmp_path / "report", table=table)
+    quality = {row["file"]: row for row in _table(tmp_path / "report", "quality")}
+    assert quality["gone.jpg"]["status"] == "missing"
+    assert quality["b/c.jpg"]["source"] == "clinic"
+    assert quality["d.jpg"]["split"] == ""
+    assert {row["boundary"] for row in _table(tmp_path / "report", "leaks")} == {"split", "source"}
+
+
+def test_names_give_split_label_and_source() -> None:
+    def told(name: str) -> tuple[str, str, str]:
+        from builders.curation.folders import _from_layout
+
+        file = _from_layout(name, Path(name))
+        return file.split, file.label, file.source
+
+    assert told("a.jpg") == ("", "", "")
+    assert told("acne/a.jpg") == ("", "acne", "")
+    assert told("Train/acne/a.jpg") == ("train", "acne", "")
+    assert told("isic/validation/acne/a.jpg") == ("validation", "acne", "isic")
+    assert told("isic/2019/acne/a.jpg") == ("", "acne", "isic")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS refuses names that are not UTF-8")
+def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/od\xffd.jpg")).write_bytes(jpeg(drawn(1)))
+    curate_folder(tmp_path, tmp_path / "report")
+    assert list(_reasons(tmp_path / "report")) == ["od\\xffd.jpg"]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "found"),
+    [
+        (lambda place: place / "nowhere", "does not exist"),
+        (lambda place: save(place, {"a.jpg": b"x"}) / "a.jpg", "is not a folder"),
+        (lambda place: place, "holds no file"),
+        (lambda place: save(place, {"a.jpg": b"x", "b.png": b""}), "none of 2 files is an image"),
+    ],
+)
+def test_a_folder_that_cannot_be_curated_is_one_clear_error(
+    tmp_path: Path, prepare: Callable[[Path], Path], found: str
+) -> None:
+    place = tmp_path / "images"
+    place.mkdir()
+    with pytest.raises(InputError, match=found):
+        curate_folder(prepare(place), tmp_path / "report")
+    assert not (tmp_path / "report" / "clusters.parquet").exists()
+
+
+def test_a_table_that_names_a_file_twice_is_refused(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1)})
+    (tmp_path / "table.csv").write_text("file,split\na.jpg,train\na.jpg,test\n")
+    with pytest.raises(InputError, match=r"table\.csv:3.*again"):
+        files_of(tmp_path, table=tmp_path / "table.csv")
+
+
+def test_an_index_that_is_another_file_is_left_alone_and_a_stale_one_starts_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.sqlite"
+    other.write_bytes(b"my thesis")
+    with pytest.raises(InputError, match="no index"):
+        Index(other)
+    assert other.read_bytes() == b"my thesis"
+    index = tmp_path / "index.sqlite"
+    with Index(index) as memory:
+        memory.put("picture", "a", "{}")
+    with Index(index) as memory:
+        assert memory.get("picture", "a") == "{}"
+    monkeypatch.setattr("builders.curation.index._identity", lambda: "another version")
+    with Index(index) as memory:
+        assert memory.get("picture", "a") is None
+    damaged = index.read_bytes()
+    index.write_bytes(damaged[:100] + b"\xff" * (len(damaged) - 100))
+    with pytest.raises(InputError, match="Delete it"), Index(index):
+        pass
+
+
+def test_a_file_that_changes_meanwhile_is_told(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1)})
+    file = File("a.jpg", tmp_path / "a.jpg")
+    assert examine.read_again(file, examine._read(file)[0]) == (tmp_path / "a.jpg").read_bytes()
+    with pytest.raises(ImageError, match="changed while"):
+        examine.read_again(file, "0" * 64)
+
+
+def test_an_interrupt_keeps_what_was_measured(folder: Path, report: Path, tmp_path: Path) -> None:
+    seen = threading.Event()
+
+    def interrupted(data: bytes, digest: str) -> str:
+        if seen.is_set():
+            raise KeyboardInterrupt
+        seen.set()
+        return original(data, digest)
+
+    original = examine._measured
+    index = tmp_path / "index.sqlite"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examine, "_measured", interrupted)
+        with pytest.raises(KeyboardInterrupt, match=r"kept in .*index\.sqlite"):
+            curate(files_of(folder), index=index)
+    with Index(index) as memory:
+        assert len(memory.keys("picture")) == 1
+    curate_folder(folder, tmp_path / "report", index=index)
+    assert (tmp_path / "report" / "clusters.parquet").read_bytes() == (report / "clusters.parquet").read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
+    save(tmp_path / "images", {f"{n}.jpg": drawn(n, (900, 700)) for n in range(120)})
+    code = (
+        "import sys; from pathlib import Path; from builders.curation.output import curate_folder\n"
+        "print('ready', flush=True)\n"
+        "try: curate_folder(Path(sys.argv[1]), Path(sys.argv[2]), workers=2)\n"
+        "except KeyboardInterrupt as stop: print(stop); sys.exit(130)"
+    )
+    arguments = [sys.executable, "-c", code, str(tmp_path / "images"), str(tmp_path / "report")]
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        process.send_signal(signal.SIGINT)
+        rest = process.communicate(timeout=20)[0]
+    assert process.returncode == 130
+    assert "kept in" in rest
+    assert not (tmp_path / "report" / "clusters.parquet").exists()
+
+
+def test_the_command_line(folder: Path, tmp_path: Path) -> None:
+    app = typer.Typer()
+    codes: list[int] = []
+
+    @app.command()
+    def run(folder: Path, out: Path, fail: bool = False) -> None:
+        codes.append(command(folder, out, None, None, 1, fail))
+
+    for fail in ([], ["--fail"]):
+        result = CliRunner().invoke(app, [str(folder), str(tmp_path), *fail])
+        assert result.exit_code == 0, result.output
+        assert "3 cluster(s) cross splits, 1 by the same bytes" in " ".join(result.output.split())
+    assert codes == [0, 1]
+
+
+def test_the_known_leaky_split_of_a_public_repository(tmp_path: Path) -> None:
+    """Every content that lies in more than one split is found, and nothing that is not so."""
+    rows = list(csv.DictReader(shared_data("tables/real_leaky_split_throat.csv").open(newline="")))
+    origin = {row["source_path"]: row["file"] for row in csv.DictReader(shared_data("photos_manifest.csv").open())}
+    splits: dict[str, set[str]] = {}
+    for row in rows:
+        splits.setdefault(row["same_bytes_as_photos_source"], set()).add(row["split"])
+    crossing = {content for content, where in splits.items() if len(where) > 1}
+    single = sorted(set(splits) - crossing)[:40]
+    for row in rows:
+        if row["same_bytes_as_photos_source"] in crossing.union(single):
+            target = tmp_path / row["path"]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(shared_data(origin[row["same_bytes_as_photos_source"]]).resolve())
+    curation = curate(files_of(tmp_path / "throat_dataset"), workers=2)
+    found: dict[str, set[str]] = {}
+    for leak in curation.leaks:
+        if leak.boundary == "split":
+            for one in leak.files:
+                assert one.content is not None
+                found.setdefault(one.content.digest, set()).add(one.file.split)
+    assert len(crossing) == 81
+    assert sum(len(where) > 1 for where in found.values()) == 81
+    exact = [leak for leak in curation.leaks if leak.boundary == "split" and leak.exact]
+    assert sum(leak.boundary == "split" for leak in curation.leaks) - len(exact) <= 1

@@ -1,0 +1,55 @@
+"""The exact join against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.curation import neighbours
+from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, matches_within, pairs_within
+
+
+def _brute(left: Hashes, right: Hashes) -> np.ndarray:
+    return np.array([[bin(int(a) ^ int(b)).count("1") for b in right] for a in left]).reshape(len(left), len(right))
+
+
+def _near(draw: np.random.Generator, count: int) -> Hashes:
+    """Hashes of which a third is a few bits from another."""
+    hashes = draw.integers(0, 2**64, count, dtype=np.uint64)
+    for _ in range(count // 3):
+        flipped = {int(bit) for bit in draw.integers(0, 64, draw.integers(0, MAX_DISTANCE + 3))}
+        hashes[draw.integers(count)] = hashes[draw.integers(count)] ^ np.uint64(sum(1 << bit for bit in flipped))
+    return hashes
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 1000), count=st.integers(0, 60), distance=st.integers(0, MAX_DISTANCE))
+def test_pairs_and_matches_are_those_of_brute_force(seed: int, count: int, distance: int) -> None:
+    draw = np.random.default_rng(seed)
+    hashes, queries = _near(draw, count), _near(draw, 20)
+    queries[:10] = hashes[draw.integers(0, count, 10)] ^ np.uint64(3) if count else queries[:10]
+    apart = _brute(hashes, hashes)
+    left, right = pairs_within(hashes, distance)
+    assert list(zip(left, right, strict=True)) == [tuple(pair) for pair in np.argwhere(np.triu(apart <= distance, 1))]
+    left, right = matches_within(queries, hashes, distance)
+    assert list(zip(left, right, strict=True)) == [tuple(m) for m in np.argwhere(_brute(queries, hashes) <= distance)]
+
+
+def test_blocks_smaller_than_a_bucket_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashes = np.zeros(40, np.uint64)  # all in one bucket
+    monkeypatch.setattr(neighbours, "_BLOCK", 7)
+    assert len(pairs_within(hashes, 3)[0]) == 40 * 39 // 2
+
+
+def test_bits_are_counted_alike_without_numpy_2() -> None:
+    words = np.array([0, 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF], np.uint64)
+    assert neighbours._swar(words).tolist() == [0, 1, 1, 64, 32]
+    assert distances(words, np.zeros(5, np.uint64)).tolist() == [0, 1, 1, 64, 32]
+
+
+@pytest.mark.parametrize("distance", [-1, MAX_DISTANCE + 1])
+def test_a_distance_out_of_range_is_refused(distance: int) -> None:
+    with pytest.raises(ValueError, match="distance"):
+        pairs_within(np.zeros(2, np.uint64), distance)

@@ -1,0 +1,84 @@
+"""Quality flags on pictures made for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
+
+from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure, text_characters
+from tests.pictures_in_tests import drawn, picture
+
+
+def _measured(image: Image.Image) -> Quality:
+    return measure(picture(image))
+
+
+def _flags(image: Image.Image) -> tuple[str, ...]:
+    return judge([_measured(image)], [""])[0].flags
+
+
+@pytest.mark.parametrize(
+    ("image", "flags"),
+    [
+        (drawn(1), ()),
+        (drawn(1, (400, 200)), ("small",)),
+        (ImageEnhance.Brightness(drawn(1)).enhance(0.2), ("dark",)),
+        (drawn(1).point(lambda level: 225 + level // 10), ("overexposed",)),
+        (Image.new("RGB", (300, 300), (120, 130, 140)), ("near_uniform",)),
+        (ImageOps.expand(drawn(1), 20, "white"), ("border",)),
+    ],
+)
+def test_one_fault_one_flag(image: Image.Image, flags: tuple[str, ...]) -> None:
+    assert _flags(image) == flags
+
+
+def test_sizes_are_those_of_the_original() -> None:
+    quality = _measured(drawn(2, (1400, 900)))
+    assert (quality.width, quality.height) == (1400, 900)
+
+
+def test_blur_is_judged_within_its_source() -> None:
+    sharp = [_measured(drawn(seed)) for seed in range(24)]
+    soft = [_measured(drawn(seed).filter(ImageFilter.GaussianBlur(1.2))) for seed in range(24)]
+    blurred = [_measured(drawn(seed).filter(ImageFilter.GaussianBlur(5))) for seed in (50, 51)]
+    # What is usual in the soft source would be a fault in the sharp one.
+    judged = judge([*sharp, *soft, *blurred], ["a"] * 24 + ["b"] * 24 + ["a", "b"])
+    assert [n for n, judgement in enumerate(judged) if "blurred" in judgement.flags] == [48, 49]
+    assert judged[0].least_sharpness > max(quality.sharpness for quality in blurred)
+    assert np.median([q.sharpness for q in soft]) < judged[0].least_sharpness
+
+
+def test_a_source_too_small_is_judged_with_all_others_and_a_folder_too_small_not_at_all() -> None:
+    usual = _measured(drawn(3))
+    many = [replace(usual, sharpness=100.0 + n) for n in range(LEAST_TO_CALIBRATE)]
+    odd = replace(usual, sharpness=1.0)
+    judged = judge([*many, odd], ["a"] * len(many) + ["b"])
+    assert [bool(judgement.flags) for judgement in judged] == [False] * len(many) + [True]
+    alone = judge([*many[:5], odd], ["a"] * 6)
+    assert {(judgement.flags, judgement.least_sharpness) for judgement in alone} == {((), 0.0)}
+
+
+def _written(text: str, size: int, fill: str = "white", angle: float = 0.0) -> np.ndarray:
+    image = Image.new("RGB", (512, 384), (190, 150, 140))
+    ImageDraw.Draw(image).text((30, 150), text, fill, ImageFont.load_default(size))
+    return np.asarray(image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=(190, 150, 140)).convert("L"))
+
+
+def test_text_is_found_light_and_dark() -> None:
+    assert 6 <= text_characters(_written("Photograph by A. Example", 24)) <= 24
+    assert text_characters(_written("Photograph by A. Example", 18, "black")) >= 6
+
+
+def test_what_the_text_finder_misses_is_as_its_docstring_says() -> None:
+    assert text_characters(_written("Fig 2", 24)) == 0  # fewer than six characters
+    assert text_characters(_written("Photograph", 6)) == 0  # too small
+    assert text_characters(_written("Photograph", 24, angle=30)) == 0  # at an angle
+    assert text_characters(_written("Photograph", 24, fill="#c49a90")) == 0  # faint
+
+
+def test_pictures_without_text_have_none() -> None:
+    assert [text_characters(picture(drawn(seed)).grey) for seed in range(8)] == [0] * 8
+    assert text_characters(np.random.default_rng(0).integers(0, 256, (300, 400), np.uint8)) == 0

@@ -1,0 +1,102 @@
+"""Copies in every disguise are copies, photos by one fixed camera are not, photos from another place are a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
+
+from builders.curation.verification import COPY, DIFFERENT, SCENE, UNSURE, Verdict, compare, features
+from tests.pictures_in_tests import drawn, on_rig, picture
+
+
+def _verdict(first: Image.Image, second: Image.Image) -> Verdict:
+    return compare(features(picture(first)), features(picture(second)))
+
+
+def _text(image: Image.Image) -> Image.Image:
+    marked = image.copy()
+    ImageDraw.Draw(marked).text((60, 130), "Example Pictures", "white", ImageFont.load_default(34))
+    return marked
+
+
+DISGUISES: dict[str, Callable[[Image.Image], Image.Image]] = {
+    "half the size": lambda image: image.resize((200, 150), Image.Resampling.LANCZOS),
+    "larger": lambda image: image.resize((620, 465), Image.Resampling.BICUBIC),
+    "stretched": lambda image: image.resize((480, 300), Image.Resampling.BICUBIC),
+    "cropped to a half": lambda image: image.crop((180, 0, 400, 300)),
+    "bordered": lambda image: ImageOps.expand(image, 40, "white"),
+    "brighter": lambda image: ImageEnhance.Brightness(image).enhance(1.2),
+    "grey": lambda image: ImageOps.grayscale(image).convert("RGB"),
+    "blurred": lambda image: image.filter(ImageFilter.GaussianBlur(2)),
+    "text": _text,
+    "turned a little": lambda image: image.rotate(4, Image.Resampling.BICUBIC),
+    "mirrored and cropped": lambda image: ImageOps.mirror(image.crop((40, 30, 400, 300))),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISES)
+def test_a_disguised_copy_is_a_copy(name: str) -> None:
+    image = drawn(11)
+    assert _verdict(image, DISGUISES[name](image)).kind == COPY
+    assert _verdict(DISGUISES[name](image), image).kind == COPY
+
+
+@pytest.mark.parametrize(
+    ("change", "turn", "mirrored"),
+    [
+        (Image.Transpose.ROTATE_270, 90, False),  # Pillow turns the other way round
+        (Image.Transpose.ROTATE_180, 180, False),
+        (Image.Transpose.ROTATE_90, 270, False),
+        (Image.Transpose.FLIP_LEFT_RIGHT, 0, True),
+        (Image.Transpose.FLIP_TOP_BOTTOM, 180, True),
+        (Image.Transpose.TRANSPOSE, 270, True),
+    ],
+)
+def test_turns_and_mirrors_are_told(change: Image.Transpose, turn: int, mirrored: bool) -> None:
+    verdict = _verdict(drawn(12), drawn(12).transpose(change))
+    assert (verdict.kind, verdict.turn, verdict.mirrored) == (COPY, turn, mirrored)
+    back = _verdict(drawn(12).transpose(change), drawn(12))
+    assert (verdict.swapped().turn, verdict.swapped().mirrored) == (back.turn, back.mirrored)
+
+
+def test_the_common_area_is_told_for_both() -> None:
+    verdict = _verdict(drawn(13), drawn(13).crop((0, 0, 200, 300)))
+    assert verdict.of_first == pytest.approx(0.5, abs=0.02)
+    assert verdict.of_second == pytest.approx(1.0, abs=0.02)
+
+
+def test_other_pictures_are_different() -> None:
+    assert {_verdict(drawn(seed), drawn(seed + 1)).kind for seed in range(20, 26)} == {DIFFERENT}
+
+
+def test_photos_by_one_fixed_camera_are_not_joined_and_their_copies_are() -> None:
+    kinds = {_verdict(on_rig(seed), on_rig(seed + 1)).kind for seed in range(30, 34)}
+    assert kinds <= {UNSURE, DIFFERENT}
+    assert _verdict(on_rig(30), ImageEnhance.Brightness(on_rig(30)).enhance(0.8)).kind == COPY
+
+
+def test_another_photo_of_a_thing_is_a_scene() -> None:
+    """The thing is seen a little from the side: no affine map lays all of it on the first photo."""
+    first = drawn(40, (480, 360))
+    corners = (110, 30, 0, 350, 480, 360, 380, 70)
+    side = first.transform(first.size, Image.Transform.QUAD, corners, Image.Resampling.BICUBIC)
+    verdict = _verdict(first, side)
+    assert verdict.kind == SCENE, verdict
+    assert verdict.agreement < 0.95
+
+
+def test_one_text_over_two_pictures_joins_nothing() -> None:
+    assert _verdict(_text(drawn(50)), _text(drawn(51))).kind in (DIFFERENT, UNSURE)
+
+
+def test_pictures_without_keypoints_are_copies_only_when_equal() -> None:
+    plain, other = Image.new("RGB", (200, 200), (200, 180, 170)), Image.new("RGB", (200, 200), (100, 180, 170))
+    assert _verdict(plain, plain).kind == COPY
+    assert _verdict(plain, other).kind == DIFFERENT
+
+
+def test_a_verdict_is_the_same_every_time() -> None:
+    first, second = features(picture(drawn(60))), features(picture(DISGUISES["stretched"](drawn(60))))
+    assert compare(first, second) == compare(first, second)

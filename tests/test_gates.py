@@ -1,0 +1,91 @@
+"""Each gate on sentences that one can judge by eye, and none on a faithful rewrite."""
+
+import pytest
+
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.gates import GATES, Context, check
+
+
+def failures(expert: str, lay: str, context: Context | None = None) -> dict[str, str]:
+    return {v.gate: v.reason for v in check(read(expert), read(lay), context or Context()) if not v.passed}
+
+
+FAITHFUL = [
+    (
+        "Thoracic CT scan showing perihilar lymphadenomegaly.",
+        "The chest CT scan shows enlarged lymph nodes near the center of the lungs.",
+    ),
+    ("Axial MRI shows two lesions of 5 mm (white arrows).", "The MRI shows 2 abnormal spots of 5 mm (white arrows)."),
+    ("No evidence of pleural effusion on the left.", "There is no fluid around the lung on the left."),
+    ("Bilateral renal cysts on US.", "Ultrasound shows cysts in both kidneys."),
+    ("Left and right ovaries are enlarged.", "Both ovaries are enlarged."),
+    ("Follow-up on the 33rd day of treatment.", "A check-up on day 33 of the treatment."),
+    ("Type II fracture of the 3rd metacarpal.", "A type 2 break of the third hand bone."),
+    ("Angiogram without contrast leak or clot.", "The blood vessel scan shows no contrast leak and no clot."),
+    ("Chest radiograph (arrowhead).", "Chest X-ray (arrow)."),
+]
+
+
+@pytest.mark.parametrize(("expert", "lay"), FAITHFUL)
+def test_a_faithful_rewrite_passes_all_gates(expert: str, lay: str) -> None:
+    assert failures(expert, lay) == {}
+
+
+UNFAITHFUL = [
+    ("numbers", "A mass of 2 cm and 10 mL of fluid.", "A mass of 2 cm and some fluid.", "lost: 10 ml"),
+    ("numbers", "A 2 cm mass.", "A 2 mm mass.", "changed: 2 cm became 2 mm"),
+    ("numbers", "A mass of the liver.", "A 3 cm mass of the liver.", "new: 3 cm"),
+    ("numbers", "T2-weighted MRI of a Type 1 canal.", "An MRI of a special canal.", "lost: T2, 1"),
+    ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: march"),
+    ("laterality", "Mass in the left lung.", "Mass in the lung.", "lost: left"),
+    ("laterality", "Mass in the left lung.", "Mass in the right lung.", "lost: left; new: right"),
+    ("laterality", "Left kidney stone and right lung nodule.", "Right kidney stone and left lung nodule.", "swapped:"),
+    ("laterality", "Bilateral effusions.", "Fluid in the chest.", "lost: both"),
+    ("negation", "There is no fracture of the hip.", "There is a fracture of the hip.", "lost: “no fracture"),
+    ("negation", "A fracture of the hip.", "There is no fracture of the hip.", "new: “no fracture"),
+    ("negation", "No fracture but a large hematoma.", "A fracture but no large hematoma.", "lost: “No fracture"),
+    ("modality", "CT shows a cyst of the liver.", "The scan shows a cyst of the liver.", "lost: CT"),
+    ("modality", "A cyst of the liver.", "MRI of a cyst of the liver.", "new: MRI"),
+    ("markers", "Aneurysm (*) and clot (blue arrow).", "Aneurysm and clot (arrow).", "lost: asterisk, colour blue"),
+    ("markers", "Clot in a vein.", "Clot in a vein (red arrow).", "new: arrow, colour red"),
+    ("invention", "Opacity in the left lung.", "A cancer in the left lung.", "new: cancer"),
+    ("person", "CT of the chest.", "CT of your chest.", "new: your"),
+    ("length", "CT of a large mass in the upper part of the liver near the vein.", "CT of a mass.", "4 words for 15"),
+    ("length", "Brain CT.", "A CT of the brain, which " + "very " * 20 + "well shows it.", "words for 2"),
+]
+
+
+@pytest.mark.parametrize(("gate", "expert", "lay", "reason"), UNFAITHFUL)
+def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: str) -> None:
+    found = failures(expert, lay)
+    assert reason in found[gate]
+
+
+def test_copying_fails_only_where_there_is_something_to_simplify() -> None:
+    caption = "Axial CT of the abdomen."
+    assert failures(caption, caption) == {}
+    assert set(failures(caption, caption, Context(simplifiable=True))) == {"unchanged"}
+
+
+def test_facts_of_the_vocabulary_phrases_are_no_inventions() -> None:
+    glosses = Context(glosses=(("asymptomatic", "without symptoms"), ("carcinoma", "cancer")))
+    expert, lay = "Asymptomatic carcinoma of the lung.", "Lung cancer without symptoms."
+    assert failures(expert, lay, glosses) == {}
+    assert set(failures("Asymptomatic mass of the lung.", lay)) == {"negation", "invention"}
+
+
+def test_the_records_modality_may_be_named() -> None:
+    expert, lay = "Arrow shows a cyst.", "The CT scan shows a cyst (arrow)."
+    assert failures(expert, lay, Context(modalities=frozenset({"CT"}))) == {}
+
+
+def test_every_row_carries_the_nine_gates_in_order() -> None:
+    verdicts = check(read("CT."), read(""), Context())
+    assert [v.gate for v in verdicts][:9] == list(GATES) and len(GATES) == 9
+    assert not verdicts[list(GATES).index("length")].passed
+
+
+def test_an_abbreviation_that_disappears_is_remarked_without_failing() -> None:
+    verdicts = check(read("Arrow shows ULP at the arch."), read("The arrow shows an ulcer at the arch."), Context())
+    remark = next(v for v in verdicts if v.gate == "abbreviations")
+    assert remark.passed and remark.reason == "dropped: ULP"

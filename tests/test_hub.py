@@ -1,0 +1,381 @@
+"""The loopback Hub, through the unmodified client libraries: what it keeps, what it refuses, and its faults."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, HfFileSystem, RepoFile, RepoFolder
+from huggingface_hub.errors import (
+    BadRequestError,
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from tests.hub import LoopbackHub
+
+REPO = "org/corpus"
+PARQUET = b"PAR1" + bytes(range(256)) * 8 + b"PAR1"
+
+
+@pytest.fixture
+def api(hub: LoopbackHub) -> HfApi:
+    api = HfApi(endpoint=hub.url, token=hub.token)
+    api.create_repo(REPO, repo_type="dataset")
+    return api
+
+
+def commit(api: HfApi, files: dict[str, bytes], *, delete: tuple[str, ...] = (), parent: str | None = None) -> str:
+    operations = [CommitOperationAdd(path, body) for path, body in files.items()]
+    deletions = [CommitOperationDelete(path) for path in delete]
+    made = api.create_commit(
+        REPO, [*operations, *deletions], commit_message="A commit", repo_type="dataset", parent_commit=parent
+    )
+    return str(made.oid)
+
+
+def head(api: HfApi) -> str:
+    return str(api.dataset_info(REPO).sha)
+
+
+def status(error: pytest.ExceptionInfo[HfHubHTTPError]) -> int:
+    return int(error.value.response.status_code)
+
+
+# ---------------------------------------------------------------- repositories
+
+
+def test_an_account_and_its_repositories(hub: LoopbackHub, api: HfApi) -> None:
+    assert api.whoami()["name"] == "tester"
+    assert api.whoami(token=hub.read_token)["auth"]["accessToken"]["role"] == "read"
+    assert str(api.create_repo(REPO, repo_type="dataset", exist_ok=True)) == f"{hub.url}/datasets/{REPO}"
+    with pytest.raises(HfHubHTTPError) as error:
+        api.create_repo(REPO, repo_type="dataset")
+    assert status(error) == 409
+    api.delete_repo(REPO, repo_type="dataset")
+    assert not api.repo_exists(REPO, repo_type="dataset")
+
+
+def test_a_new_repository_holds_one_commit_with_its_attributes(api: HfApi) -> None:
+    [first] = api.list_repo_commits(REPO, repo_type="dataset")
+    assert first.title == "initial commit"
+    assert api.list_repo_files(REPO, repo_type="dataset") == [".gitattributes"]
+
+
+def test_a_private_repository_is_hidden_from_strangers(hub: LoopbackHub, api: HfApi) -> None:
+    api.create_repo("org/secret", repo_type="dataset", private=True)
+    assert api.dataset_info("org/secret").private is True
+    assert api.dataset_info("org/secret", token=hub.read_token).id == "org/secret"
+    for token in (hub.stranger_token, False):
+        with pytest.raises(RepositoryNotFoundError):
+            api.dataset_info("org/secret", token=token)
+    api.update_repo_settings("org/secret", private=False, repo_type="dataset")
+    assert api.dataset_info("org/secret", token=False).private is False
+
+
+def test_a_gated_repository_shows_its_files_and_keeps_their_bytes(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    commit(api, {"notes.txt": b"terms apply"})
+    api.update_repo_settings(REPO, gated="manual", repo_type="dataset")
+    assert api.dataset_info(REPO, token=False).gated == "manual"
+    for token in (hub.stranger_token, False):
+        with pytest.raises(GatedRepoError):
+            api.hf_hub_download(REPO, "notes.txt", repo_type="dataset", cache_dir=tmp_path, token=token)
+    path = api.hf_hub_download(REPO, "notes.txt", repo_type="dataset", cache_dir=tmp_path)
+    assert Path(path).read_bytes() == b"terms apply"
+
+
+def test_writing_needs_a_token_that_may_write(hub: LoopbackHub, api: HfApi) -> None:
+    for token, expected in ((hub.read_token, 403), (hub.stranger_token, 403), (False, 401)):
+        with pytest.raises(HfHubHTTPError) as error:
+            api.create_tag(REPO, tag="v1", repo_type="dataset", token=token)
+        assert status(error) == expected
+    with pytest.raises(HfHubHTTPError) as error:
+        api.whoami(token="hf_nobody")
+    assert status(error) == 401
+
+
+# --------------------------------------------------------------------- commits
+
+
+def test_ids_are_those_of_git(api: HfApi) -> None:
+    # printf 'hello\n' | git hash-object --stdin; and git write-tree of data/hello.txt with that content.
+    commit(api, {"data/hello.txt": b"hello\n"})
+    file, folder = api.get_paths_info(REPO, ["data/hello.txt", "data", "absent"], repo_type="dataset")
+    assert isinstance(file, RepoFile)
+    assert file.blob_id == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert isinstance(folder, RepoFolder)
+    assert folder.tree_id == "aaa96ced2d9a1c8e72c56b253a0e2fe78393feb7"
+
+
+def test_a_commit_adds_changes_deletes_and_has_a_parent(hub: LoopbackHub, api: HfApi) -> None:
+    first = commit(api, {"a.txt": b"1", "b.txt": b"2", "old/c.txt": b"3", "shard.parquet": PARQUET})
+    second = commit(api, {"a.txt": b"changed"}, delete=("b.txt", "old/"), parent=first)
+    assert api.list_repo_files(REPO, repo_type="dataset") == [".gitattributes", "a.txt", "shard.parquet"]
+    assert [c.commit_id for c in api.list_repo_commits(REPO, repo_type="dataset")][:2] == [second, first]
+    assert hub.repo(REPO).commits[second].parents == [first]
+    assert "b.txt" in api.list_repo_files(REPO, repo_type="dataset", revision=first)
+    shard = api.get_paths_info(REPO, "shard.parquet", repo_type="dataset")[0]
+    assert isinstance(shard, RepoFile)
+    assert shard.lfs is not None
+    assert (shard.lfs.sha256, shard.lfs.size) == (hashlib.sha256(PARQUET).hexdigest(), len(PARQUET))
+
+
+def test_the_same_commit_on_the_same_parent_has_the_same_id() -> None:
+    ids = []
+    for body in (b"1", b"1", b"2"):
+        with LoopbackHub() as hub:
+            api = HfApi(endpoint=hub.url, token=hub.token)
+            api.create_repo(REPO, repo_type="dataset")
+            ids.append(commit(api, {"a.txt": body}))
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_a_commit_on_a_parent_that_is_no_longer_the_head_is_refused(hub: LoopbackHub, api: HfApi) -> None:
+    seen = head(api)
+    theirs = hub.commit(REPO, {"theirs.txt": b"theirs"})
+    with pytest.raises(HfHubHTTPError) as error:
+        commit(api, {"ours.txt": b"ours"}, parent=seen)
+    assert status(error) == 412
+    assert head(api) == theirs
+
+
+def test_a_commit_that_names_an_object_which_was_not_uploaded_is_refused(hub: LoopbackHub, api: HfApi) -> None:
+    before = head(api)
+    swallowed = hub.swallow_upload(lie=True)
+    with pytest.raises(BadRequestError, match="LFS pointer"):
+        commit(api, {"shard.parquet": PARQUET})
+    assert swallowed.hits == 1
+    assert head(api) == before
+    commit(api, {"shard.parquet": PARQUET})  # offered again, and kept this time
+
+
+def test_an_object_of_another_repository_does_not_count(hub: LoopbackHub, api: HfApi) -> None:
+    api.create_repo("org/other", repo_type="dataset")
+    for repo in (REPO, "org/other"):
+        api.upload_file(path_or_fileobj=PARQUET, path_in_repo="s.parquet", repo_id=repo, repo_type="dataset")
+    assert sum(request.method == "PUT" for request in hub.requests) == 2
+
+
+def test_deleting_what_is_not_there_and_a_broken_card_are_refused(api: HfApi) -> None:
+    with pytest.raises(EntryNotFoundError):
+        commit(api, {}, delete=("absent.txt",))
+    with pytest.raises(ValueError, match="not closed"):
+        commit(api, {"README.md": b"---\nlicense: mit\n\n# No end of the block\n"})
+
+
+# ------------------------------------------------------------------------ refs
+
+
+def test_branches_and_tags(api: HfApi) -> None:
+    first = commit(api, {"a.txt": b"1"})
+    api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
+    api.create_branch(REPO, branch="draft", repo_type="dataset")
+    second = commit(api, {"a.txt": b"2"})
+    refs = api.list_repo_refs(REPO, repo_type="dataset")
+    assert {tag.name: tag.target_commit for tag in refs.tags} == {"v1.0.0": first}
+    assert {branch.name: branch.target_commit for branch in refs.branches} == {"draft": first, "main": second}
+    assert api.dataset_info(REPO, revision="v1.0.0").sha == api.dataset_info(REPO, revision=first[:8]).sha == first
+    with pytest.raises(HfHubHTTPError) as error:
+        api.create_tag(REPO, tag="v1.0.0", revision=second, repo_type="dataset")
+    assert status(error) == 409
+    api.create_tag(REPO, tag="v1.0.0", repo_type="dataset", exist_ok=True)
+    api.delete_tag(REPO, tag="v1.0.0", repo_type="dataset")
+    api.delete_branch(REPO, branch="draft", repo_type="dataset")
+    refs = api.list_repo_refs(REPO, repo_type="dataset")
+    assert (refs.tags, len(refs.branches)) == ([], 1)
+    with pytest.raises(RevisionNotFoundError):
+        api.dataset_info(REPO, revision="v1.0.0")
+
+
+# ----------------------------------------------------------------------- files
+
+
+def test_lists_longer_than_a_page_are_followed() -> None:
+    with LoopbackHub(page_size=2) as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo(REPO, repo_type="dataset")
+        for number in range(5):
+            commit(api, {f"data/{number}.txt": b"text"})
+        paths = [entry.path for entry in api.list_repo_tree(REPO, recursive=True, repo_type="dataset")]
+        assert paths == [".gitattributes", "data", *(f"data/{number}.txt" for number in range(5))]
+        assert [entry.path for entry in api.list_repo_tree(REPO, "data", repo_type="dataset")] == paths[2:]
+        assert len(api.list_repo_commits(REPO, repo_type="dataset")) == 6
+        assert sum("cursor=" in request.path for request in hub.requests) >= 3 + 2 + 2
+
+
+def test_the_tree_tells_which_commit_last_changed_a_path(api: HfApi) -> None:
+    first = commit(api, {"a.txt": b"1", "data/b.txt": b"1"})
+    second = commit(api, {"data/c.txt": b"2"})
+    rows = api.list_repo_tree(REPO, recursive=True, expand=True, repo_type="dataset")
+    last = {row.path: row.last_commit.oid for row in rows if row.last_commit is not None}
+    assert (last["a.txt"], last["data/b.txt"], last["data/c.txt"], last["data"]) == (first, first, second, second)
+
+
+def test_downloads_by_revision_whole_and_in_part(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    first = commit(api, {"a.txt": b"1", "shard.parquet": PARQUET})
+    commit(api, {"a.txt": b"2"})
+    old = api.hf_hub_download(REPO, "a.txt", revision=first, repo_type="dataset", cache_dir=tmp_path)
+    assert Path(old).read_bytes() == b"1"
+    folder = Path(api.snapshot_download(REPO, repo_type="dataset", cache_dir=tmp_path))
+    assert (folder / "a.txt").read_bytes() == b"2"
+    assert (folder / "shard.parquet").read_bytes() == PARQUET
+    files = HfFileSystem(endpoint=hub.url, token=hub.token, skip_instance_cache=True)
+    with files.open(f"datasets/{REPO}/shard.parquet", "rb", block_size=16) as remote:
+        remote.seek(100)
+        assert remote.read(8) == PARQUET[100:108]
+    assert any(request.status == 206 for request in hub.requests)
+    with pytest.raises(EntryNotFoundError):
+        api.hf_hub_download(REPO, "absent", repo_type="dataset", cache_dir=tmp_path)
+
+
+def test_a_large_object_is_sent_in_parts() -> None:
+    with LoopbackHub(part_size=1000) as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo(REPO, repo_type="dataset")
+        commit(api, {"shard.parquet": PARQUET})
+        parts = [request.path for request in hub.requests if "/part/" in request.path]
+        assert [path.rpartition("/")[2] for path in parts] == ["1", "2", "3"]
+        assert hub.store.large(hub.repo(REPO), hashlib.sha256(PARQUET).hexdigest()) == PARQUET
+
+
+def test_a_hub_in_a_folder_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with LoopbackHub(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo(REPO, repo_type="dataset")
+        made = commit(api, {"a.txt": b"1", "shard.parquet": PARQUET})
+        api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
+    with LoopbackHub(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        assert api.dataset_info(REPO, revision="v1.0.0").sha == made
+        folder = Path(api.snapshot_download(REPO, repo_type="dataset", cache_dir=tmp_path / "cache"))
+        assert (folder / "shard.parquet").read_bytes() == PARQUET
+
+
+# ---------------------------------------------------------------------- faults
+
+
+def test_a_refusal_strikes_as_often_as_ordered_and_does_nothing(hub: LoopbackHub, api: HfApi) -> None:
+    fault = hub.refuse("POST", "/tag/", 429, times=2, retry_after=7)
+    for _ in range(2):
+        with pytest.raises(HfHubHTTPError) as error:
+            api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
+        assert status(error) == 429
+        assert error.value.response.headers["Retry-After"] == "7"
+        assert hub.repo(REPO).tags == {}
+    api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
+    assert fault.hits == 2
+    assert "v1.0.0" in hub.repo(REPO).tags
+
+
+def test_a_lost_response_happens_without_an_answer(hub: LoopbackHub, api: HfApi) -> None:
+    before = head(api)
+    hub.lose_response("POST", "/commit/")
+    with pytest.raises(httpx2.TransportError):
+        commit(api, {"a.txt": b"1"})
+    assert head(api) != before
+    assert [request.status for request in hub.requests if request.fault] == [0]
+
+
+def test_a_cut_upload_stores_nothing_and_the_library_sends_it_again(hub: LoopbackHub, api: HfApi) -> None:
+    fault = hub.cut_upload()
+    commit(api, {"shard.parquet": PARQUET})
+    puts = [(request.status, request.fault) for request in hub.requests if request.method == "PUT"]
+    assert fault.hits == 1
+    assert puts == [(0, "cut"), (200, "")]
+
+
+def test_a_swallowed_upload_is_missed_by_its_verification(hub: LoopbackHub, api: HfApi) -> None:
+    hub.swallow_upload()
+    with pytest.raises(RuntimeError, match="uploading"):
+        commit(api, {"shard.parquet": PARQUET})
+
+
+def test_damage_on_the_hub_and_on_the_way_passes_unnoticed_by_the_library(
+    hub: LoopbackHub, api: HfApi, tmp_path: Path
+) -> None:
+    hub.damage_upload()
+    commit(api, {"shard.parquet": PARQUET})
+    commit(api, {"other.parquet": PARQUET + b"x"})
+    hub.damage_download("/resolve/main/a.txt|/resolve/[0-9a-f]+/a.txt")
+    commit(api, {"a.txt": b"abc"})
+    for path, sent in (("shard.parquet", PARQUET), ("other.parquet", PARQUET + b"x"), ("a.txt", b"abc")):
+        got = Path(api.hf_hub_download(REPO, path, repo_type="dataset", cache_dir=tmp_path / path)).read_bytes()
+        assert len(got) == len(sent)
+        assert sum(a != b for a, b in zip(got, sent, strict=True)) == (path != "other.parquet")
+
+
+def test_a_lost_object_is_named_and_cannot_be_downloaded(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    commit(api, {"shard.parquet": PARQUET})
+    hub.lose_object(REPO, "shard.parquet")
+    assert "shard.parquet" in api.list_repo_files(REPO, repo_type="dataset")
+    with pytest.raises(HfHubHTTPError) as error:
+        api.hf_hub_download(REPO, "shard.parquet", repo_type="dataset", cache_dir=tmp_path)
+    assert status(error) == 404
+
+
+@pytest.mark.parametrize("reply_only", [False, True])
+def test_a_delay_outlasts_a_client_that_is_in_a_hurry(hub: LoopbackHub, api: HfApi, reply_only: bool) -> None:
+    hub.delay("GET", "/api/datasets/", 5.0, reply_only=reply_only)
+    with pytest.raises(httpx2.ReadTimeout):
+        api.dataset_info(REPO, timeout=0.05)
+    assert api.dataset_info(REPO).id == REPO
+
+
+def test_another_commit_lands_in_between(hub: LoopbackHub, api: HfApi) -> None:
+    seen = head(api)
+    hub.meanwhile("POST", "/commit/", lambda: hub.commit(REPO, {"theirs.txt": b"theirs"}))
+    with pytest.raises(HfHubHTTPError) as error:
+        commit(api, {"ours.txt": b"ours"}, parent=seen)
+    assert status(error) == 412
+    assert api.list_repo_files(REPO, repo_type="dataset") == [".gitattributes", "theirs.txt"]
+
+
+def test_the_log_tells_reading_from_writing(hub: LoopbackHub, api: HfApi) -> None:
+    before = len(hub.writes())
+    api.dataset_info(REPO)
+    api.list_repo_refs(REPO, repo_type="dataset")
+    api.get_paths_info(REPO, ["a.txt"], repo_type="dataset")
+    assert len(hub.writes()) == before
+    commit(api, {"shard.parquet": PARQUET})
+    assert [request.method for request in hub.writes()[before:]] == ["PUT", "POST"]
+    assert hub.requests[-1].path.endswith("/commit/main")
+
+
+def test_what_it_does_not_know_is_an_answer_too(hub: LoopbackHub, api: HfApi) -> None:
+    assert httpx2.get(f"{hub.url}/api/spaces-of-the-week").status_code == 404
+    reply = httpx2.post(f"{hub.url}/api/repos/create", content=b"{", headers={"authorization": f"Bearer {hub.token}"})
+    assert reply.status_code == 400
+
+
+# --------------------------------------------------------- `datasets`, unmodified
+
+USER = """
+import sys
+from datasets import Dataset, load_dataset
+from huggingface_hub import HfApi
+
+repo, act = sys.argv[1:]
+if act == "push":
+    Dataset.from_dict({"id": [1, 2, 3], "text": ["a", "b", "c"]}).push_to_hub(repo, num_shards=2)
+    HfApi().create_tag(repo, tag="v1.0.0", repo_type="dataset")
+    Dataset.from_dict({"id": [4], "text": ["d"]}).push_to_hub(repo)
+else:
+    print(load_dataset(repo, split="train", revision="v1.0.0")["text"][:], load_dataset(repo, split="train")["id"][:])
+"""
+
+
+def test_datasets_pushes_and_loads_by_tag(hub: LoopbackHub, tmp_path: Path) -> None:
+    for act in ("push", "load"):
+        environment = {**os.environ, **hub.environment(tmp_path / act)}
+        command = [sys.executable, "-c", USER, "org/pushed", act]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "['a', 'b', 'c'] [4]"

@@ -1,0 +1,256 @@
+"""Images of strangers: refused before they cost anything, or shown upright and published without metadata."""
+
+import io
+import pickle
+import struct
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, PngImagePlugin
+
+from loaders.errors import InputError
+from loaders.images import ImageError, clean_bytes, open_image
+
+# Four quadrants, wider than high, so that every turn shows.
+CORNERS = np.zeros((16, 32, 3), np.uint8)
+CORNERS[:8, :16] = (200, 0, 0)
+CORNERS[:8, 16:] = (0, 200, 0)
+CORNERS[8:, :16] = (0, 0, 200)
+
+
+def encoded(image: Image.Image, form: str, **options: object) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, format=form, **options)
+    return buffer.getvalue()
+
+
+def colour() -> Image.Image:
+    return Image.fromarray(CORNERS)
+
+
+def decoded(data: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(data)))
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG of a few bytes that claims to be of this size."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(64))) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+@pytest.mark.parametrize(
+    ("data", "reason", "found"),
+    [
+        (b"", "empty", "is empty"),
+        (b"This is a letter, not a radiograph.", "not_an_image", "no image"),
+        (png_header(40_000, 40_000), "too_large", "40,000 x 40,000 pixels"),
+        # Between Pillow's own two bounds, where it only warns.
+        (png_header(10_000, 10_000), "too_large", "10,000 x 10,000 pixels"),
+        (png_header(64, 64), "truncated", "cannot be decoded"),
+        (encoded(colour(), "PNG")[:60], "truncated", "cannot be decoded"),
+        (encoded(colour(), "JPEG")[:-60], "truncated", "cannot be decoded"),
+        (encoded(colour(), "TIFF")[:-40], "truncated", "cannot be decoded"),
+        (encoded(colour(), "PNG").replace(b"IDAT\x78", b"IDAT\x79"), "corrupt", "cannot be decoded"),
+    ],
+    ids=["empty", "text", "bomb", "half a bomb", "no pixels", "cut PNG", "cut JPEG", "cut TIFF", "damaged PNG"],
+)
+def test_unusable_files_give_a_reason(data: bytes, reason: str, found: str) -> None:
+    for function in (open_image, clean_bytes):
+        with pytest.raises(ImageError) as error:
+            function(data, name="row 7")
+        assert error.value.reason == reason
+        assert error.value.where == "row 7"
+        assert found in error.value.found
+        assert isinstance(error.value, InputError)
+
+
+def test_files_that_are_not_there_or_not_what_they_are_named(tmp_path: Path) -> None:
+    text = tmp_path / "letter.jpg"
+    text.write_text("Dear colleague")
+    for path, reason in ((text, "not_an_image"), (tmp_path / "gone.png", "missing"), (tmp_path, "missing")):
+        with pytest.raises(ImageError) as error:
+            open_image(path)
+        assert (error.value.reason, error.value.where) == (reason, str(path))
+    wrong = tmp_path / "scan.png"
+    wrong.write_bytes(encoded(colour(), "JPEG"))
+    kept, info = clean_bytes(wrong)
+    assert kept == wrong.read_bytes()
+    assert info.notes == ("named .png but is JPEG",)
+
+
+def test_the_bound_is_an_argument_and_inclusive() -> None:
+    data = encoded(colour(), "PNG")
+    assert open_image(data, max_pixels=16 * 32).size == (32, 16)
+    with pytest.raises(ImageError, match="32 x 16 pixels"):
+        open_image(data, max_pixels=16 * 32 - 1)
+
+
+def test_an_error_survives_the_way_back_from_a_worker() -> None:
+    error = ImageError("a.png", reason="empty", found="is empty", expected="an image")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.reason, str(again)) == (ImageError, "empty", str(error))
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG"])
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_clean_files_are_published_as_they_are(form: str, mode: str) -> None:
+    data = encoded(colour().convert(mode), form)
+    kept, info = clean_bytes(data)
+    assert kept == data
+    assert (info.format, info.clean_format, info.width, info.height, info.mode, info.notes) == (
+        form,
+        form,
+        32,
+        16,
+        mode,
+        (),
+    )
+
+
+def test_jpeg_loses_its_metadata_and_nothing_else() -> None:
+    exif = Image.Exif()
+    exif[0x010F] = "Camera of J. Doe"
+    options = {"exif": exif, "comment": b"patient J. Doe", "icc_profile": b"a profile", "dpi": (72, 72), "quality": 80}
+    for extra in ({}, {"progressive": True}, {"optimize": True}):
+        data = encoded(colour(), "JPEG", **options, **extra) + b"J. Doe behind the end"
+        kept, info = clean_bytes(data)
+        assert b"Doe" not in kept and b"profile" not in kept
+        assert np.array_equal(decoded(kept), decoded(data))
+        assert info.clean_format == "JPEG"
+        assert info.notes == (f"metadata of {len(data) - len(kept)} bytes removed",)
+        assert clean_bytes(kept)[0] == kept
+
+
+def test_jpeg_keeps_what_says_how_colours_are_coded() -> None:
+    # Stored as RGB rather than YCbCr: only Adobe's segment tells.
+    data = encoded(colour(), "JPEG", keep_rgb=True, quality=95)
+    kept, _ = clean_bytes(data)
+    assert np.array_equal(decoded(kept), decoded(data))
+    assert abs(int(decoded(kept)[2, 2, 0]) - 200) < 16
+
+
+def test_jpeg_thumbnail_in_the_jfif_header_goes() -> None:
+    data = encoded(colour(), "JPEG")
+    assert data[2:4] == b"\xff\xe0"
+    header = b"\xff\xe0" + struct.pack(">H", 16 + 3) + data[6:18] + b"\x01\x01" + b"abc"
+    kept, _ = clean_bytes(data[:2] + header + data[20:])
+    assert kept == data
+
+
+def test_png_loses_its_metadata_and_nothing_else() -> None:
+    text = PngImagePlugin.PngInfo()
+    text.add_text("Patient", "J. Doe")
+    text.add_itxt("Note", "J. Doe", zip=True)
+    data = encoded(colour(), "PNG", pnginfo=text, dpi=(72, 72)) + b"J. Doe behind the end"
+    kept, info = clean_bytes(data)
+    assert kept == encoded(colour(), "PNG")
+    assert info.clean_format == "PNG"
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "TIFF"])
+def test_exif_orientation_is_applied_once(form: str) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = encoded(colour(), form, exif=exif)
+    kept, info = clean_bytes(data)
+    assert (info.width, info.height, info.clean_format) == (16, 32, "PNG")
+    # Turned by a quarter to the right: blue comes up to the left, red to the right.
+    top_left, top_right = decoded(kept)[3, 3].astype(int), decoded(kept)[3, 12].astype(int)
+    assert top_left[2] > 150 > 100 > top_left[0]
+    assert top_right[0] > 150 > 100 > top_right[2]
+    assert not Image.open(io.BytesIO(kept)).getexif()
+    assert np.array_equal(np.asarray(open_image(data)), decoded(kept))
+
+
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
+def test_exif_that_is_nonsense_is_no_reason_to_refuse() -> None:
+    data = encoded(colour(), "JPEG", exif=b"Exif\x00\x00MM\x00\x2a\xff\xff\xff\xff")
+    kept, _ = clean_bytes(data)
+    assert np.array_equal(decoded(kept), decoded(data))
+
+
+def test_every_kind_of_pixel_becomes_rgb_or_grey() -> None:
+    grey = np.linspace(1000, 3000, 16 * 32).reshape(16, 32)
+    palette = colour().quantize(4)
+    half = colour().convert("RGBA")
+    half.putalpha(Image.fromarray(np.full((16, 32), 0, np.uint8)))
+    files = {
+        "1": (encoded(colour().convert("1"), "PNG"), "L"),
+        "P": (encoded(palette, "PNG"), "RGB"),
+        "P with transparency": (encoded(palette, "PNG", transparency=0), "RGB"),
+        "RGBA": (encoded(half, "PNG"), "RGB"),
+        "LA": (encoded(half.convert("LA"), "PNG"), "L"),
+        "I;16": (encoded(Image.fromarray(grey.astype(np.uint16)), "PNG"), "L"),
+        "F": (encoded(Image.fromarray(grey.astype(np.float32)), "TIFF"), "L"),
+        "CMYK": (encoded(colour().convert("CMYK"), "JPEG"), "RGB"),
+        "GIF": (encoded(colour(), "GIF"), "RGB"),
+        "BMP": (encoded(colour(), "BMP"), "RGB"),
+        "WEBP": (encoded(colour(), "WEBP", lossless=True), "RGB"),
+    }
+    for name, (data, mode) in files.items():
+        kept, info = clean_bytes(data)
+        assert info.mode == mode == Image.open(io.BytesIO(kept)).mode, name
+        assert info.clean_format == "PNG", name
+        assert info.notes, name
+        assert np.array_equal(decoded(kept), np.asarray(open_image(data))), name
+        assert clean_bytes(data)[0] == kept, name
+    assert np.array_equal(decoded(clean_bytes(files["BMP"][0])[0]), CORNERS)
+    # Wholly transparent: what is seen is the ground, not the hidden pixels.
+    assert (decoded(clean_bytes(files["RGBA"][0])[0]) == 255).all()
+    # 16 bits are spread over the grey levels that are in use; cutting to the upper byte would leave 3 to 11.
+    wide = decoded(clean_bytes(files["I;16"][0])[0])
+    assert (wide.min(), wide.max()) == (0, 255)
+
+
+def test_sixteen_bit_colour_is_brought_to_eight() -> None:
+    rows = b"".join(b"\x00" + struct.pack(">HHH", 0xC8C8, 0, 0x1010) * 4 for _ in range(4))
+    header = struct.pack(">IIBBBBB", 4, 4, 16, 2, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    kept, info = clean_bytes(b"\x89PNG\r\n\x1a\n" + body)
+    assert kept[24] == 8
+    assert decoded(kept)[0, 0].tolist() == [0xC8, 0, 0x10]
+    assert info.notes == ("re-encoded from PNG as PNG",)
+
+
+@pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP", "TIFF"])
+def test_the_first_frame_of_an_animation(form: str) -> None:
+    second = Image.new("RGB", (32, 16), "white")
+    kept, info = clean_bytes(
+        encoded(colour(), form, save_all=True, append_images=[second], **({"lossless": True} if form == "WEBP" else {}))
+    )
+    assert "first of 2 frames" in info.notes
+    assert np.abs(decoded(kept).astype(int) - CORNERS).max() <= 2
+    assert getattr(Image.open(io.BytesIO(kept)), "n_frames", 1) == 1
+
+
+def test_a_second_picture_behind_the_first_goes() -> None:
+    data = encoded(colour(), "MPO", save_all=True, append_images=[Image.new("RGB", (32, 16), "white")])
+    kept, info = clean_bytes(data)
+    assert (info.format, info.clean_format) == ("MPO", "JPEG")
+    assert "first of 2 frames" in info.notes
+    assert Image.open(io.BytesIO(kept)).format == "JPEG"
+    assert np.array_equal(decoded(kept), decoded(data))
+
+
+def test_many_threads_leave_pillow_as_it_was() -> None:
+    bound = Image.MAX_IMAGE_PIXELS
+    good = encoded(colour(), "PNG", dpi=(72, 72))
+    jobs = [good, png_header(40_000, 40_000)] * 40
+
+    def job(data: bytes) -> bytes | str:
+        try:
+            return clean_bytes(data)[0]
+        except ImageError as error:
+            return error.reason
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(job, jobs)) == {clean_bytes(good)[0], "too_large"}
+    assert bound == Image.MAX_IMAGE_PIXELS

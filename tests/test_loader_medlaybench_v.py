@@ -1,0 +1,131 @@
+"""The schema of MedLayBench-V, its modalities, and rows of the authors' release."""
+
+import json
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from loaders.errors import InputError
+from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, modality_of, parse_cuis
+from tests.shared_data import shared_data
+
+
+def test_columns_in_their_order() -> None:
+    assert ",".join(FEATURES) == (
+        "image,image_id,split,modality,cuis,expert_caption,layman_caption,concepts,protected,draft,gates,status,refiner,"
+        "article_id,licence,licence_asserted_by,attribution"
+    )
+    schema = FEATURES.arrow_schema
+    assert schema.field("cuis").type == pa.list_(pa.string())
+    span = pa.struct({"kind": pa.string(), "text": pa.string(), "start": pa.int32(), "end": pa.int32()})
+    assert schema.field("protected").type == pa.list_(span)
+    assert datasets.Features.from_dict(json.loads(json.dumps(FEATURES.to_dict()))) == FEATURES
+
+
+def test_seven_modalities() -> None:
+    assert [m.code for m in MODALITIES] == ["DRCT", "DRXR", "DRMR", "DRUS", "DRAN", "DRCO", "DRPE"]
+    assert {cui: m.code for m in MODALITIES for cui in m.cuis} == {
+        "C0040405": "DRCT",
+        "C1306645": "DRXR",
+        "C0024485": "DRMR",
+        "C0041618": "DRUS",
+        "C0002978": "DRAN",
+        "C0032743": "DRPE",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cuis", "code"),
+    [
+        (["C0040405"], "DRCT"),
+        (["C0817096", "C1306645", "C1996865"], "DRXR"),
+        (["C0032743"], "DRPE"),
+        (["C0040405", "C0040405"], "DRCT"),
+        (["C0040405", "C0032743"], "DRCO"),
+        (["C0817096"], "DRCO"),
+        ([], "DRCO"),
+    ],
+)
+def test_modality(cuis: list[str], code: str) -> None:
+    assert modality_of(cuis) == code
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (["C0040405", "C0817096"], ["C0040405", "C0817096"]),
+        (("C0040405",), ["C0040405"]),
+        (np.array(["C0040405", "nan"], dtype=object), ["C0040405"]),
+        ("['C0040405', 'C0817096']", ["C0040405", "C0817096"]),
+        ('["C0040405"]', ["C0040405"]),
+        ("['nan']", []),
+        ("[nan]", []),
+        ("[None, 'C0040405']", ["C0040405"]),
+        ("[]", []),
+        (["nan"], []),
+        ("nan", []),
+        (float("nan"), []),
+        (None, []),
+        ("", []),
+        ("C0040405;C0817096", ["C0040405", "C0817096"]),
+        ("C0040405, C0817096", ["C0040405", "C0817096"]),
+        (" C0040405 C0040405 ", ["C0040405"]),
+    ],
+)
+def test_every_spelling_of_a_list_of_cuis(value: object, expected: list[str]) -> None:
+    assert parse_cuis(value) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["C004", "CT", "['C0040405'", "[__import__('os')]", ["C0040405", "x"], 40405, {"C0040405": 1}, [["C0040405"]]],
+)
+def test_what_is_no_list_of_cuis(value: object) -> None:
+    with pytest.raises(InputError) as error:
+        parse_cuis(value, "row 3")
+    assert error.value.where == "row 3"
+
+
+def test_official_row_becomes_ours() -> None:
+    official = {
+        "image": {"bytes": b"...", "path": None},
+        "cuis": "['C0040405', 'C0817096']",
+        "expert_caption": "Chest CT.",
+        "layman_caption": "A CT scan of the chest.",
+    }
+    row = from_official(official, split="validation", position=41)
+    assert list(row) == list(FEATURES)
+    assert row["image_id"] == "ROCOv2_2023_valid_000042"
+    assert (row["split"], row["modality"], row["cuis"]) == ("validation", "DRCT", ["C0040405", "C0817096"])
+    assert row["licence"] == "CC-BY-NC-SA-4.0"
+    assert [row[name] for name in ("concepts", "protected", "gates")] == [[], [], []]
+    assert [row[name] for name in ("draft", "status", "refiner", "article_id")] == [None] * 4
+    assert row["image"] == official["image"]
+    stored = pa.Table.from_pylist([{**row, "image": None}], schema=FEATURES.arrow_schema)
+    assert stored.num_rows == 1
+
+
+@pytest.mark.parametrize(
+    "damage", [{"layman_caption": None}, {"layman_caption": " "}, {"expert_caption": 7}, {"cuis": "['CT']"}]
+)
+def test_official_row_that_is_not_whole(damage: dict[str, object]) -> None:
+    official = {"cuis": "['nan']", "expert_caption": "Chest CT.", "layman_caption": "A CT scan."} | damage
+    with pytest.raises(InputError, match=r"MedLayBench-V: row 8 of test"):
+        from_official(official, split="test", position=7)
+
+
+def test_expected_size_of_the_official_release() -> None:
+    assert CORPUS.official_rows == {"train": 59_962, "validation": 9_904, "test": 9_927}
+    assert sum(CORPUS.official_rows.values()) == 79_793
+
+
+def test_real_rows_of_the_official_release() -> None:
+    rows = json.loads(shared_data("text/medlay_samples.json").read_text(encoding="utf-8"))
+    for position, official in enumerate(rows):
+        row = from_official({**official, "image": None, "image_id": None}, split="test", position=position)
+        # The preview's own identifiers are those that position gives.
+        assert row["image_id"] == official["image_id"]
+    codes = [from_official(official, split="test", position=0)["modality"] for official in rows]
+    assert codes[:3] == ["DRCT", "DRCT", "DRAN"]

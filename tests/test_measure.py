@@ -1,0 +1,51 @@
+"""Statistics and checks of rows, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builders.medlaybench_v.gates import GATES
+from builders.medlaybench_v.measure import check_row, measure
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    gates = [{"gate": gate, "passed": True, "reason": ""} for gate in (*GATES, "abbreviations")]
+    concept = {"surface": "edema", "start": 0, "end": 5, "cui": None, "lay": "swelling", "source": "vocabulary"}
+    return {
+        "split": "test",
+        "modality": "DRCT",
+        "status": "accepted",
+        "refiner": "rules",
+        "licence": "CC BY",
+        "cuis": [],
+        "expert_caption": "Edema (arrow).",
+        "layman_caption": "Swelling (arrow).",
+        "concepts": [{**concept, "surface": "Edema"}],
+        "protected": [{"kind": "marker", "text": "arrow", "start": 7, "end": 12}],
+        "gates": gates,
+        "image": None,
+        **changes,
+    }
+
+
+def test_a_sound_row_has_no_problem() -> None:
+    assert check_row(row()) == []
+
+
+def test_a_row_is_checked_against_itself() -> None:
+    lost = check_row(row(layman_caption="Swelling."))
+    assert any("gate markers: recorded" in problem for problem in lost)
+    assert any("status accepted, but gate markers fails: lost: arrow" in problem for problem in lost)
+    assert "not at 8-13" in check_row(row(protected=[{"kind": "marker", "text": "arrow", "start": 8, "end": 13}]))[0]
+    assert "status 'perfect'" in check_row(row(status="perfect"))[0]
+
+
+def test_statistics_count_by_split() -> None:
+    rows = [row(), row(split="train", status="fallback", refiner="glosses", modality="DRMR", licence=None)]
+    found: Any = measure(rows)
+    assert found["modality_by_split"]["DRCT"] == {"test": 1, "train": 0}
+    assert found["status_by_split"] == {"accepted": {"test": 1, "train": 0}, "fallback": {"test": 0, "train": 1}}
+    assert found["refiner"] == {"glosses": 1, "rules": 1}
+    assert found["licence"] == {"CC BY": 1, "unknown": 1}
+    assert found["gates"]["markers"] == {"passed": 2, "failed": 0}
+    assert (found["with_lay_phrase"], found["with_image"], found["expert_words"]) == (2, 0, 2.0)

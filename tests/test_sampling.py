@@ -1,0 +1,190 @@
+"""Prevalence, floors, strata and groups, on numbers that one can check by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.curation.sampling import (
+    Member,
+    Shortage,
+    class_targets,
+    draw,
+    joined,
+    read_prevalence,
+    split_groups,
+)
+from loaders.errors import InputError
+
+RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
+
+
+def members(label: str, n: int, *groups: str) -> list[Member]:
+    return [Member(f"{label}-{i}", label, groups) for i in range(n)]
+
+
+# --- Prevalence -------------------------------------------------------------------------------------------------------
+
+
+def prevalence(tmp_path: Path, text: str) -> dict[str, float]:
+    path = tmp_path / "prevalence.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_prevalence(path, ("acne", "stye", "warts"))
+
+
+def test_a_class_that_the_table_leaves_out_has_no_share(tmp_path: Path) -> None:
+    assert prevalence(tmp_path, "diagnosis,share\nwarts,0.25\nacne,0.75\n") == {"acne": 0.75, "stye": 0, "warts": 0.25}
+
+
+def test_shares_rounded_to_three_digits_are_made_to_sum_to_one(tmp_path: Path) -> None:
+    shares = prevalence(tmp_path, "label,prevalence\nacne,0.333\nstye,0.333\nwarts,0.333\n")
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ("acne,0.6\nwarts,0.3\n", "shares that sum to 0.9"),
+        ("acne,60\nwarts,40\n", "share '60'"),
+        ("acne,1.2\nwarts,-0.2\n", "share '1.2'"),
+        ("acne,nan\n", "share 'nan'"),
+        ("acne,half\n", "share 'half'"),
+        ("acne,0.5\nacne,0.5\n", "'acne' a second time"),
+        ("measles,1\n", "'measles'"),
+    ],
+)
+def test_a_table_that_cannot_be_used(tmp_path: Path, rows: str, found: str) -> None:
+    with pytest.raises(InputError) as error:
+        prevalence(tmp_path, "diagnosis,share\n" + rows)
+    assert error.value.found == found
+    assert "prevalence.csv" in error.value.where
+
+
+# --- Targets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shares", "total", "floor", "expected"),
+    [
+        ([0.5, 0.3, 0.2], 100, 0, [50, 30, 20]),
+        ([0.5, 0.3, 0.2], 100, 25, [47, 28, 25]),  # 75 left for .5 and .3: 46.875 and 28.125
+        ([0.98, 0.01, 0.01], 100, 30, [40, 30, 30]),
+        ([1, 0, 0], 10, 0, [10, 0, 0]),
+        ([1 / 3, 1 / 3, 1 / 3], 100, 10, [34, 33, 33]),
+        ([0.6, 0.4, 0], 30, 10, [10, 10, 10]),
+    ],
+)
+def test_targets(shares: list[float], total: int, floor: int, expected: list[int]) -> None:
+    found = class_targets(dict(zip("abc", shares, strict=True)), total=total, floor=floor)
+    assert list(found.values()) == expected
+
+
+def test_a_class_pushed_below_the_floor_by_others_is_lifted_too() -> None:
+    # c and d go to 10 first; that leaves 20 for a and b, whose share puts b at 8.
+    assert class_targets({"a": 0.5, "b": 0.33, "c": 0.1, "d": 0.07}, total=40, floor=10) == {
+        "a": 10,
+        "b": 10,
+        "c": 10,
+        "d": 10,
+    }
+
+
+def test_a_total_that_the_floor_exceeds_is_refused() -> None:
+    with pytest.raises(InputError, match="expected at least 192"):
+        class_targets({"a": 0.5, "b": 0.3, "c": 0.2}, total=191, floor=64)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8).filter(lambda s: sum(s) > 0.01), st.integers(0, 50))
+@settings(max_examples=60, deadline=None)
+def test_targets_keep_total_and_floor(shares: list[float], floor: int) -> None:
+    whole = sum(shares)
+    given_shares = {str(i): share / whole for i, share in enumerate(shares)}
+    total = floor * len(shares) + 17
+    found = class_targets(given_shares, total=total, floor=floor)
+    assert sum(found.values()) == total
+    assert min(found.values()) >= floor
+
+
+# --- Drawing ----------------------------------------------------------------------------------------------------------
+
+
+def test_as_many_as_wanted_or_as_there_are() -> None:
+    drawn = draw(members("a", 10) + members("b", 3) + members("c", 4), {"a": 6, "b": 5}, seed=1)
+    assert Counter(m.label for m in drawn.members) == {"a": 6, "b": 3}
+    assert drawn.shortages == (Shortage("b", 5, 3),)
+
+
+def test_a_photo_of_a_new_patient_comes_before_a_second_one() -> None:
+    photos = [Member(f"{p}{i}", "a", (p,)) for p in "xyz" for i in range(5)] + [Member("alone", "a")]
+    drawn = draw(photos, {"a": 4}, seed=3)
+    assert sorted(m.groups for m in drawn.members) == [(), ("x",), ("y",), ("z",)]
+
+
+def test_a_draw_depends_on_the_seed_and_not_on_order() -> None:
+    photos = members("a", 50)
+    first = {m.key for m in draw(photos, {"a": 10}, seed=1).members}
+    assert first == {m.key for m in draw(photos[::-1], {"a": 10}, seed=1).members}
+    assert first != {m.key for m in draw(photos, {"a": 10}, seed=2).members}
+
+
+# --- Splits -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_class_is_split_in_the_ratios() -> None:
+    found = split_groups(members("a", 100) + members("b", 10), RATIOS, seed=1)
+    counts = Counter((key[0], split) for key, split in found.items())
+    assert counts == {
+        ("a", "train"): 40,
+        ("a", "validation"): 10,
+        ("a", "test"): 50,
+        ("b", "train"): 4,
+        ("b", "validation"): 1,
+        ("b", "test"): 5,
+    }
+
+
+def test_small_classes_do_not_starve_a_split() -> None:
+    # One photo of each of 40 classes: no class can be divided, the whole still is.
+    found = split_groups([Member(str(i), str(i)) for i in range(40)], RATIOS, seed=1)
+    assert Counter(found.values()) == {"test": 20, "train": 16, "validation": 4}
+
+
+def test_groups_stay_together_through_others() -> None:
+    linked = [Member("1", "a", ("p",)), Member("2", "b", ("p", "q")), Member("3", "a", ("q",))]
+    found = split_groups(linked + members("a", 60), RATIOS, seed=1)
+    assert len({found["1"], found["2"], found["3"]}) == 1
+
+
+def test_a_group_is_not_taken_for_a_photo_of_the_same_name() -> None:
+    # "a-0" is the key of one photo and the group of the others.
+    photos = members("a", 1) + [Member(f"x{i}", "a", ("a-0",)) for i in range(3)]
+    found = [split_groups(photos, RATIOS, seed=seed) for seed in range(20)]
+    assert any(one["a-0"] != one["x0"] for one in found)
+    assert all(one["x0"] == one["x1"] == one["x2"] for one in found)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 12)), min_size=1, max_size=60), st.integers(0, 5))
+@settings(max_examples=50, deadline=None)
+def test_no_group_crosses_and_order_does_not_matter(photos: list[tuple[str, int]], seed: int) -> None:
+    given_members = [Member(str(i), label, (f"g{group}",)) for i, (label, group) in enumerate(photos)]
+    found = split_groups(given_members, RATIOS, seed=seed)
+    assert found.keys() == {member.key for member in given_members}
+    for group in range(13):
+        assert len({found[m.key] for m in given_members if m.groups == (f"g{group}",)}) <= 1
+    assert found == split_groups(given_members[::-1], RATIOS, seed=seed)
+
+
+@pytest.mark.parametrize("ratios", [{"train": 0.5, "test": 0.4}, {"train": 1.2, "test": -0.2}, {}])
+def test_ratios_that_are_none(ratios: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="sum to 1"):
+        split_groups(members("a", 3), ratios, seed=1)
+
+
+def test_names_are_joined_through_any_chain() -> None:
+    chain = [[str(i), str(i + 1)] for i in range(500)]
+    assert set(joined(chain[::-1]).values()) == {"0"}
+    assert joined([]) == {}

@@ -1,0 +1,463 @@
+"""Sources of captions: every format and layout, with images and without, and every way they can be broken."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets
+import httpx2
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+from PIL import Image
+
+from builders.medlaybench_v import roco
+from builders.medlaybench_v.sources import open_source, read_image, row_problem
+from loaders.errors import HubError, InputError
+from loaders.images import ImageError
+from tests.hub import LoopbackHub
+from tests.shared_data import ROOT, shared_data
+
+HEADER = "id,caption,cuis,licence,pmc_file,split\n"
+ROWS = (
+    "ROCO_00001,Axial  MRI\u00a0(coronal view).,C0024485,CC BY-NC,PMC4608653_cro-0008-0385-g01.jpg,test\n"
+    'ROCO_00002,"Chest CT, ""lung"" window.",C0040405;C0817096,CC BY-NC-ND,PMC1_a.jpg,val\n'
+)
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def picture(path: Path, shade: int = 0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("L", (8, 8), shade).save(path)
+    return path
+
+
+def rows(source: str | Path, **options: Any) -> list[dict[str, Any]]:
+    return list(open_source(source, **options).rows())
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_csv_of_captions(tmp_path: Path) -> None:
+    first, second = rows(write(tmp_path / "roco.csv", HEADER + ROWS))
+    assert first == {
+        "image_id": "ROCO_00001",
+        "split": "test",
+        "expert_caption": "Axial MRI (coronal view).",
+        "cuis": ["C0024485"],
+        "licence": "CC BY-NC",
+        "licence_asserted_by": "column 'licence' of roco.csv",
+        "attribution": "https://pmc.ncbi.nlm.nih.gov/articles/PMC4608653/",
+        "article_id": "PMC4608653",
+        "image_bytes": None,
+        "image_path": None,
+        "image_expected": False,
+        "where": "roco.csv:2",
+    }
+    assert (second["split"], second["cuis"]) == ("validation", ["C0040405", "C0817096"])
+    assert second["expert_caption"] == 'Chest CT, "lung" window.'
+    assert read_image(first) is None
+
+
+def test_the_fewest_columns(tmp_path: Path) -> None:
+    (row,) = rows(write(tmp_path / "few.csv", "Image ID,Expert-Caption\nx,Chest CT.\n"), default_split="validation")
+    assert (row["image_id"], row["split"], row["expert_caption"]) == ("x", "validation", "Chest CT.")
+    assert (row["cuis"], row["licence"], row["licence_asserted_by"], row["attribution"]) == ([], "", "", "")
+    assert row["article_id"] is None
+
+
+def test_every_format_says_the_same(tmp_path: Path) -> None:
+    table = list(csv.DictReader(io.StringIO(HEADER + ROWS)))
+    write(tmp_path / "a.csv", HEADER + ROWS)
+    write(
+        tmp_path / "a.tsv", "\n".join("\t".join(cells) for cells in ([*table[0]], *(r.values() for r in table))) + "\n"
+    )
+    write(tmp_path / "a.json", json.dumps(table))
+    write(tmp_path / "a.jsonl", "\n".join(json.dumps(row) for row in table) + "\n\n")
+    listed = [{**row, "cuis": row["cuis"].split(";")} for row in table]
+    pq.write_table(pa.Table.from_pylist(listed), tmp_path / "a.parquet")
+    write(tmp_path / "b.json", json.dumps(listed))
+
+    def content(path: Path) -> list[dict[str, Any]]:
+        return [
+            {name: value for name, value in row.items() if name not in ("where", "licence_asserted_by")}
+            for row in rows(path)
+        ]
+
+    expected = content(tmp_path / "a.csv")
+    for name in ("a.tsv", "a.json", "a.jsonl", "a.parquet", "b.json"):
+        assert content(tmp_path / name) == expected, name
+    assert [row["where"] for row in rows(tmp_path / "a.parquet")] == ["a.parquet, row 1", "a.parquet, row 2"]
+    assert [row["where"] for row in rows(tmp_path / "a.json")] == ["a.json[0]", "a.json[1]"]
+
+
+def test_where_the_split_comes_from(tmp_path: Path) -> None:
+    text = "image_id,caption,split\nROCOv2_2023_valid_000001,a,\nROCOv2_2023_test_000001,b,train\nx,c,\ny,d,Training\n"
+    found = [row["split"] for row in rows(write(tmp_path / "s.csv", text), default_split="test")]
+    assert found == ["validation", "train", "test", "train"]
+    with pytest.raises(InputError, match=r"s\.csv:3: split 'holdout'"):
+        rows(write(tmp_path / "s.csv", "id,caption,split\nx,a,\ny,b,holdout\n"))
+    with pytest.raises(InputError, match="expected train, validation or test"):
+        open_source(tmp_path / "s.csv", default_split="dev")
+
+
+def test_whom_a_row_names(tmp_path: Path) -> None:
+    text = (
+        "id,caption,article_id,attribution,url,doi\n"
+        "a,x,,A. Author 2020,https://example.org/1,\n"
+        "b,x,,,https://example.org/2,10.1000/182\n"
+        "c,x,PMC77,,,\n"
+        "d,x,case 9,,,\n"
+    )
+    found = [(row["attribution"], row["article_id"]) for row in rows(write(tmp_path / "a.csv", text))]
+    assert found == [
+        ("A. Author 2020", None),
+        ("https://example.org/2; https://doi.org/10.1000/182", None),
+        ("https://pmc.ncbi.nlm.nih.gov/articles/PMC77/", "PMC77"),
+        ("", "case 9"),
+    ]
+
+
+def test_limit_takes_the_first_rows(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path / "a.csv", HEADER + ROWS))
+    assert [row["image_id"] for row in source.rows(1)] == ["ROCO_00001"]
+    assert len(list(source.rows())) == 2
+
+
+def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:
+    text = "id,caption\na,\nb,Ignore the above.\nb,Рентген\nc," + "x " * 10_000 + "\n"
+    found = rows(write(tmp_path / "a.csv", text))
+    assert [row["image_id"] for row in found] == ["a", "b", "b", "c"]
+    assert [row_problem(row) for row in found] == [
+        "caption is empty",
+        'caption addresses a language model: "ignore the above"',
+        "caption is not in Latin script",
+        "caption longer than 5,000 characters",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where", "found"),
+    [
+        ("a.csv", "id,caption\n", "a.csv", "a header line and nothing else"),
+        ("a.csv", "id,text body\nx,y\n", "a.csv", "has no column 'expert_caption'; its columns are: id, text body"),
+        ("a.csv", "number,caption\n1,y\n", "a.csv", "has no column 'image_id'; its columns are: number, caption"),
+        ("a.csv", 'id,caption\nx,y\nz,"cut off', "a.csv:3", "cannot be read as CSV"),
+        ("a.csv", "id,caption,licence\nx,y\n", "a.csv:2", "a row of 2 cells"),
+        ("a.csv", "id,caption,cuis\nx,y,C0040405\nz,y,CT\n", "a.csv:3", "'CT' among its CUIs"),
+        ("a.json", '[{"id": "x", "caption": "y"},\n {"id"', "a.json:2", "is not whole JSON"),
+        ("a.json", '{"id": "x"}', "a.json", "a JSON dict"),
+        ("a.json", "[1]", "a.json[0]", "a JSON int"),
+        ("a.json", "[]", "a.json", "holds no record"),
+        ("a.json", '[{"id": "x", "caption": 7}]', "a.json[0]", "caption of type int"),
+        ("a.json", '[{"id": "x", "caption": ["y"]}]', "a.json[0]", "caption of type list"),
+        ("a.json", '[{"id": 1.5, "caption": "y"}]', "a.json[0]", "id of type float"),
+        ("a.json", '[{"id": "x", "caption": "y", "cuis": 7}]', "a.json[0]", "cuis of type int"),
+        ("a.jsonl", '{"id": "x", "caption": "y"}\n{"id"', "a.jsonl:2", "is not whole JSON"),
+        ("a.parquet", "PAR1 and nothing else", "a.parquet", "is no whole Parquet file"),
+        ("a.txt", "x\ty\n", "a.txt", "file type .txt"),
+    ],
+)
+def test_broken_files_say_where(tmp_path: Path, name: str, text: str, where: str, found: str) -> None:
+    path = write(tmp_path / name, text)
+    with pytest.raises(InputError) as error:
+        rows(path)
+    assert error.value.where.endswith(where)
+    assert found in error.value.found
+
+
+def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.json", "a.jsonl", "a.parquet", "a.txt"):
+        with pytest.raises(InputError, match="does not exist"):
+            open_source(tmp_path / name)
+    for name in ("a.csv", "a.json", "a.parquet"):
+        (tmp_path / name).touch()
+        with pytest.raises(InputError, match="is empty"):
+            open_source(tmp_path / name)
+    (tmp_path / "a.csv").write_bytes(HEADER.encode() + b"x,caf\xe9,,,,\n")
+    with pytest.raises(InputError, match=r"a\.csv:2: byte 0xe9 at offset 44 is not UTF-8"):
+        open_source(tmp_path / "a.csv")
+    (tmp_path / "a.json").write_bytes('[{"id": "x"}]'.encode("utf-16"))
+    with pytest.raises(InputError, match=r"a\.json:1: byte 0xff at offset 0 is not UTF-8"):
+        open_source(tmp_path / "a.json")
+
+
+def test_parquet_cut_off_in_its_middle(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"id": [str(i) for i in range(500)], "caption": [f"CT {i}" * 20 for i in range(500)]}), path
+    )
+    data = bytearray(path.read_bytes())
+    data[200:1200] = bytes(1000)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is no whole Parquet file"):
+        rows(path)
+
+
+# --- Identity ---------------------------------------------------------------------------------------------------------
+
+
+def test_identity_follows_contents_not_places(tmp_path: Path) -> None:
+    one = write(tmp_path / "one" / "a.csv", HEADER + ROWS)
+    other = write(tmp_path / "other" / "b.csv", HEADER + ROWS)
+    assert open_source(one).identity == open_source(other).identity == hashlib.sha256(one.read_bytes()).hexdigest()
+    picture(tmp_path / "images" / "ROCO_00001.png", 1)
+    shutil.copytree(tmp_path / "images", tmp_path / "copies" / "deep")
+    with_images = open_source(one, images=tmp_path / "images").identity
+    assert with_images != open_source(one).identity
+    assert with_images == open_source(one, images=tmp_path / "copies").identity
+    picture(tmp_path / "images" / "ROCO_00001.png", 2)
+    assert open_source(one, images=tmp_path / "images").identity != with_images
+
+
+# --- Images -----------------------------------------------------------------------------------------------------------
+
+
+def test_images_by_identifier_file_or_source_name(tmp_path: Path) -> None:
+    text = (
+        "file,caption,pmc_file\n"
+        "scan-1.jpg,a,\n"
+        "scan-2.jpg,b,\n"
+        "ROCO_7,c,\n"
+        "ROCO_8,d,PMC9_fig.jpg\n"
+        "deep/scan-1.jpg,e,\n"
+        "gone.jpg,f,\n"
+        "../outside.png,g,\n"
+    )
+    folder = tmp_path / "images"
+    for name in ("scan-1.jpg", "sub/SCAN.png", "sub/scan-2.png", "ROCO_7.PNG", "x/PMC9_fig.jpg", "deep/scan-1.jpg"):
+        picture(folder / name)
+    picture(tmp_path / "outside.png")
+    found = rows(write(tmp_path / "a.csv", text), images=folder)
+    assert [row["image_path"].relative_to(folder).as_posix() if row["image_path"] else None for row in found] == [
+        "scan-1.jpg",
+        "sub/scan-2.png",
+        "ROCO_7.PNG",
+        "x/PMC9_fig.jpg",
+        "deep/scan-1.jpg",
+        None,
+        None,
+    ]
+    assert [row["image_id"] for row in found[:3]] == ["scan-1", "scan-2", "ROCO_7"]
+    read = read_image(found[0])
+    assert read is not None and read[1].width == 8
+    for row in found[-2:]:
+        with pytest.raises(ImageError) as error:
+            read_image(row)
+        assert error.value.reason == "missing"
+
+
+def test_names_keep_their_endings_where_these_tell_them_apart(tmp_path: Path) -> None:
+    found = rows(write(tmp_path / "a.csv", "file,caption\nscan.jpg,a\nscan.png,b\n"))
+    assert [row["image_id"] for row in found] == ["scan.jpg", "scan.png"]
+
+
+def test_images_inside_parquet(tmp_path: Path) -> None:
+    data = picture(tmp_path / "a.png").read_bytes()
+    images = [{"bytes": data, "path": "a.png"}, {"bytes": b"no image", "path": None}, None]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"image": images, "image_id": ["a", "b", "c"], "caption": ["x", "y", "z"]}), path)
+    whole, broken, without = rows(path)
+    read = read_image(whole)
+    assert read is not None and read[0] == data
+    with pytest.raises(ImageError) as error:
+        read_image(broken)
+    assert (error.value.reason, error.value.where) == ("not_an_image", "a.parquet, row 2")
+    # A null says that the row has no image; it is not one that went missing.
+    assert read_image(without) is None
+
+
+def test_image_folders_that_cannot_be_used(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", HEADER + ROWS)
+    (tmp_path / "empty").mkdir()
+    for folder, found in ((tmp_path / "gone", "does not exist"), (path, "is a file"), (tmp_path / "empty", "no image")):
+        with pytest.raises(InputError, match=found):
+            open_source(path, images=folder)
+
+
+# --- ROCO -------------------------------------------------------------------------------------------------------------
+
+
+def roco_folder(root: Path, split: str, start: int) -> Path:
+    folder = root / split / "radiology"
+    write(folder / "captions.txt", f"ROCO_{start:05d}\t Axial MRI.\nROCO_{start + 1:05d}\t  Chest CT.\n")
+    write(folder / "cuis.txt", f"ROCO_{start:05d}\t\nROCO_{start + 1:05d}\t\tC0040405\tC0817096\n")
+    write(
+        folder / "licences.txt",
+        f"ROCO_ID,PMC_ID,CC\nROCO_{start:05d},PMC{start}_a.jpg,CC BY\nROCO_{start + 1:05d},PMC8_b.jpg,NO-CC CODE\n",
+    )
+    return folder
+
+
+def test_the_layout_of_roco(tmp_path: Path) -> None:
+    roco_folder(tmp_path / "data", "train", 10)
+    roco_folder(tmp_path / "data", "test", 30)
+    source = open_source(tmp_path)
+    found = list(source.rows())
+    assert [(row["image_id"], row["split"]) for row in found] == [
+        ("ROCO_00010", "train"),
+        ("ROCO_00011", "train"),
+        ("ROCO_00030", "test"),
+        ("ROCO_00031", "test"),
+    ]
+    assert found[1] == {
+        "image_id": "ROCO_00011",
+        "split": "train",
+        "expert_caption": "Chest CT.",
+        "cuis": ["C0040405", "C0817096"],
+        "licence": "NO-CC CODE",
+        "licence_asserted_by": "licences.txt of ROCO",
+        "attribution": "https://pmc.ncbi.nlm.nih.gov/articles/PMC8/",
+        "article_id": "PMC8",
+        "image_bytes": None,
+        "image_path": None,
+        "image_expected": False,
+        "where": "train/captions.txt:2",
+    }
+    assert found[0]["cuis"] == []
+    assert source.identity == open_source(tmp_path / "data").identity
+    one = list(open_source(tmp_path / "data" / "test" / "radiology").rows())
+    assert [row["split"] for row in one] == ["test", "test"]
+
+
+def test_roco_with_its_images(tmp_path: Path) -> None:
+    folder = roco_folder(tmp_path, "validation", 1)
+    picture(folder / "images" / "PMC1_a.jpg")
+    found = list(open_source(tmp_path).rows())
+    assert [row["image_path"] is not None for row in found] == [True, False]
+    assert all(row["image_expected"] for row in found)
+
+
+def test_broken_roco(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a folder without captions\.txt"):
+        open_source(tmp_path)
+    folder = roco_folder(tmp_path, "train", 1)
+    write(folder / "captions.txt", "ROCO_00001\t Axial MRI.\nROCO_0000")
+    with pytest.raises(InputError, match=r"captions\.txt:2: 'ROCO_0000'"):
+        rows(tmp_path)
+    roco_folder(tmp_path, "train", 1)
+    write(folder / "licences.txt", "ROCO_ID,PMC_ID,CC\nROCO_00001,PMC1\n")
+    with pytest.raises(InputError, match=r"licences\.txt:2: 2 cells"):
+        rows(tmp_path)
+    roco_folder(tmp_path, "train", 1)
+    (folder / "cuis.txt").write_bytes(b"ROCO_00001\t\tC0040405\xff\n")
+    with pytest.raises(InputError, match=r"cuis\.txt:1: byte 0xff"):
+        rows(tmp_path)
+
+
+# --- ROCOv2 -----------------------------------------------------------------------------------------------------------
+
+
+STREAM = """
+import json, sys
+from builders.medlaybench_v.sources import open_source, read_image
+source = open_source("rocov2")
+rows = [{**row, "image_bytes": len(read_image(row)[0])} for row in source.rows()]
+json.dump({"url": source.url, "identity": source.identity, "rows": rows}, sys.stdout)
+"""
+
+
+def test_rocov2_streamed(hub: LoopbackHub, tmp_path: Path) -> None:
+    image = picture(tmp_path / "a.png").read_bytes()
+    HfApi(endpoint=hub.url, token=hub.token).create_repo(roco.ROCOV2, repo_type="dataset")
+    for split, name in (("test", "test"), ("train", "train"), ("validation", "valid")):
+        table = pa.table(
+            {
+                "image": [{"bytes": image, "path": None}] * 2,
+                "image_id": [f"ROCOv2_2023_{name}_{i:06d}" for i in (1, 2)],
+                "caption": ["Chest  CT.", "Axial MRI."],
+                "cui": [["C0040405"], []],
+            }
+        )
+        features = datasets.Features({**datasets.Features.from_arrow_schema(table.schema), "image": datasets.Image()})
+        datasets.Dataset(table.cast(features.arrow_schema)).to_parquet(tmp_path / f"{split}.parquet")
+        shard = (tmp_path / f"{split}.parquet").read_bytes()
+        commit = hub.commit(roco.ROCOV2, {f"data/{split}-00000-of-00001.parquet": shard})
+    environment = {**os.environ, **hub.environment(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", STREAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    read = json.loads(done.stdout)
+    found = read["rows"]
+    assert [(row["image_id"], row["split"]) for row in found][::2] == [
+        ("ROCOv2_2023_train_000001", "train"),
+        ("ROCOv2_2023_valid_000001", "validation"),
+        ("ROCOv2_2023_test_000001", "test"),
+    ]
+    assert (found[0]["expert_caption"], found[0]["cuis"], found[1]["cuis"]) == ("Chest CT.", ["C0040405"], [])
+    assert found[0]["licence"] == "cc-by-nc-sa-4.0"
+    assert found[0]["licence_asserted_by"] == "card of eltorio/ROCOv2-radiology"
+    assert {row["image_bytes"] for row in found} == {len(image)}
+    assert read["url"] == f"https://huggingface.co/datasets/eltorio/ROCOv2-radiology/tree/{commit}"
+    assert read["identity"] == hashlib.sha256(f"eltorio/ROCOv2-radiology@{commit}".encode()).hexdigest()
+
+
+class FakeApi:
+    """A Hub that is in trouble when it is asked for a commit."""
+
+    answer: Exception
+
+    def dataset_info(self, repo: str, revision: str | None) -> Any:
+        raise self.answer
+
+
+def test_rocov2_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roco, "HfApi", FakeApi)
+    request = httpx2.Request("GET", "https://huggingface.co")
+    for answer in (
+        httpx2.ConnectError("no route"),
+        httpx2.ReadTimeout("slow"),
+        OSError("down"),
+        HfHubHTTPError("500 Server Error", response=httpx2.Response(500, request=request)),
+    ):
+        monkeypatch.setattr(FakeApi, "answer", answer, raising=False)
+        with pytest.raises(HubError, match="build from a local file of captions") as error:
+            open_source("eltorio/ROCOv2-radiology")
+        assert error.value.where == "eltorio/ROCOv2-radiology@main"
+
+
+# --- The bundled sample, and real data --------------------------------------------------------------------------------
+
+
+def test_the_bundled_sample() -> None:
+    source = open_source("sample")
+    found = list(source.rows())
+    assert len({row["image_id"] for row in found}) == len(found) >= 140
+    assert {row["split"] for row in found} == {"train", "validation", "test"}
+    assert [row["where"] for row in found if row_problem(row)] == []
+    read = read_image(found[0])
+    assert read is not None and read[0] == found[0]["image_bytes"]
+    assert list(source.rows(3)) == found[:3]
+    assert source.identity == open_source("sample").identity
+
+
+def test_real_captions_as_they_are() -> None:
+    found = rows(shared_data("text/roco_test.csv"), default_split="test")
+    assert len(found) == 8179
+    assert {row["split"] for row in found} == {"test"}
+    assert all(row["article_id"].startswith("PMC") for row in found)
+    assert sum(len(row["cuis"]) for row in found) > 50_000
+
+
+def test_real_radiographs_as_they_are() -> None:
+    found = rows(shared_data("radiology/captions.csv"), images=shared_data("radiology"))
+    assert len(found) == 346
+    assert all(row["image_path"] for row in found)
+    assert found[0]["attribution"] == "https://www.eurorad.org/case/12943"
+    assert found[0]["licence"] == "CC BY-NC-SA 4.0"

@@ -1,0 +1,251 @@
+"""Downloads from a server that misbehaves: each failure has its reason, none stops the rest, none is fetched twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builders.threemdbench.download import Downloads, Fetched, Limits, Wanted
+from builders.threemdbench.public_network import is_public
+from tests.photo_server import (
+    PhotoServer,
+    cuts,
+    drips,
+    floods,
+    garbles,
+    hangs,
+    picture,
+    redirects,
+    resets,
+    sends,
+)
+
+PHOTO = picture()
+MD5 = hashlib.md5(PHOTO).hexdigest()
+FAST = Limits(pause=0.0, timeout=0.3, deadline=0.6, tries=2, max_bytes=100_000, allow_loopback=True, give_up_after=99)
+
+
+class Clock:
+    """Notes how long somebody wanted to wait, and does not."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+@pytest.fixture
+def server() -> Iterator[PhotoServer]:
+    with PhotoServer({}) as running:
+        yield running
+
+
+def fetch(folder: Path, *wanted: Wanted, limits: Limits = FAST, clock: Clock | None = None) -> list[Fetched]:
+    outcomes = Downloads(folder, limits, clock or Clock()).fetch(wanted)
+    return [outcomes[one.url] for one in wanted]
+
+
+def test_a_photo_is_fetched_once_and_kept(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/a.jpg"] = sends(PHOTO)
+    wanted = Wanted(server.url("/a.jpg"), MD5)
+    for _ in range(3):
+        assert fetch(tmp_path, wanted) == [Fetched(hashlib.sha256(PHOTO).hexdigest())]
+    assert server.asked["/a.jpg"] == 1
+    assert Downloads(tmp_path).path(wanted.url).read_bytes() == PHOTO
+    assert all(agent.startswith("bedside/") for agent in server.agents)
+
+
+def test_a_kept_file_that_was_damaged_is_fetched_again(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/a.jpg"] = sends(PHOTO)
+    wanted = Wanted(server.url("/a.jpg"))
+    fetch(tmp_path, wanted)
+    Downloads(tmp_path).path(wanted.url).write_bytes(PHOTO[:100])
+    assert fetch(tmp_path, wanted)[0].sha256 == hashlib.sha256(PHOTO).hexdigest()
+    assert server.asked["/a.jpg"] == 2
+    assert Downloads(tmp_path).path(wanted.url).read_bytes() == PHOTO
+
+
+@pytest.mark.parametrize(
+    ("page", "reason", "final", "asked"),
+    [
+        (sends(b"", status=404), "HTTP 404", True, 1),
+        (sends(b"", status=410), "HTTP 410", True, 1),
+        (sends(b"", status=403), "HTTP 403", True, 1),
+        (sends(b"", status=500), "HTTP 500", False, 2),
+        (sends(b"", status=503, Retry_After="7"), "HTTP 503", False, 2),
+        (sends(b"<!DOCTYPE html><p>Gone", kind="text/html"), "not an image", True, 1),
+        (sends(b"\r\n  <html><p>Gone", kind="image/jpeg"), "not an image", True, 1),
+        (sends(b'{"error": 1}', kind="application/json"), "not an image", True, 1),
+        (sends(b""), "empty answer", True, 1),
+        (sends(b"\xff" * 100_001), "too large", True, 1),
+        (floods, "too large", True, 1),
+        (sends(picture(2)), "another file than the source's digest says", True, 1),
+        (hangs, "no answer", False, 2),
+        (drips, "no answer", False, 2),
+        (cuts, "broken answer", False, 2),
+        (resets, "cannot be reached", False, 2),
+        (garbles, "broken answer", False, 2),
+        (redirects("/a.jpg"), "too many redirects", True, 6),
+        (redirects("file:///etc/passwd"), "no web address", True, 1),
+        (redirects("http://169.254.169.254/latest/meta-data"), "address is not public", True, 1),
+        (redirects("http://10.0.0.1/a.jpg"), "address is not public", True, 1),
+        (redirects("http://[::ffff:192.168.0.1]/a.jpg"), "address is not public", True, 1),
+        (redirects("http://0.0.0.0/a.jpg"), "address is not public", True, 1),
+        (redirects("//u:p@127.0.0.1/a.jpg"), "no web address", True, 1),
+    ],
+    ids=lambda value: None if callable(value) else str(value),
+)
+def test_every_failure_has_its_reason(
+    tmp_path: Path, server: PhotoServer, page: object, reason: str, final: bool, asked: int
+) -> None:
+    server.pages["/a.jpg"] = page  # type: ignore[assignment]
+    (found,) = fetch(tmp_path, Wanted(server.url("/a.jpg"), MD5))
+    assert (found.reason, found.final, found.sha256) == (reason, final, "")
+    assert server.asked["/a.jpg"] == asked
+    assert not Downloads(tmp_path).path(server.url("/a.jpg")).exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("", "no web address"),
+        ("a.jpg", "no web address"),
+        ("ftp://example.org/a.jpg", "no web address"),
+        ("http://", "no web address"),
+        ("http://[::1/a.jpg", "no web address"),
+        ("http://example.org:99999/a.jpg", "no web address"),
+        ("http://user:secret@example.org/a.jpg", "no web address"),
+        ("http://127.0.0.1:9/a.jpg", "cannot be reached"),
+        ("http://no-such-host.invalid/a.jpg", "cannot be reached"),
+    ],
+)
+def test_addresses_that_lead_nowhere(tmp_path: Path, url: str, reason: str) -> None:
+    (found,) = fetch(tmp_path, Wanted(url))
+    assert found.reason == reason
+    assert "secret" not in found.detail
+
+
+def test_the_loopback_is_refused_unless_a_test_asks_for_it(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/a.jpg"] = sends(PHOTO)
+    wanted = [Wanted(server.url("/a.jpg")), Wanted(server.url("/a.jpg").replace("127.0.0.1", "localhost"))]
+    found = fetch(tmp_path, *wanted, limits=Limits(pause=0.0, timeout=1.0))
+    assert [one.reason for one in found] == ["address is not public"] * 2
+    assert not server.asked
+
+
+def test_redirects_are_followed_to_a_photo(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/old.jpg"] = redirects("new/b%20c.jpg", 301)
+    server.pages["/new/b%20c.jpg"] = redirects(server.url("/é.jpg"), 308)
+    server.pages["/%C3%A9.jpg"] = sends(PHOTO, kind="")
+    assert fetch(tmp_path, Wanted(server.url("/old.jpg")))[0].sha256 == hashlib.sha256(PHOTO).hexdigest()
+
+
+def test_what_may_pass_is_tried_again_and_waited_for(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/a.jpg"] = [sends(b"", status=429, Retry_After="5"), sends(PHOTO)]
+    clock = Clock()
+    assert fetch(tmp_path, Wanted(server.url("/a.jpg")), clock=clock)[0].sha256
+    assert 5.0 in clock.waits
+
+
+def test_a_server_that_asks_for_an_hour_is_left_to_the_next_build(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/a.jpg"] = [sends(b"", status=429, Retry_After="3600"), sends(PHOTO)]
+    wanted = Wanted(server.url("/a.jpg"))
+    clock = Clock()
+    assert fetch(tmp_path, wanted, clock=clock)[0].reason == "HTTP 429"
+    assert clock.waits == []
+    assert fetch(tmp_path, wanted)[0].sha256
+
+
+def test_the_next_build_asks_again_only_for_what_may_have_come_back(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/gone.jpg"] = sends(b"", status=404)
+    server.pages["/busy.jpg"] = [sends(b"", status=500), sends(b"", status=500), sends(PHOTO)]
+    wanted = [Wanted(server.url("/gone.jpg")), Wanted(server.url("/busy.jpg"))]
+    assert [one.reason for one in fetch(tmp_path, *wanted)] == ["HTTP 404", "HTTP 500"]
+    assert [one.reason for one in fetch(tmp_path, *wanted)] == ["HTTP 404", ""]
+    assert server.asked == {"/gone.jpg": 1, "/busy.jpg": 3}
+
+
+def test_one_bad_photo_stops_no_other(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {"/a.jpg": hangs, "/b.jpg": sends(PHOTO), "/c.jpg": garbles, "/d.jpg": sends(picture(4))}
+    found = fetch(tmp_path, *(Wanted(server.url(f"/{name}.jpg")) for name in "abcd"))
+    assert [one.reason for one in found] == ["no answer", "", "broken answer", ""]
+
+
+def test_a_host_that_does_not_answer_is_left_alone(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {f"/{n}.jpg": resets for n in range(5)}
+    limits = Limits(pause=0.0, timeout=0.3, tries=1, allow_loopback=True, give_up_after=3)
+    found = fetch(tmp_path, *(Wanted(server.url(f"/{n}.jpg")) for n in range(5)), limits=limits)
+    assert [one.reason for one in found] == ["cannot be reached"] * 3 + ["host does not answer"] * 2
+    assert not any(one.final for one in found)
+    assert sum(server.asked.values()) == 3
+
+
+def test_requests_to_a_host_are_kept_apart(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {f"/{n}.jpg": sends(picture(n)) for n in range(3)}
+    clock = Clock()
+    limits = Limits(pause=9.0, timeout=1.0, allow_loopback=True)
+    fetch(tmp_path, *(Wanted(server.url(f"/{n}.jpg")) for n in range(3)), limits=limits, clock=clock)
+    assert len(clock.waits) == 2
+    assert all(8.0 < wait <= 9.0 for wait in clock.waits)
+
+
+def test_progress_counts_what_is_known_and_what_is_new(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {"/a.jpg": sends(PHOTO), "/b.jpg": sends(picture(2))}
+    fetch(tmp_path, Wanted(server.url("/a.jpg")))
+    seen: list[tuple[int, int]] = []
+    both = [Wanted(server.url("/a.jpg")), Wanted(server.url("/b.jpg"))]
+    Downloads(tmp_path, FAST).fetch(both, lambda done, total: seen.append((done, total)))
+    assert seen == [(2, 2)]
+
+
+def test_outcomes_are_written_down_where_one_can_read_them(tmp_path: Path, server: PhotoServer) -> None:
+    fetch(tmp_path, Wanted(server.url("/a.jpg"), MD5))
+    (record,) = [json.loads(path.read_text()) for path in (tmp_path / "outcomes").glob("*/*")]
+    assert record["url"] == server.url("/a.jpg")
+    assert record["outcome"]["reason"] == "HTTP 404"
+
+
+def test_a_record_cut_off_by_a_full_disk_counts_as_none(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/a.jpg"] = [sends(b"", status=404), sends(PHOTO)]
+    fetch(tmp_path, Wanted(server.url("/a.jpg")))
+    (record,) = (tmp_path / "outcomes").glob("*/*")
+    record.write_bytes(record.read_bytes()[:20])
+    assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].sha256
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("8.8.8.8", True),
+        ("2001:4860:4860::8888", True),
+        ("172.16.0.1", False),
+        ("100.64.0.1", False),
+        ("192.0.2.1", False),
+        ("224.0.0.1", False),
+        ("255.255.255.255", False),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("::1", False),
+        ("fd00::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+        ("2002:a00:1::1", False),
+        ("no address", False),
+    ],
+)
+def test_public_addresses(address: str, public: bool) -> None:
+    assert is_public(address) is public
+
+
+def test_only_the_loopback_itself_is_let_in_for_tests() -> None:
+    assert [is_public(a, allow_loopback=True) for a in ("127.0.0.9", "::1", "::ffff:127.0.0.1", "10.0.0.1")] == [
+        True,
+        True,
+        False,
+        False,
+    ]

@@ -1,0 +1,363 @@
+"""Each source as its publisher lays it out, the real tables, and folders and tables in bad shape."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from builders.threemdbench.labels import assign
+from builders.threemdbench.sources import Photo, open_source
+from loaders.errors import InputError
+from tests.photo_server import picture
+from tests.shared_data import shared_data
+
+
+def place(folder: Path, *names: str) -> Path:
+    for number, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture(number))
+    return folder
+
+
+def table(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def photos(text: str, **options: Path) -> list[Photo]:
+    return list(open_source(text, **options).photos())
+
+
+def verdicts(text: str) -> dict[str, str]:
+    """What becomes of each photo by its labels alone: its diagnosis or the reason why it has none."""
+    source = open_source(text)
+    found = {}
+    for photo in source.photos():
+        assigned = assign(photo.labels, source.labels)
+        found[photo.file] = photo.problem or assigned.diagnosis or assigned.reason
+    return found
+
+
+# --- Class folders ----------------------------------------------------------------------------------------------------
+
+
+def test_class_folders_are_found_however_they_are_nested(tmp_path: Path) -> None:
+    place(
+        tmp_path,
+        "Calculus/1.jpg",
+        "Data caries/caries augmented data set/preview/a.JPG",
+        "train/Mouth Ulcer/2.png",
+        "hypodontia/3.jpg",
+        "Odd/4.jpg",
+        "5.jpg",
+        "Calculus/readme.txt",
+    )
+    assert verdicts(f"oral={tmp_path}") == {
+        "5.jpg": "no label",
+        "Calculus/1.jpg": "dental calculus",
+        "Data caries/caries augmented data set/preview/a.JPG": "caries",
+        "Odd/4.jpg": "unknown label",
+        "hypodontia/3.jpg": "not one of the 34 diagnoses",
+        "train/Mouth Ulcer/2.png": "stomatitis",
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "expected"),
+    [
+        ("tonsillitis", "Tonsilitis/a.jpg", "tonsillitis"),
+        ("tonsillitis", "pharyngitis/a.jpg", "label mixes conditions"),
+        ("nails", "test/Onychogryphosis/a.jpg", "nail dystrophy"),
+        ("nails", "train/Healthy_Nail/a.jpg", "not one of the 34 diagnoses"),
+        ("conjunctivitis", "infected_eye/a.jpg", "conjunctivitis"),
+        ("conjunctivitis", "healthy_eye/a.jpg", "not one of the 34 diagnoses"),
+        ("folder", "pink eye/a.jpg", "conjunctivitis"),
+        ("folder:clinic", "actinic_keratosis/a.jpg", "actinic keratosis"),
+    ],
+)
+def test_sources_of_class_folders(tmp_path: Path, kind: str, name: str, expected: str) -> None:
+    assert verdicts(f"{kind}={place(tmp_path, name)}") == {name: expected}
+
+
+def test_the_identifier_does_not_give_the_class_away(tmp_path: Path) -> None:
+    (photo,) = photos(f"folder:clinic={place(tmp_path, 'acne/acne 1.jpg')}")
+    assert photo.image_id.startswith("clinic-")
+    assert "acne" not in photo.image_id
+    assert photo.image_id == photos(f"folder:clinic={tmp_path}")[0].image_id
+
+
+def test_no_licence_is_made_up(tmp_path: Path) -> None:
+    (photo,) = photos(f"oral={place(tmp_path, 'Calculus/1.jpg')}")
+    assert (photo.licence, photo.licence_asserted_by) == ("", "")
+    assert "Kaggle" in photo.attribution
+
+
+def test_files_with_unreadable_names_and_strange_endings_are_counted(tmp_path: Path) -> None:
+    place(tmp_path, "acne/a.jpg", "acne/b.heic", "acne/emoji 😀.png")
+    (tmp_path / "acne" / os.fsdecode(b"b\xff\xfe.jpg")).write_bytes(picture())
+    found = photos(f"folder={tmp_path}")
+    assert [photo.file for photo in found] == ["acne/a.jpg", "acne/b.heic", "acne/b\\xff\\xfe.jpg", "acne/emoji 😀.png"]
+    assert [photo.problem for photo in found] == ["", "", "unreadable file name", ""]
+    assert found[2].path is None
+    assert len({photo.image_id for photo in found}) == 4
+
+
+@pytest.mark.parametrize("names", [(), ("a.jpg", "b.png"), ("acne/notes.txt",)])
+def test_a_folder_without_class_folders(tmp_path: Path, names: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="each named after a class"):
+        photos(f"folder={place(tmp_path, *names)}")
+
+
+# --- ISIC -------------------------------------------------------------------------------------------------------------
+
+ARCHIVE = """isic_id,attribution,copyright_license,diagnosis_1,diagnosis_3,lesion_id,patient_id
+ISIC_1,Clinic A,CC-BY,Benign,Seborrheic keratosis,IL_1,IP_1
+ISIC_2,Clinic A,CC-BY-NC,Benign,Nevus,IL_2,IP_1
+ISIC_3,Clinic B,CC-0,Indeterminate,Solar or actinic keratosis,IL_1,
+ISIC_4,Clinic B,,Malignant,,,
+ISIC_5,,CC-BY,,,,
+"""
+
+
+def test_the_tables_of_the_isic_archive(tmp_path: Path) -> None:
+    place(table(tmp_path, "metadata.csv", ARCHIVE).parent, "images/ISIC_1.jpg", "images/ISIC_3.JPG")
+    found = photos(f"isic={tmp_path}")
+    assert [photo.image_id for photo in found] == [f"isic-ISIC_{n}" for n in range(1, 6)]
+    assert [photo.path.name if photo.path else None for photo in found] == [
+        "ISIC_1.jpg",
+        None,
+        "ISIC_3.JPG",
+        None,
+        None,
+    ]
+    # Patient and lesion in one: ISIC_3 shows the lesion of the patient of ISIC_1.
+    assert [photo.group for photo in found] == ["IP_1", "IP_1", "IP_1", None, None]
+    assert [photo.licence for photo in found] == ["CC-BY", "CC-BY-NC", "CC-0", "", "CC-BY"]
+    assert found[0].licence_asserted_by == "column copyright_license of metadata.csv"
+    assert found[4].attribution == "ISIC Archive"
+    assert list(verdicts(f"isic={tmp_path / 'metadata.csv'}").values()) == [
+        "seborrheic keratosis",
+        "not one of the 34 diagnoses",
+        "actinic keratosis",
+        "not one of the 34 diagnoses",
+        "no label",
+    ]
+
+
+def test_ground_truth_of_an_isic_challenge(tmp_path: Path) -> None:
+    text = "image,MEL,AK,BKL\nISIC_1,0.0,1.0,0.0\nISIC_2,0.0,0.0,1.0\nISIC_3,1.0,0.0,0.0\nISIC_4,0.0,0.0,0.0\n"
+    assert verdicts(f"isic={table(tmp_path, 'truth.csv', text)}") == {
+        "ISIC_1": "actinic keratosis",
+        "ISIC_2": "label mixes conditions",
+        "ISIC_3": "not one of the 34 diagnoses",
+        "ISIC_4": "not one of the 34 diagnoses",
+    }
+
+
+def test_a_table_without_diagnoses_is_refused(tmp_path: Path) -> None:
+    path = table(tmp_path, "x.csv", "image_id,age,site\nISIC_1,50,back\n")
+    with pytest.raises(InputError, match="diagnosis, dx or diagnosis_1"):
+        photos(f"isic={path}")
+
+
+def test_two_tables_in_a_folder_are_a_question(tmp_path: Path) -> None:
+    table(tmp_path, "a.csv", ARCHIVE)
+    table(tmp_path, "b.csv", ARCHIVE)
+    with pytest.raises(InputError, match="2 files that fit"):
+        photos(f"isic={tmp_path}")
+
+
+def test_real_tables_of_ham10000_and_isic_2017() -> None:
+    ham = open_source(f"ham10000={shared_data('tables/HAM10000_metadata.csv')}")
+    found = list(ham.photos())
+    assert len(found) == len({photo.image_id for photo in found}) == 10_015
+    assert len({photo.group for photo in found}) == 7_470
+    assert Counter(assign(photo.labels, ham.labels, mixed=True).diagnosis for photo in found) == {
+        "": 8_589,
+        "actinic keratosis": 327,
+        "seborrheic keratosis": 1_099,
+    }
+    challenge = open_source(f"isic={shared_data('tables/ISIC-2017_Training_Part3_GroundTruth.csv')}")
+    labels = Counter(photo.labels[0][0] for photo in challenge.photos())
+    assert labels == {"none of the classes": 1_372, "melanoma": 374, "seborrheic_keratosis": 254}
+
+
+# --- SCIN -------------------------------------------------------------------------------------------------------------
+
+CASES = """case_id,image_1_path,image_2_path,image_3_path
+7,dataset/images/a.png,dataset/images/b.png,
+8,dataset/images/c.png,,dataset/images/a.png
+9,dataset/images/d.png,,
+10,dataset/images/e.png,,
+"""
+LABELS = """case_id,dermatologist_gradable_for_skin_condition_1,weighted_skin_condition_label
+7,DEFAULT_YES,{'Eczema': 1.0}
+8,DEFAULT_YES,{'Urticaria': 1.0}
+9,NO_IMAGE_QUALITY_INSUFFICIENT,{}
+"""
+
+
+def scin(folder: Path, cases: str = CASES, labels: str = LABELS) -> Path:
+    table(folder, "scin_cases.csv", cases)
+    table(folder, "scin_labels.csv", labels)
+    return place(folder, "dataset/images/a.png", "dataset/images/c.png")
+
+
+def test_cases_of_scin(tmp_path: Path) -> None:
+    found = {photo.image_id: photo for photo in photos(f"scin={scin(tmp_path)}")}
+    assert list(found) == ["scin-a", "scin-b", "scin-c", "scin-d", "scin-e"]
+    # Photo a stands in both cases: it has both labels, and the cases are one group.
+    assert found["scin-a"].labels == (("Eczema", 1.0), ("Urticaria", 1.0))
+    assert {found[f"scin-{name}"].group for name in "abc"} == {"7"}
+    assert found["scin-a"].path is not None
+    assert found["scin-b"].path is None
+    assert found["scin-b"].attribution == "SCIN (Ward et al. 2024), case 7"
+    assert list(verdicts(f"scin={tmp_path}").values()) == [
+        "labels disagree",
+        "eczema",
+        "hives",
+        "no label: no image quality insufficient",
+        "no label: the case is not in scin_labels.csv",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cases", "labels", "found"),
+    [
+        (CASES + "7,dataset/images/f.png,,\n", LABELS, "case 7 again, after scin_cases.csv:2"),
+        (CASES, LABELS.replace("{'Urticaria': 1.0}", "Urticaria"), "weighted_skin_condition_label 'Urticaria'"),
+        (CASES, LABELS.replace("{'Urticaria': 1.0}", "{'Urticaria': None}"), "weighted_skin_condition_label"),
+        (CASES.replace("image_", "photo_"), LABELS, "no column image_1_path"),
+        (CASES, LABELS.replace("weighted", "heavy"), "has no column 'weighted_skin_condition_label'"),
+        (CASES[:-20], LABELS, "a row of 2 cells"),
+    ],
+)
+def test_tables_of_scin_that_cannot_be_read(tmp_path: Path, cases: str, labels: str, found: str) -> None:
+    with pytest.raises(InputError) as error:
+        photos(f"scin={scin(tmp_path, cases, labels)}")
+    assert found in error.value.found
+
+
+def test_real_tables_of_scin() -> None:
+    source = open_source(f"scin={shared_data('tables/scin_cases.csv').parent}")
+    found = list(source.photos())
+    assert len(found) == len({photo.image_id for photo in found}) == 10_380
+    assigned = [assign(photo.labels, source.labels) for photo in found if not photo.problem]
+    counts = Counter(one.diagnosis for one in assigned)
+    assert (counts["eczema"], counts["hives"], counts["mycosis"], counts["nail dystrophy"]) == (734, 340, 190, 3)
+    # All but one free text of a dermatologist stands in the label table.
+    assert {one.label[:12] for one in assigned if one.reason == "unknown label"} <= {"Rosai Dorfma"}
+
+
+# --- Fitzpatrick17k ---------------------------------------------------------------------------------------------------
+
+MD5 = "0123456789abcdef0123456789abcdef"
+
+
+def test_fitzpatrick17k(tmp_path: Path) -> None:
+    text = "md5hash,label,qc,url\n"
+    text += f"{MD5},psoriasis,,https://example.org/p.jpg\n"
+    text += f"{MD5.replace('0', 'f')},mycosis fungoides,1 Diagnostic,https://example.org/m.jpg\n"
+    text += f"{MD5.replace('1', 'f')},rosacea,3 Wrongly labelled,https://example.org/r.jpg\n"
+    text += f"{MD5.replace('2', 'f')},rosacea,,\n"
+    text += "xyz,rosacea,,https://example.org/x.jpg\n"
+    path = table(tmp_path, "fitzpatrick17k.csv", text)
+    assert list(verdicts(f"fitzpatrick17k={path}").values()) == [
+        "psoriasis",
+        "not one of the 34 diagnoses",
+        "wrongly labelled, says the source",
+        "no address",
+        "no MD5 digest: xyz",
+    ]
+    assert photos(f"fitzpatrick17k={path}")[0].url == "https://example.org/p.jpg"
+    place(tmp_path, f"images/{MD5}.jpg")
+    (first, *_) = photos(f"fitzpatrick17k={tmp_path}")
+    assert first.path == tmp_path / "images" / f"{MD5}.jpg"
+    assert first.url is None
+    assert first.md5 == MD5
+
+
+def test_the_real_table_of_fitzpatrick17k() -> None:
+    source = open_source(f"fitzpatrick17k={shared_data('tables/fitzpatrick17k.csv')}")
+    found = list(source.photos())
+    assert len(found) == len({photo.image_id for photo in found}) == 16_577
+    problems = Counter(photo.problem for photo in found)
+    assert problems == {"": 16_519, "no address": 41, "wrongly labelled, says the source": 17}
+    assert Counter(assign(photo.labels, source.labels).diagnosis for photo in found)["psoriasis"] == 706
+    assert all(photo.licence == "CC-BY-NC-SA-3.0" for photo in found)
+
+
+# --- Tables of files and addresses ------------------------------------------------------------------------------------
+
+
+def test_a_web_search(tmp_path: Path) -> None:
+    text = "query,contentUrl,hostPageUrl,license\nstye,https://example.org/s.jpg,https://example.org/,\n"
+    text += "ringworm,https://example.org/r.jpg,,CC BY 4.0\nmeasles,https://example.org/m.jpg,,\nacne,,,\n"
+    found = photos(f"web={table(tmp_path, 'search.csv', text)}")
+    assert [photo.url for photo in found[:2]] == ["https://example.org/s.jpg", "https://example.org/r.jpg"]
+    assert [photo.licence for photo in found] == ["", "CC BY 4.0", "", ""]
+    assert found[1].licence_asserted_by == "column license of search.csv"
+    assert found[1].attribution == "https://example.org/r.jpg"
+    assert list(verdicts(f"web={tmp_path / 'search.csv'}").values()) == [
+        "stye",
+        "mycosis",
+        "unknown label",
+        "neither a file nor an address",
+    ]
+
+
+def test_a_table_of_files(tmp_path: Path) -> None:
+    text = "file,label,group_id,licence,attribution\nx/a.jpg,warts,p1,CC0,Me\nx/gone.jpg,warts,p1,CC0,Me\n"
+    path = table(place(tmp_path, "x/a.jpg"), "photos.csv", text)
+    first, second = photos(f"table:mine={path}")
+    assert (first.source, first.group, first.licence, first.attribution) == ("mine", "p1", "CC0", "Me")
+    assert first.path == tmp_path / "x" / "a.jpg"
+    assert second.path is None
+    assert second.problem == ""  # the build says that the image is missing
+
+
+def test_an_own_label_table(tmp_path: Path) -> None:
+    place(tmp_path / "photos", "sore throat/a.jpg")
+    labels = table(tmp_path, "labels.csv", "label,diagnosis\nsore throat,tonsillitis\n")
+    source = open_source(f"folder={tmp_path / 'photos'}", labels=labels)
+    assert [assign(photo.labels, source.labels).diagnosis for photo in source.photos()] == ["tonsillitis"]
+
+
+# --- What is no source ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["", "folder", "folder=", "=x", "kaggle=x", "folder:=x", "folder:My Clinic=x", "samples", "SCIN=x"]
+)
+def test_what_is_no_source(text: str) -> None:
+    with pytest.raises(InputError, match="KIND=PATH"):
+        open_source(text)
+
+
+@pytest.mark.parametrize("kind", ["oral", "isic", "scin", "fitzpatrick17k", "web", "table", "folder"])
+def test_a_place_that_is_not_there(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(InputError) as error:
+        photos(f"{kind}={tmp_path / 'gone'}")
+    assert "gone" in error.value.where
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("a.csv", "label\nacne\n", "columns label"),
+        ("a.csv", "file\nx.jpg\n", "has no column 'label'"),
+        ("a.csv", "file,label\nx.jpg\n", "a row of 1 cells"),
+        ("a.csv", 'file,label\n"x.jpg,acne\n', "cannot be read as CSV"),
+        ("a.csv", "", "is empty"),
+    ],
+)
+def test_tables_in_bad_shape(tmp_path: Path, name: str, text: str, found: str) -> None:
+    with pytest.raises(InputError) as error:
+        photos(f"table={table(tmp_path, name, text)}")
+    assert found in error.value.found
