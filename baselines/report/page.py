@@ -15,6 +15,7 @@ from baselines.comparison import Compared, Run
 from baselines.published import Published, counterpart
 from baselines.report.examples import examples
 from baselines.report.figures import figures
+from baselines.report.sections import sections
 from baselines.report.tables import tables
 from loaders import __version__
 from loaders.disk import write_whole
@@ -76,6 +77,7 @@ def write_report(
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
         views=[(view, figures(view, runs) if drawn else []) for view in views],
+        sections=sections(runs),
         examples=examples(release, count=pairs, seed=seed) if release else [],
         standing=sum(result.provenance == "stand-in" for result in results),
         reasons=list(dict.fromkeys(run.record.stand_in for run in runs if run.record.stand_in)),

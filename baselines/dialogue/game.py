@@ -1,0 +1,70 @@
+"""What a simulated dialogue is: a case, roles that can be asked, and a record of what happened.
+
+    consultation, confirmation, intervention      pure Python: a `Game`
+        |  ask(role, messages, ...)
+    baselines.dialogue.bare | .inspect            who answers: scripted agents, chat models, stored answers
+
+A game knows nothing of models, frameworks, caches or files. It gets a case and a way to ask each role, and returns a
+record that JSON can hold; played again with the same answers it returns the same record. This is what lets a killed
+run go on in the middle of a dialogue: the game is played anew, and answers that are already paid for are replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from loaders.chat import Answer, Message
+
+Case = TypeVar("Case")
+Record = TypeVar("Record")
+
+
+class Ask(Protocol):
+    """Asks one role of the game for its next words."""
+
+    async def __call__(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        json_schema: Mapping[str, Any] | None = None,
+        attempt: int = 0,
+    ) -> Answer:
+        """The role's answer to these messages; `attempt` tells a repetition of the same request from the first.
+
+        Raises ModelError when the model cannot be reached or refuses, which ends the case and not the run.
+        """
+
+
+@dataclass(frozen=True)
+class Game(Generic[Case, Record]):
+    """The rules of a dialogue, for any case.
+
+    `settings` is JSON: everything besides case and models that changes what is played, digests of prompts included.
+    `play` returns a record for any answers, garbage included, and raises only what `ask` raises. `invalid` is the
+    reason why a record cannot be scored (an assessor that never gave a verdict), or None; `scores` are the numbers of
+    one case that a log viewer shows. `transcript` is the dialogue as a reader of a log sees it, image first.
+    """
+
+    name: str
+    roles: tuple[str, ...]
+    case_id: Callable[[Case], str]
+    play: Callable[[Case, Ask], Awaitable[Record]]
+    to_json: Callable[[Record], dict[str, Any]]
+    from_json: Callable[[Mapping[str, Any]], Record]
+    transcript: Callable[[Case, Record], Sequence[Message]]
+    scores: Callable[[Record], Mapping[str, float]]
+    invalid: Callable[[Record], str | None]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+Script = Callable[[Sequence[Message]], str]
+"""A scripted agent in one case: a function of the messages that a model would be sent."""
+
+ScriptedAgent = Callable[[Any], Script]
+"""A scripted agent: given the case, its script. Only agents that stand for the patient's or the judge's side may look
+at more of the case than the messages show; a doctor or clinician that does (the oracle) says so in its name."""
