@@ -111,7 +111,9 @@ class Workspace:
                 expected="the batch that an earlier stage wrote",
                 do="Delete this file if it is there and run the same command again: it will be computed anew",
             )
-        return pq.read_table(pa.BufferReader(data))
+        # Not pq.read_table: its thread may let go of these bytes only while the interpreter ends, which aborts the process.
+        with pq.ParquetFile(pa.BufferReader(data)) as file:
+            return file.read(use_threads=False)
 
     def save(self, name: str, result: Result) -> None:
         """Record a result; its batches must have been written before, for its presence means that all is there.
