@@ -64,10 +64,10 @@ class Compared:
 
 
 def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[Run]:
-    """The runs of these folders, all over the same data unless `different_data` (an ablation compares releases).
+    """The runs of these folders; those of one paper over the same data unless `different_data` (an ablation).
 
-    Raises: InputError when a folder holds no finished run, two hold the same run, or the runs read different corpora,
-    different revisions, or other rows under the name of the same split.
+    Raises: InputError when a folder holds no finished run, two hold the same run, or two runs of one paper's tables
+    read different corpora, different revisions, or other rows under the name of the same split.
     """
     runs = [Run(folder, *read_run(folder)) for folder in folders]
     first: dict[str, Run] = {}
@@ -90,6 +90,10 @@ def compare(runs: Sequence[Run]) -> list[Compared]:
 
 def _same_data(one: Run, other: Run) -> None:
     a, b = one.record.data, other.record.data
+    if a.corpus != b.corpus and not {result.paper for result in one.results} & {
+        result.paper for result in other.results
+    }:
+        return  # of different papers: nothing of the two is compared
     facts = [("corpus", a.corpus, b.corpus)]
     if a.revision and b.revision:
         facts.append(("revision", a.revision, b.revision))

@@ -8,8 +8,6 @@ A sheet is a CSV file with a row a pair: rater, pair, both captions, and four cr
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results import DataUsed, Direction, Result, RunRecord
+from baselines.sheets import read_sheet, sheet_bytes, write_new
 from baselines.statistics import bootstrap_means, cohen_kappa, grimmer
-from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest
 
@@ -89,13 +87,7 @@ def write_sheets(
     }
     instructions = (files("baselines") / "rating_instructions.md").read_text(encoding="utf-8")
     contents[path.with_suffix(".md")] = instructions.replace("{pairs}", str(pairs)).encode()
-    for place in contents:
-        if place.exists():
-            raise InputError(place, found="a file that is there already", expected="a new name", do="Choose another -o")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for place, content in contents.items():
-        write_whole(place, content)
-    return list(contents)
+    return write_new(contents)
 
 
 def _sheet(
@@ -103,14 +95,12 @@ def _sheet(
 ) -> bytes:
     order = list(numbers)
     random.Random(f"{seed} {rater}").shuffle(order)  # so that no pair is always met tired
-    text = io.StringIO(newline="")
-    columns = _COLUMNS if stand_in else _COLUMNS[:-1]
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", restval="", lineterminator="\n")
-    writer.writeheader()
-    for name in order:
-        captions = {column: rows[name][column] for column in _CAPTIONS}
-        writer.writerow({"rater": rater, "pair": numbers[name], "image_id": name, **captions, "stand_in": stand_in})
-    return b"\xef\xbb\xbf" + text.getvalue().encode()  # the mark without which Excel misreads UTF-8
+    found = (
+        {"rater": rater, "pair": numbers[name], "image_id": name, "stand_in": stand_in}
+        | {column: rows[name][column] for column in _CAPTIONS}
+        for name in order
+    )
+    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], found)
 
 
 def read_sheets(paths: Sequence[Path]) -> Ratings:
@@ -124,7 +114,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
     captions: dict[str, tuple[str, ...]] = {}
     reasons: set[str] = set()
     for path in paths:
-        for where, row in _rows(path):
+        for where, row in read_sheet(path, ("rater", "pair", *CRITERIA)):
             rater, pair = row.get("rater", ""), row.get("pair", "")
             if not rater or not pair:
                 raise InputError(where, found=f"no {'pair' if rater else 'rater'}", expected="both in every row")
@@ -154,23 +144,6 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
         digest.update({"pair": pair, "captions": captions[pair]})
     scores = np.array([[rated[pair] for pair in pairs] for rated in ratings.values()], dtype=np.int64)
     return Ratings(tuple(ratings), pairs, scores, digest.hexdigest(), "; ".join(sorted(reasons - {""})) or None)
-
-
-def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(path, found="no such file", expected="a filled sheet") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, found=f"cannot be read ({error})", expected="a CSV file in UTF-8") from None
-    head = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
-    lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
-    if lacking := [name for name in ("rater", "pair", *CRITERIA) if name not in columns]:
-        raise InputError(path, found=f"no column {', '.join(lacking)}", expected="the columns of a sheet")
-    # Spreadsheets keep empty lines at the end.
-    return [(f"{path}, line {number}", dict(zip(columns, row, strict=False))) for number, row in lines[1:] if any(row)]
 
 
 def _rating(text: str, where: str) -> int:

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log2, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
 from loaders.errors import InputError
 
@@ -177,6 +176,8 @@ def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
     """
     difference = _vector(_differences(treatment, control), "outcomes")
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
+    from scipy import stats
+
     return McNemar(better, worse, min(1.0, 2 * float(stats.binom.cdf(min(better, worse), better + worse, 0.5))))
 
 
@@ -188,6 +189,8 @@ def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[floa
     difference = _vector(_differences(treatment, control), "outcomes")
     if not difference.any():
         return 0.0, 1.0
+    from scipy import stats
+
     found = stats.wilcoxon(difference)
     return float(found.statistic), float(found.pvalue)
 
@@ -266,6 +269,41 @@ def cohen_kappa(
     return Agreement(kappa, (float(low), float(high)), observed, len(one))
 
 
+def bootstrap_kappas(
+    first: ArrayLike,
+    second: ArrayLike,
+    levels: int,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+) -> Bootstrap:
+    """Bootstrap of Cohen's unweighted kappa of each column of two arrays (n, m) of ratings 0, 1, …, levels - 1.
+
+    One resample of rows serves all columns, so that means and differences of kappas have intervals too. A kappa that
+    chance alone explains, as where a rater gives one rating throughout, is 0.
+    """
+    one, two = _columns(first, "first"), _columns(second, "second")
+    if one.shape != two.shape:
+        raise InputError("second", found=f"shape {two.shape}", expected=f"{one.shape}, as first")
+    for name, ratings in (("first", one), ("second", two)):
+        if not np.isin(ratings, np.arange(levels)).all():
+            raise InputError(name, found="another rating", expected=f"integers from 0 to {levels - 1}")
+    cells = (one * levels + two).astype(np.int64)
+    marks = np.eye(levels * levels)[cells].reshape(len(one), -1)  # (n, m * levels * levels)
+
+    def kappas(counts: Floats) -> Floats:
+        table = counts.reshape(len(counts), one.shape[1], levels, levels)
+        total = table.sum(axis=(2, 3))
+        same = np.einsum("bmii->bm", table) * total
+        chance = (table.sum(axis=3) * table.sum(axis=2)).sum(axis=2)
+        beyond = total * total - chance
+        return np.where(beyond > 0, (same - chance) / np.where(beyond > 0, beyond, 1), 0.0)
+
+    sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
+    return Bootstrap(kappas(marks.sum(axis=0)[None])[0], kappas(sums))
+
+
 _POWERS = {"linear": 1, "quadratic": 2}
 
 
@@ -327,6 +365,8 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """Wilson's score interval of a proportion (1927): inside [0, 1], and of some width at 0 and at n."""
     if n < 1 or not 0 <= successes <= n:
         raise InputError("wilson_interval", found=f"{successes} of {n}", expected="0 <= successes <= n, n >= 1")
+    from scipy import stats
+
     z = float(stats.norm.ppf((1 + _share(level, "level")) / 2))
     rate, spread = successes / n, z * z / n
     centre = rate + spread / 2
@@ -335,6 +375,97 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     low = 0.0 if successes == 0 else (centre - half) / (1 + spread)
     high = 1.0 if successes == n else (centre + half) / (1 + spread)
     return low, high
+
+
+class Answers(NamedTuple):
+    """True and given labels of n answers, and the cluster (the case) of each."""
+
+    truth: Sequence[Hashable]
+    predicted: Sequence[Hashable]
+    clusters: Clusters
+
+
+def paired_bootstrap_classification(
+    treatment: Answers, control: Answers, labels: Sequence[Hashable], *, resamples: int = 10_000, seed: int = 0
+) -> Bootstrap:
+    """Bootstrap of treatment less control in (accuracy, macro F1, weighted F1), over the clusters of both.
+
+    The two need not have equally many answers in a cluster, or any in each. A replicate in which one has none at all is
+    left out; fewer than half left raises InputError.
+    """
+    order = {cluster: at for at, cluster in enumerate(dict.fromkeys((*treatment.clusters, *control.clusters)))}
+    sides = []
+    for side in (treatment, control):
+        marks = _answer_marks(side.truth, side.predicted, labels)
+        if len(side.clusters) != len(marks):
+            raise InputError("clusters", found=f"{len(side.clusters)} ids", expected=f"{len(marks)}, one an answer")
+        by_cluster = np.zeros((len(order), marks.shape[1]))
+        np.add.at(by_cluster, [order[cluster] for cluster in side.clusters], marks)
+        sides.append(by_cluster)
+    units = np.hstack(sides)
+    sums = resampled_sums(units, resamples=resamples, seed=seed)
+    counted = np.stack([np.split(half, 3, axis=1)[1].sum(axis=1) for half in np.split(sums, 2, axis=1)])
+    sums = sums[(counted > 0).all(axis=0)]
+    if len(sums) * 2 < resamples:
+        raise InputError(
+            "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
+        )
+    estimates, replicates = (_f1_differences(one) for one in (units.sum(axis=0)[None], sums))
+    return Bootstrap(estimates[0], replicates)
+
+
+def _f1_differences(sums: Floats) -> Floats:
+    one, other = (_f1_means(*np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
+    return np.stack(one, axis=1) - np.stack(other, axis=1)
+
+
+# ------------------------------------------------------------------------------------------- independent groups
+
+
+def kruskal_wallis(groups: Sequence[ArrayLike]) -> tuple[float, float]:
+    """H, corrected for ties, and p of "all groups come from one distribution" (scipy); (0.0, 1.0) where all are equal.
+
+    Raises InputError on fewer than two groups, an empty one, values that are not finite.
+    """
+    values = _groups(groups)
+    if len(np.unique(np.concatenate(values))) == 1:
+        return 0.0, 1.0
+    from scipy import stats
+
+    found = stats.kruskal(*values)
+    return float(found.statistic), float(found.pvalue)
+
+
+def mann_whitney(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
+    """U of the first group and two-sided p by the normal approximation with correction for ties and continuity."""
+    one, other = _groups([first, second])
+    if len(np.unique(np.concatenate([one, other]))) == 1:
+        return len(one) * len(other) / 2, 1.0
+    from scipy import stats
+
+    found = stats.mannwhitneyu(one, other, alternative="two-sided", method="asymptotic")
+    return float(found.statistic), float(found.pvalue)
+
+
+def unpaired_t(first: ArrayLike, second: ArrayLike) -> float:
+    """Two-sided p of Student's t test of two independent groups with one variance: what Table 7 of 3MDBench follows.
+
+    Without variance in both there is nothing to divide by: 1 where the means are equal, 0 where they are not.
+    """
+    one, other = _groups([first, second])
+    if min(len(one), len(other)) < 2:
+        raise InputError("groups", found="1 value", expected="2 or more in each: one has no variance")
+    if one.var() == 0 and other.var() == 0:
+        return float(one[0] == other[0])
+    from scipy import stats
+
+    return float(stats.ttest_ind(one, other).pvalue)
+
+
+def _groups(groups: Sequence[ArrayLike]) -> list[Floats]:
+    if len(groups) < 2:
+        raise InputError("groups", found=f"{len(groups)}", expected="2 or more")
+    return [_vector(group, f"group {at}") for at, group in enumerate(groups, start=1)]
 
 
 # -------------------------------------------------------------------------------------------- printed statistics

@@ -9,7 +9,7 @@ the head, is replaced by a fact of the manifest:
     {{ statistics.modality }}           a mapping to numbers, as a table of two columns; counts, the largest first
     {{ statistics.modality_by_split }}  a mapping to mappings, as a table of both
     {{ statistics.examples }}           a list of mappings, as a table with their keys as columns
-    {{ tables.splits }}                 ready: tables.splits, .stages, .exclusions, .sources, .files
+    {{ tables.splits }}                 ready: tables.splits, .configs, .stages, .exclusions, .sources, .files
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from huggingface_hub import DatasetCardData
 from pydantic import JsonValue
 
 from loaders.errors import ReleaseError
-from loaders.manifest import Manifest, order_splits
+from loaders.manifest import Config, Manifest, order_splits
 
 _HEAD = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}")
@@ -113,26 +113,38 @@ def _metadata(fields: dict[str, Any], manifest: Manifest) -> str:
                 "card", found=f"no {name!r} in the YAML head of the template", expected="the Hub's field"
             )
     data = DatasetCardData(**fields, size_categories=[size_category(_rows(manifest))])
-    splits = order_splits(manifest.splits)
-    files = [{"split": split, "path": f"data/{split}-*"} for split in splits]
-    MetadataConfigs({"default": {"data_files": files, "default": True}}).to_dataset_card_data(data)
-    facts = {
-        split: datasets.SplitInfo(split, manifest.splits[split].num_bytes, manifest.splits[split].rows)
-        for split in splits
-    }
-    info = datasets.DatasetInfo(
-        features=datasets.Features._from_yaml_list(manifest.features),
-        splits=datasets.SplitDict(facts),
-        download_size=download_size(manifest),
-        dataset_size=sum(split.num_bytes for split in manifest.splits.values()),
-    )
-    DatasetInfosDict({"default": info}).to_dataset_card_data(data)
+    configs, infos = {}, {}
+    for number, config in enumerate(manifest.named_configs()):
+        configs[config.name] = config_metadata(config, first=number == 0)
+        infos[config.name] = config_info(manifest, config)
+    MetadataConfigs(configs).to_dataset_card_data(data)
+    DatasetInfosDict(infos).to_dataset_card_data(data)
     return str(data.to_yaml(line_break="\n"))
 
 
-def download_size(manifest: Manifest) -> int:
-    """Bytes of the shards, as the Hub counts what `load_dataset` fetches."""
-    return sum(facts.size for name, facts in manifest.files.items() if name.startswith("data/"))
+def config_metadata(config: Config, *, first: bool) -> dict[str, Any]:
+    """What the YAML says of a config: the files of its splits, and which columns are read where not all are."""
+    said: dict[str, Any] = {"data_files": [{"split": split, "path": f"data/{split}-*"} for split in config.splits]}
+    if config.columns is not None:
+        said["columns"] = config.columns
+    return said | ({"default": True} if first else {})
+
+
+def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
+    """What is known of a config before it is loaded; a split counts with all of its columns."""
+    features = datasets.Features._from_yaml_list(manifest.features)
+    if config.columns is not None:
+        features = datasets.Features({name: features[name] for name in config.columns})
+    facts = {
+        split: datasets.SplitInfo(split, manifest.splits[split].num_bytes, manifest.splits[split].rows)
+        for split in config.splits
+    }
+    return datasets.DatasetInfo(
+        features=features,
+        splits=datasets.SplitDict(facts),
+        download_size=sum(manifest.files[name].size for split in config.splits for name in manifest.shards(split)),
+        dataset_size=sum(manifest.splits[split].num_bytes for split in config.splits),
+    )
 
 
 def _rows(manifest: Manifest) -> int:
@@ -141,12 +153,17 @@ def _rows(manifest: Manifest) -> int:
 
 def _tables(manifest: Manifest) -> dict[str, str]:
     splits = [(name, manifest.splits[name].rows) for name in order_splits(manifest.splits)]
+    configs = [
+        (f"`{c.name}`", ", ".join(c.splits), "all" if c.columns is None else len(c.columns))
+        for c in manifest.named_configs()
+    ]
     stages = [(s.name, s.rows_in, s.rows_out, sum(s.excluded.values())) for s in manifest.stages]
     excluded = [(s.name, reason, n) for s in manifest.stages for reason, n in sorted(s.excluded.items())]
     sources = [(s.name if s.url is None else f"[{s.name}]({s.url})", s.rows, s.licence) for s in manifest.sources]
     files = [(name, facts.size, f"`{facts.sha256[:16]}…`") for name, facts in sorted(manifest.files.items())]
     return {
         "splits": markdown_table(["split", "rows"], splits),
+        "configs": markdown_table(["config", "splits", "columns"], configs),
         "stages": markdown_table(["stage", "rows in", "rows out", "excluded"], stages),
         "exclusions": markdown_table(["stage", "reason", "rows"], excluded) if excluded else "No row was excluded.",
         "sources": markdown_table(["source", "rows", "licence"], sources),

@@ -25,6 +25,7 @@ from builders.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWri
 from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.manifest import (
+    Config,
     ContentDigest,
     ExclusionFacts,
     FileFacts,
@@ -59,6 +60,7 @@ def write_release(
     stages: Sequence[StageCount],
     measure: Measure,
     card: Callable[[Manifest], str],
+    configs: Sequence[Config] = (),
     stand_in: str | None = None,
     shard_bytes: int = SHARD_BYTES,
     overwrite: bool = False,
@@ -66,8 +68,8 @@ def write_release(
     """Stream `rows` into the release folder `out` and return its manifest.
 
     Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
-    path is kept) or None. `card` gets a manifest that lists all files but the card itself. An identical release at
-    `out` is left as it is; another one is replaced only with `overwrite`.
+    path is kept) or None. `configs` may name splits that no row is in. `card` gets a manifest that lists all files but
+    the card itself. An identical release at `out` is left as it is; another one is replaced only with `overwrite`.
 
     Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
     the counts of the stages do not add up; BuildError when a row does not fit `features`; BedsideError when the disk is
@@ -94,6 +96,7 @@ def write_release(
             statistics=None,
             exclusions=excluded,
             files=_list_files(folder),
+            configs=_with_rows(configs, splits),
             stand_in=stand_in,
         )
         for problem in manifest.check_counts():
@@ -104,6 +107,12 @@ def write_release(
         manifest.write(folder)
         _place(folder, out, manifest, overwrite)
     return manifest
+
+
+def _with_rows(configs: Sequence[Config], splits: Mapping[str, SplitFacts]) -> list[Config]:
+    """The configs, without what holds no row."""
+    found = [config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in configs]
+    return [config for config in found if config.splits]
 
 
 def _write_shards(

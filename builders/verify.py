@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import datasets
 import pyarrow as pa
@@ -18,14 +19,14 @@ from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
 
-from builders.cards import download_size
+from builders.cards import config_info, config_metadata
 from builders.hub_state import HUB_ERRORS, in_words
 from builders.pipeline import EXCLUSIONS
 from builders.release import CARD, EXCLUSIONS_FILE, Measure
 from builders.rows import Row
 from builders.shards import read_parquet
 from loaders.errors import HubError, ReleaseError
-from loaders.manifest import NAME, ContentDigest, Manifest, Problem, canonical_json, order_splits
+from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 
 RowCheck = Callable[[Row], list[str]]
 """What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""
@@ -61,7 +62,7 @@ def verify(folder: Path, *, row_check: RowCheck | None = None, measure: Measure 
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
     if (folder / CARD).is_file():
-        problems += _check_card(folder, manifest, features)
+        problems += _check_card(folder, manifest)
     elif CARD not in manifest.files:
         problems.append(Problem(CARD, "not listed in the manifest", "a card"))
     return problems
@@ -243,34 +244,57 @@ def _check_exclusion_schema(folder: Path) -> Problem | None:
     return None
 
 
-def _check_card(folder: Path, manifest: Manifest, features: datasets.Features) -> list[Problem]:
+def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     """The YAML of the card against the manifest: what the Hub and `load_dataset` would believe."""
     where = f"{CARD}: YAML"
     try:
         data = DatasetCard((folder / CARD).read_text(encoding="utf-8")).data
-        info = DatasetInfosDict.from_dataset_card_data(data)["default"]
-        config = MetadataConfigs.from_dataset_card_data(data)["default"]
-        files = {entry["split"]: entry["path"] for entry in config["data_files"]}
-        counts = {name: (split.num_examples, split.num_bytes) for name, split in (info.splits or {}).items()}
-    except (ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+        infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
+        problems = []
+        configs = manifest.named_configs()
+        for found in (set(infos), set(said)):
+            if found != {config.name for config in configs}:
+                problems.append(Problem(where, f"configs {sorted(found)}", str([config.name for config in configs])))
+        for number, config in enumerate(configs):
+            at = where if len(configs) == 1 else f"{where}: config {config.name}"
+            problems += _check_config(at, manifest, config, infos[config.name], said[config.name], first=number == 0)
+    except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
+    return problems
+
+
+def _check_config(
+    where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
+) -> list[Problem]:
+    """What the card says of one config against what it would be made to say now."""
+    expected, expected_info = config_metadata(config, first=first), config_info(manifest, config)
     problems = []
-    for split in sorted(counts.keys() | files.keys() | manifest.splits.keys()):
-        facts = manifest.splits.get(split)
-        expected = (facts.rows, facts.num_bytes) if facts else None
-        if counts.get(split) != expected:
+    files, expected_files = _paths(said), _paths(expected)
+    counts, expected_counts = _counts(info), _counts(expected_info)
+    for split in sorted(counts.keys() | files.keys() | expected_counts.keys()):
+        if counts.get(split) != expected_counts.get(split):
             found = f"(rows, bytes) {counts.get(split)}"
-            problems.append(Problem(f"{where}: dataset_info, split {split}", found, str(expected)))
-        glob = f"data/{split}-*" if facts else None
-        if files.get(split) != glob:
-            problems.append(Problem(f"{where}: configs, split {split}", f"path {files.get(split)!r}", repr(glob)))
-    if info.features != features:
-        problems.append(Problem(f"{where}: dataset_info", f"features {info.features}", str(features)))
-    sizes = (info.download_size, info.dataset_size)
-    expected_sizes = (download_size(manifest), sum(split.num_bytes for split in manifest.splits.values()))
+            problems.append(Problem(f"{where}: dataset_info, split {split}", found, str(expected_counts.get(split))))
+        if files.get(split) != expected_files.get(split):
+            found = f"path {files.get(split)!r}"
+            problems.append(Problem(f"{where}: configs, split {split}", found, repr(expected_files.get(split))))
+    rest, expected_rest = ({n: v for n, v in one.items() if n != "data_files"} for one in (said, expected))
+    if rest != expected_rest:
+        problems.append(Problem(f"{where}: configs", str(rest), str(expected_rest)))
+    if info.features != expected_info.features:
+        problems.append(Problem(f"{where}: dataset_info", f"features {info.features}", str(expected_info.features)))
+    sizes, expected_sizes = ((one.download_size, one.dataset_size) for one in (info, expected_info))
     if sizes != expected_sizes:
         problems.append(Problem(f"{where}: download_size, dataset_size", str(sizes), str(expected_sizes)))
     return problems
+
+
+def _paths(said: Mapping[str, Any]) -> dict[str, str]:
+    return {entry["split"]: entry["path"] for entry in said["data_files"]}
+
+
+def _counts(info: datasets.DatasetInfo) -> dict[str, tuple[int, int]]:
+    return {name: (split.num_examples, split.num_bytes) for name, split in (info.splits or {}).items()}
 
 
 def _differences(where: str, said: object, measured: object) -> list[Problem]:

@@ -111,7 +111,7 @@ class Workspace:
                 expected="the batch that an earlier stage wrote",
                 do="Delete this file if it is there and run the same command again: it will be computed anew",
             )
-        # Not pq.read_table: its thread may let go of these bytes only while the interpreter ends, which aborts the process.
+        # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
         with pq.ParquetFile(pa.BufferReader(data)) as file:
             return file.read(use_threads=False)
 

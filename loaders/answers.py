@@ -6,6 +6,10 @@
 One SQLite file in WAL mode. Each answer is committed before it is returned, so a killed run loses at most the requests
 in flight; several processes may write to one store at once. A request is known by the SHA-256 of its JSON (model and
 address, messages with digests of images, settings, schema, namespace), which is stored beside the answer.
+
+A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
+in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;
+a power cut may undo the last answers (never the file), and they are asked again.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -59,8 +64,9 @@ class AnswerStore:
     BedsideError when the disk is full; so does `ask`, as damage may come to light late.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, dialogue: bool = False) -> None:
         self.path = path
+        self._dialogue = dialogue
         self.usage = Usage()
         self._in_flight: dict[str, asyncio.Event] = {}
         with self._explained():
@@ -70,7 +76,9 @@ class AnswerStore:
             self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
             try:
                 # A power cut may undo a commit in WAL mode, unless each one is synced.
-                self._connection.execute("PRAGMA synchronous = FULL")
+                self._connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
+                if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
+                    self._connection.execute("PRAGMA wal_autocheckpoint = 10000")
                 self._connection.execute("SELECT digest FROM answers LIMIT 1")
             except BaseException:
                 self._connection.close()
@@ -103,7 +111,7 @@ class AnswerStore:
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
-        request = _request(model, messages, temperature, max_tokens, seed, json_schema, namespace)
+        request = _request(model, messages, temperature, max_tokens, seed, json_schema, namespace, self._dialogue)
         digest = hashlib.sha256(request.encode("ascii")).hexdigest()
         while True:
             stored = self._read(digest)
@@ -269,20 +277,18 @@ def _request(
     seed: int | None,
     json_schema: Mapping[str, Any] | None,
     namespace: str,
+    dialogue: bool,
 ) -> str:
     identity = model.identity
+    told = [
+        {"role": message.role, "text": message.text, "images": [_image_digest(image) for image in message.images]}
+        for message in messages
+    ]
     return _plain(
         {
             # Not the client's version: an upgrade must not buy every answer again.
             "model": {"name": identity["name"], "base_url": identity["base_url"]},
-            "messages": [
-                {
-                    "role": message.role,
-                    "text": message.text,
-                    "images": [hashlib.sha256(read_image(image)[0]).hexdigest() for image in message.images],
-                }
-                for message in messages
-            ],
+            "messages": hashlib.sha256(_plain(told).encode("ascii")).hexdigest() if dialogue else told,
             "temperature": float(temperature),
             "max_tokens": max_tokens,
             "seed": seed,
@@ -290,6 +296,15 @@ def _request(
             "namespace": namespace,
         }
     )
+
+
+def _image_digest(image: Path | bytes) -> str:
+    return hashlib.sha256(read_image(image)[0]).hexdigest() if isinstance(image, Path) else _bytes_digest(image)
+
+
+@lru_cache(maxsize=32)  # a dialogue shows its image again in each request
+def _bytes_digest(image: bytes) -> str:
+    return hashlib.sha256(read_image(image)[0]).hexdigest()
 
 
 def _plain(value: object) -> str:

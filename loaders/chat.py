@@ -3,9 +3,9 @@
     model = open_model("openai/gpt-4o-mini")
     answer = await model.ask([Message("user", "Say hello.")], temperature=0, max_tokens=64)
 
-Names are those of inspect_ai, which is used as a plain library (no evaluation, no cache, no log): `openai/...`,
-`anthropic/...`, `google/...`, `vllm/...`, `hf/...`, and `openai-api/<provider>/<model>` for any server that speaks the
-OpenAI protocol. `scripted/...` are deterministic offline models (`loaders.scripted_chat`).
+Names are those of inspect_ai, used as a plain library (no cache, and no log but that of an evaluation in which a model
+is asked): `openai/...`, `anthropic/...`, `google/...`, `vllm/...`, `hf/...`; `openai-api/<provider>/<model>` for any
+server that speaks the OpenAI protocol. `scripted/...` are deterministic offline models (`loaders.scripted_chat`).
 
 What a model says is an `Answer`, be it garbage or nothing at all. A model that cannot be reached, or that still fails
 after the bounded retries, is a `ModelError`; so is a wrong name or a missing key, as early as the provider tells.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import copy
+import json
 import logging
 import math
 import os
@@ -23,11 +24,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from loaders.errors import BedsideError, InputError, MissingExtra, ModelError
+from loaders.errors import BedsideError, InputError, MissingExtra, ModelError, ModelRefused
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
@@ -91,9 +93,13 @@ class ChatModel(ABC):
         `seed` and `json_schema` (a JSON Schema of the wanted answer) are passed on to providers that take them; neither
         is a promise, so callers check what comes back.
 
-        Raises ModelError when the model cannot be reached or refuses the request; InputError for an image that cannot
-        be read.
+        Raises ModelError when the model cannot be reached or refuses the request (ModelRefused where it would refuse
+        any other too); InputError for an image that cannot be read.
         """
+
+    def in_role(self, role: str) -> tuple[ChatModel, Any]:
+        """This model for one role of an evaluation, and the inspect_ai model behind it (None where there is none)."""
+        return self, None
 
 
 def open_model(
@@ -131,20 +137,38 @@ def open_model(
         # Not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
     try:
-        import inspect_ai
-        from inspect_ai.model import GenerateConfig, get_model
+        from inspect_ai import model as models
     except ImportError:
         raise MissingExtra.named("inspect_ai", extra="dialogue", purpose=f"the chat model {name}") from None
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
-    config = GenerateConfig(max_connections=1) if provider == "hf" else GenerateConfig()
+    config = models.GenerateConfig(max_connections=1) if provider == "hf" else models.GenerateConfig()
     try:
-        model = get_model(name, config=config, base_url=base_url, memoize=False)
+        model = models.get_model(name, config=config, base_url=base_url, memoize=False)
     except Exception as error:
         raise _unusable(name, error, _secrets()) from None
     key = getattr(model.api, "api_key", None) or ""
     if key != key.strip() or not key.isascii() or not key.isprintable():
         raise ModelError(name, found="its API key holds a space, line break or other character that no key has")
-    return _InspectModel(name, model, timeout, max_retries, base_url, f"inspect_ai {inspect_ai.__version__}", sleep)
+    return of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
+
+
+def of_inspect(
+    model: Any,
+    *,
+    name: str | None = None,
+    timeout: float = 120,
+    max_retries: int = 5,
+    base_url: str | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> ChatModel:
+    """An `inspect_ai.model.Model`, such as the one of a role in an evaluation, as a chat model of ours.
+
+    It is asked with our bounded retries and tells its errors our way; in an evaluation its requests are in the log.
+    """
+    import inspect_ai
+
+    client = f"inspect_ai {inspect_ai.__version__}"
+    return _InspectModel(name or str(model), model, timeout, max_retries, base_url, client, sleep)
 
 
 def read_image(image: Path | bytes) -> tuple[bytes, str]:
@@ -194,6 +218,13 @@ class _InspectModel(ChatModel):
     @property
     def identity(self) -> dict[str, str]:
         return dict(self._identity)
+
+    def in_role(self, role: str) -> tuple[ChatModel, Any]:
+        # Copies that share client and weights: the role is written into the model, and one model may play two roles.
+        mine = copy.copy(self)
+        mine._model = copy.copy(self._model)
+        mine._model._set_role(role)
+        return mine, mine._model
 
     async def ask(
         self,
@@ -261,9 +292,11 @@ class _InspectModel(ChatModel):
             return _unusable(self.name, error, self._secrets)
         status = getattr(_cause(error), "status_code", None)
         if status in (401, 403):
-            return ModelError(self.name, found=f"refused the API key: {text}", do="Check the key and what it may use")
+            do = "Check the key and what it may use"
+            return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
         if status == 404:
-            return ModelError(self.name, found=f"is not there: {text}", do="Check the model's name and the base URL")
+            do = "Check the model's name and the base URL"
+            return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not _passing(error):
             return ModelError(self.name, found=f"refused the request or failed: {text}")
         counted = "1 try" if tries == 1 else f"{tries} tries"
@@ -302,6 +335,14 @@ class _InspectModel(ChatModel):
 
 
 def _to_inspect(message: Message) -> Any:
+    """The message in inspect_ai's form: the same object for the same message, which its log then holds once."""
+    if any(isinstance(image, Path) for image in message.images):
+        return inspect_message(message)  # a file may have changed
+    return (_picture if message.images else _text)(message)
+
+
+def inspect_message(message: Message) -> Any:
+    """The message in inspect_ai's form, for a log; images are in it, never their paths. Raises InputError."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
 
     if message.role == "system":
@@ -317,12 +358,23 @@ def _to_inspect(message: Message) -> Any:
     return ChatMessageUser(content=content)
 
 
+# A dialogue repeats its messages, some 150 of them; sixteen under way at once must fit.
+_text = lru_cache(maxsize=4096)(inspect_message)
+_picture = lru_cache(maxsize=32)(inspect_message)  # few, as each holds an image
+
+
 def _response_schema(json_schema: Mapping[str, Any]) -> Any:
+    return _parsed_schema(json.dumps(json_schema))
+
+
+@lru_cache(maxsize=64)
+def _parsed_schema(text: str) -> Any:
     from inspect_ai.model import ResponseSchema
     from inspect_ai.util import JSONSchema
 
-    schema = JSONSchema.model_validate(dict(json_schema))
-    if schema.model_dump(exclude_none=True) != dict(json_schema):
+    json_schema = json.loads(text)
+    schema = JSONSchema.model_validate(json_schema)
+    if schema.model_dump(exclude_none=True) != json_schema:
         raise ValueError("json_schema holds keywords that inspect_ai does not pass on to providers")
     return ResponseSchema(name="answer", json_schema=schema)
 
@@ -390,10 +442,10 @@ def _unusable(name: str, error: Exception, secrets: Sequence[str]) -> BedsideErr
         )
     if "defined in the environment" in text:
         do = "Set it there and run again; a local server that needs no key takes any word"
-        return ModelError(name, found=text, do=do)
+        return ModelRefused(name, found=text, do=do)
     if "not recognized" in text:
-        return ModelError(name, found=text, do="Providers: https://inspect.aisi.org.uk/providers.html")
-    return ModelError(name, found=f"cannot be opened: {text or type(error).__name__}")
+        return ModelRefused(name, found=text, do="Providers: https://inspect.aisi.org.uk/providers.html")
+    return ModelRefused(name, found=f"cannot be opened: {text or type(error).__name__}")
 
 
 def _secrets(*known: str | None) -> list[str]:

@@ -35,6 +35,7 @@ from loaders.manifest import NAME, Manifest, file_digest, order_splits
 REGISTRY = {
     "medlaybench-v": "loaders.medlaybench_v",
     "3mdbench": "loaders.threemdbench",
+    "medconceal": "loaders.medconceal",
 }
 
 OFFICIAL = "official"

@@ -4,6 +4,7 @@
     ├── InputError      a file, row or option that cannot be used
     ├── MissingExtra    an optional package that is not installed
     ├── ModelError      a chat model, encoder or model pack that cannot be used or does not answer
+    │   └── ModelRefused    a chat model that would refuse every other request too: a wrong key, name or address
     ├── ReleaseError    a release whose files, counts or digests do not agree
     └── HubError        the Hub refused, vanished or holds something else
 
@@ -64,6 +65,10 @@ class MissingExtra(BedsideError):
 
 class ModelError(BedsideError):
     """A chat model, encoder or model pack cannot be used or does not answer."""
+
+
+class ModelRefused(ModelError):
+    """A chat model refuses, and would refuse every other request of the run: a wrong key, name or address."""
 
 
 class ReleaseError(BedsideError):

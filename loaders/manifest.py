@@ -91,6 +91,17 @@ class SplitFacts(_Part):
     content_digest: Sha256
 
 
+class Config(_Part):
+    """A part of a release with a name of its own, `load_dataset(repo, name)`: some splits, and which of their columns.
+
+    `columns` None means all.
+    """
+
+    name: str
+    splits: list[str]
+    columns: list[str] | None = None
+
+
 class ExclusionFacts(_Part):
     """The rows of exclusions.parquet."""
 
@@ -126,6 +137,8 @@ class Manifest(_Part):
     statistics: JsonValue
     exclusions: ExclusionFacts
     files: dict[Annotated[str, AfterValidator(_inside)], FileFacts]
+    configs: list[Config] = []
+    """The first is what `load_dataset` gives without a name. None: a single one, `default`, holds all splits."""
     stand_in: str | None = None
     """Why the content is a stand-in (sample data, scripted models); None when it is not."""
 
@@ -170,7 +183,7 @@ class Manifest(_Part):
         Raises: ReleaseError when a number in it is NaN or infinite, which JSON cannot say.
         """
         try:
-            facts = self.model_dump(mode="python")
+            facts = self.model_dump(mode="python", exclude=set() if self.configs else {"configs"})
             return json.dumps(facts, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         except ValueError as error:
             raise ReleaseError(NAME, found=str(error), expected="finite numbers in statistics and settings") from error
@@ -228,6 +241,25 @@ class Manifest(_Part):
             problems.append(
                 Problem(f"{NAME}: content_digest", self.content_digest, f"{digest}, from those of the splits")
             )
+        return problems + self._check_configs()
+
+    def named_configs(self) -> list[Config]:
+        """The configs, or the one that holds everything."""
+        return self.configs or [Config(name="default", splits=order_splits(self.splits))]
+
+    def _check_configs(self) -> list[Problem]:
+        where = f"{NAME}: configs"
+        named = sorted({split for config in self.named_configs() for split in config.splits})
+        problems = []
+        if named != sorted(self.splits):
+            problems.append(Problem(where, f"splits {named}", f"each of {sorted(self.splits)}"))
+        names = [config.name for config in self.configs]
+        if len(set(names)) < len(names):
+            problems.append(Problem(where, f"names {names}", "each once"))
+        columns = {str(feature.get("name")) for feature in self.features}
+        for config in self.configs:
+            if unknown := sorted(set(config.columns or ()) - columns):
+                problems.append(Problem(f"{where}: {config.name}", f"columns {unknown}", "columns of the release"))
         return problems
 
     def shards(self, split: str) -> list[str]:

@@ -22,6 +22,7 @@ from datasets import Features, Image, List, Value
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.manifest import Config
 
 KEY = "image_id"
 DOMAINS = ("dermatology", "ophthalmology", "throat/mucosae", "dental", "nails")
@@ -49,6 +50,23 @@ FEATURES = Features(
         "licence_asserted_by": Value("string"),
         "attribution": Value("string"),
     }
+)
+SPOKEN = (
+    "general_complaint",
+    "general_complaint_source",
+    "complaints",
+    "complaints_source",
+    "complaints_status",
+    "personality",
+)
+"""What a patient says, and how: columns that only the test split fills."""
+
+# What plain `load_dataset` gives: the cases of the benchmark, and by name the photos with their diagnoses.
+_PHOTOS = [name for name in FEATURES if name not in SPOKEN]
+CONFIGS = (
+    Config(name="default", splits=["test"]),
+    Config(name="train", splits=["train"], columns=_PHOTOS),
+    Config(name="validation", splits=["validation"], columns=_PHOTOS),
 )
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from builders.curation import review
+from builders.curation.review import read_queue
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY
 from builders.medlaybench_v.prompts import CONDITIONS
@@ -18,9 +20,11 @@ from builders.threemdbench.measure import FLOOR
 from loaders.errors import InputError
 from loaders.manifest import Manifest, order_splits
 from loaders.threemdbench import DOMAINS, NAMES
+from scripts import build_medconceal
 from scripts.console import errors, interruptible, output, table
 
 app = typer.Typer(help="Build a release of a corpus from its sources.", no_args_is_help=True)
+app.command("medconceal")(build_medconceal.command)
 
 
 @app.callback()
@@ -150,6 +154,8 @@ def summarise(out: Path, manifest: Manifest) -> None:
     output.print(stages)
     if manifest.corpus == threemdbench_recipe.CORPUS:
         _summarise_photos(manifest)
+    elif manifest.corpus == build_medconceal.CORPUS:
+        build_medconceal.summarise_cases(manifest)
     else:
         _summarise_captions(manifest)
     output.print(f"Release: {out}   content {manifest.content_digest[:16]}…", highlight=False)
@@ -199,6 +205,9 @@ def threemdbench(
     ),
     mixed_labels: bool = typer.Option(
         False, "--mixed-labels", help="Let classes in that hold other conditions too (match `mixed`)."
+    ),
+    decisions: list[Path] = typer.Option(
+        [], metavar="FILE", help="Decisions on borderline photos, exported from `bedside review`. May be repeated."
     ),
     licence: list[str] = typer.Option(
         [], metavar="NAME=LICENCE", help="Licence of a source's photos that state none, on your word. May be repeated."
@@ -252,6 +261,9 @@ def threemdbench(
 
         bedside build 3mdbench --source scin=scin/ --source fitzpatrick17k=fitzpatrick17k.csv --source
         oral=oral/ --licence oral=CC0-1.0 --total 5992 --out runs/photos
+
+    A public test split beside private train and validation splits is two releases from the same options, one with
+    `--splits test`, one with `--splits train,validation`, the latter published with `--private`.
     """
     options = threemdbench_recipe.Options(
         sources=tuple(source),
@@ -259,6 +271,7 @@ def threemdbench(
         licences=_pairs("--licence", licence),
         allowed_licences=frozenset(allow_licence),
         mixed_labels=mixed_labels,
+        decisions=tuple(decisions),
         total=total,
         floor=floor,
         prevalence=prevalence,
@@ -273,16 +286,23 @@ def threemdbench(
         limits=Limits(pause=pause),
         gate_text=gate_text,
     )
+    workspace = work or out.with_name(out.name + ".work")
     with bars(errors) as progress:
         manifest = threemdbench_recipe.build(
             options,
             out,
-            workspace=work or out.with_name(out.name + ".work"),
+            workspace=workspace,
             workers=workers,
             progress=progress,
             overwrite=overwrite,
         )
     summarise(out, manifest)
+    if waiting := sum(item.decided is None for item in read_queue(workspace / review.NAME)):
+        output.print(
+            f"{waiting:,} photos are borderline: bedside review {workspace} -o review.html",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _pairs(option: str, texts: list[str]) -> dict[str, str]:
@@ -317,3 +337,10 @@ def _summarise_photos(manifest: Manifest) -> None:
         f"{statistics['below_floor']} of {len(NAMES)}.",
         highlight=False,
     )
+    decisions = manifest.settings.get("decisions")
+    if isinstance(decisions, dict):
+        output.print(
+            f"Decisions: {decisions['accepted']:,} accepted, {decisions['rejected']:,} rejected; "
+            f"{decisions['without a photo']:,} about photos that are not there, or are other files now.",
+            highlight=False,
+        )

@@ -13,7 +13,25 @@ import typer
 
 from loaders import __version__
 from loaders.errors import BedsideError
-from scripts import audit, build, compare, curate, demo, diff, info, preview, publish, report, run, sheet, verify
+from scripts import (
+    audit,
+    build,
+    choose,
+    compare,
+    contrast,
+    curate,
+    demo,
+    diff,
+    fit_policy,
+    info,
+    preview,
+    publish,
+    report,
+    review,
+    run,
+    sheet,
+    verify,
+)
 from scripts.console import errors, interruptible
 
 app = typer.Typer(
@@ -27,9 +45,25 @@ app = typer.Typer(
 )
 app.add_typer(build.app, name="build")
 app.add_typer(run.app, name="run")
-for module in (verify, preview, diff, publish, audit, info, compare, report, sheet, curate, demo):
+app.add_typer(choose.app, name="select")
+for module in (
+    verify,
+    preview,
+    diff,
+    publish,
+    audit,
+    info,
+    compare,
+    contrast,
+    report,
+    sheet,
+    curate,
+    review,
+    demo,
+):
     app.command(name=module.__name__.rpartition(".")[2])(interruptible(module.command))
 app.command(name="ratings")(interruptible(sheet.ratings))
+app.command(name="fit-policy")(interruptible(fit_policy.command))
 
 # The class of every complaint about the command line itself. Newer releases of typer bring their own copy of click, so
 # it is reached through a name that typer exports.
@@ -68,7 +102,7 @@ def execute(arguments: list[str] | None = None) -> int:
         return 130
     except BedsideError as error:
         errors.print("Error", style="bold red", end=" ")
-        errors.print(error.where, style="bold", highlight=False, markup=False)
+        errors.print(error.where, style="bold", highlight=False, markup=False, soft_wrap=True)
         for label, text in (("found", error.found), ("expected", error.expected), ("do", error.do)):
             if text:
                 errors.print(f"  {label:<9}{text}", highlight=False, markup=False, soft_wrap=True)

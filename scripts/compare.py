@@ -40,7 +40,10 @@ def command(
         return
     read = read_runs(runs, different_data=different_data)
     pairs = [pair for pair in compare(read) if _wanted(pair.own.table, only)]
-    if all(pair.paper is None for pair in pairs):
+    joined = [pair for pair in pairs if pair.paper]
+    # Of tables that the paper prints for other models, settings or samples, own numbers are worth a look by themselves.
+    alone = [] if joined else [pair for pair in pairs if published(pair.own.paper, pair.own.table)]
+    if not joined and not alone:
         tables = ", ".join(sorted({pair.own.table for pair in pairs})) or f"none in {', '.join(only)}"
         raise InputError(
             ", ".join(map(str, runs)),
@@ -51,8 +54,14 @@ def command(
     if as_json:
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
         return
-    shown = pairs if everything else [pair for pair in pairs if pair.paper]
+    shown = pairs if everything else joined or alone
     _print(shown)
+    if alone:
+        output.print(
+            "\nThe paper prints these tables for other models, settings or cases: `bedside report` shows both in one.",
+            style="yellow",
+            highlight=False,
+        )
     if len(shown) < len(pairs):
         output.print(
             f"\n{len(pairs) - len(shown):,} more have no counterpart in the paper (--all, --json)", highlight=False

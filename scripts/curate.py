@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+from rich.table import Table
 
 from builders.progress import bars
 from scripts.console import errors, output, table
+
+if TYPE_CHECKING:
+    from builders.curation.curate import Curation
 
 
 def command(
@@ -38,21 +44,43 @@ def command(
 
     with bars(errors) as progress:
         curation = curate_folder(folder, out, table=listing, index=index, workers=workers, progress=progress)
-    unreadable = sum(one.content is None for one in curation.files)
-    kept = sum(decision.kept for decision in curation.decisions)
-    flagged = sum(bool(judgement and judgement.flags) for judgement in curation.judgements)
+    _print(curation)
+    output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+    return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in curation.leaks) else 0
+
+
+def _print(curation: Curation) -> None:
+    """Every file once, by what becomes of it and why; the flags; and the clusters that cross something."""
+    kept = [decision.kept for decision in curation.decisions]
+    reasons = Counter(decision.reason for decision in curation.decisions)
+    broken = Counter(one.reason for one in curation.files if one.content is None)
+    flags = [judgement.flags for judgement in curation.judgements if judgement]
     shown = table("", "what", "files", right=("files",))
     shown.add_row("files", f"{len(curation.files):,}")
-    shown.add_row("  unreadable", f"{unreadable:,}")
-    shown.add_row("  copies", f"{len(curation.files) - unreadable - kept:,}")
-    shown.add_row("  kept", f"{kept:,}")
-    shown.add_row("with a quality flag", f"{flagged:,}")
+    shown.add_row("kept", f"{sum(kept):,}")
+    for reason in ("unique", "best_copy", "same_scene"):
+        _add(shown, reason, reasons[reason])
+    shown.add_row("left out as copies", f"{len(kept) - sum(kept) - reasons['unreadable']:,}")
+    for reason in ("same_bytes", "same_pixels", "near_copy"):
+        _add(shown, reason, reasons[reason])
+    shown.add_row("left out as unreadable", f"{reasons['unreadable']:,}")
+    for reason, count in sorted(broken.items()):
+        _add(shown, reason, count)
+    shown.add_row("with a quality flag", f"{sum(map(bool, flags)):,}")
+    for flag, count in Counter(flag for several in flags for flag in several).most_common():
+        _add(shown, flag, count)
     output.print(shown)
-    crossing = [leak for leak in curation.leaks if leak.boundary == "split"]
+    if not curation.leaks:
+        return
+    columns = ("clusters", "files", "pictures, same bytes")
+    shown = table("\nClusters that cross", "what", *columns, right=columns)
     for boundary in ("split", "label", "source"):
-        found = [leak for leak in curation.leaks if leak.boundary == boundary]
-        if found:
-            exact = sum(leak.exact for leak in found)
-            output.print(f"{len(found):,} cluster(s) cross {boundary}s, {exact:,} by the same bytes", style="yellow")
-    output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
-    return 1 if fail_on_leaks and crossing else 0
+        if found := [leak for leak in curation.leaks if leak.boundary == boundary]:
+            files, same = (sum(len(leak.files) for leak in found), sum(leak.same_bytes for leak in found))
+            shown.add_row(f"{boundary}s", f"{len(found):,}", f"{files:,}", f"{same:,}")
+    output.print(shown, style="yellow")
+
+
+def _add(shown: Table, reason: str, count: int) -> None:
+    if count:
+        shown.add_row("  " + reason.replace("_", " "), f"{count:,}")

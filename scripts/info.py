@@ -46,7 +46,7 @@ def _describe(names: list[str]) -> None:
             shown.add_row(column, _type(feature))
         output.print(shown, markup=False)
         rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
-        output.print(f"authors' release: {known.official_repo} ({rows})\n", highlight=False)
+        output.print(f"authors' release: {known.official_repo} ({rows or 'splits not documented'})\n", highlight=False)
 
 
 def _type(feature: object) -> str:

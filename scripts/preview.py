@@ -14,12 +14,15 @@ from scripts.console import output
 def command(
     source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a data set on the Hub."),
     out: Path = typer.Option(Path("preview.html"), "--out", "-o", metavar="FILE", help="The page to write."),
-    pairs: int = typer.Option(40, min=0, help="How many pairs to show."),
-    seed: int = typer.Option(0, help="Which pairs are drawn."),
+    rows: int = typer.Option(40, "--rows", "--pairs", min=0, help="How many rows to show."),
+    seed: int = typer.Option(0, help="Which rows are drawn."),
 ) -> None:
-    """Write one self-contained HTML page: counts, exclusions, and a sample of the pairs with their gates.
+    """Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
+
+    Pairs of captions come with their gates, photos with what their patients say. Names of files and patients are left
+    out.
 
     Example: `bedside preview runs/medlaybench-v -o preview.html`
     """
-    page = write_preview(resolve(source), out, pairs=pairs, seed=seed)
+    page = write_preview(resolve(source), out, rows=rows, seed=seed)
     output.print(f"{page}", highlight=False, soft_wrap=True)

@@ -1,40 +1,57 @@
-"""`bedside sheet` and `bedside ratings`: human evaluation, from blank sheets to Table 4."""
+"""`bedside sheet` and `bedside ratings`: human evaluation, from blank sheets to the papers' tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import typer
+from datasets import Image
 from rich.table import Table
 
-from baselines.published import published
+from baselines.published import counterpart, published
 from baselines.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets, write_sheets
+from baselines.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets, write_relevance_sheets
 from baselines.results import Result, write_run
+from baselines.sheets import read_sheet
 from builders.verify import resolve
 from loaders.corpus import load
+from loaders.errors import InputError
 from loaders.manifest import Manifest
 from scripts.console import output, table
 
 
 def command(
-    release: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release of MedLayBench-V."),
+    release: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release of MedLayBench-V or 3MDBench."),
     out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
-    pairs: int = typer.Option(100, min=2, metavar="N", help="Pairs to rate."),
-    raters: int = typer.Option(
-        3, min=1, metavar="N", help="Raters; each gets a sheet, with the pairs in another order."
+    pairs: int | None = typer.Option(None, min=2, metavar="N", help="Pairs of captions to rate [100]."),
+    raters: int | None = typer.Option(
+        None, min=1, metavar="N", help="Raters; each gets a sheet, in another order [3]."
     ),
-    seed: int = typer.Option(0, help="Which pairs, and in which order."),
+    seed: int = typer.Option(0, help="What is drawn, and in which order."),
     split: str = typer.Option("test", metavar="NAME", help="Split to draw from."),
 ) -> None:
-    """Write blank rating sheets and instructions for a human evaluation (Table 4).
+    """Write blank sheets and instructions for a human evaluation.
 
-    Example: `bedside sheet runs/mine -o study/sheet.csv`
+    Of MedLayBench-V: pairs of captions, rated by four criteria (Table 4). Of 3MDBench: one case of each diagnosis with
+    its photo, whose complaints physicians mark as relevant or not (Appendix C).
+
+    Examples: `bedside sheet runs/mine -o study/sheet.csv`, `bedside sheet runs/3mdbench --raters 2 -o study/sheet.csv`
     """
     folder = resolve(release)
     manifest = Manifest.read(folder)
-    rows = load("medlaybench-v", split, source=folder).remove_columns("image")
-    written = write_sheets(rows, out, pairs=pairs, raters=raters, seed=seed, stand_in=manifest.stand_in)
-    output.print(f"{pairs} pairs for {raters} raters:", highlight=False)
+    raters = raters or 3
+    if manifest.corpus == "3mdbench":
+        if pairs is not None:
+            raise InputError("--pairs", found="a release of 3mdbench", expected="one case of each diagnosis is drawn")
+        photos = load("3mdbench", split, source=folder).cast_column("image", Image(decode=False))
+        written = write_relevance_sheets(photos, out, raters=raters, seed=seed, stand_in=manifest.stand_in)
+        written = [path for path in written if path.parent == out.parent]
+        output.print(f"complaints for {raters} raters, and the photos beside them:", highlight=False)
+    else:
+        rows = load("medlaybench-v", split, source=folder).remove_columns("image")
+        pairs = pairs or 100
+        written = write_sheets(rows, out, pairs=pairs, raters=raters, seed=seed, stand_in=manifest.stand_in)
+        output.print(f"{pairs} pairs for {raters} raters:", highlight=False)
     for path in written:
         output.print(f"  {path}", highlight=False, soft_wrap=True)
 
@@ -44,10 +61,18 @@ def ratings(
     out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also write the results as a run."),
     seed: int = typer.Option(0, help="Seed of the bootstrap."),
 ) -> None:
-    """Print Table 4 of filled rating sheets: mean ± SD, agreement, and whether the paper's own values are possible.
+    """Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.
+
+    Of captions: Table 4, mean ± SD, and whether they are possible. Of complaints: Appendix C, shares found relevant.
 
     Example: `bedside ratings study/sheet-R*.csv -o runs/ratings`
     """
+    if any(MARK in row for _, row in read_sheet(sheets[0], ())):
+        relevance = read_relevance_sheets(sheets)
+        results = evaluate_relevance(relevance, seed=seed)
+        _print_relevance(results)
+        _finish(results, relevance.stand_in, out)
+        return
     read = read_sheets(sheets)
     results = evaluate(read, seed=seed)
     cells = {(result.row, result.column): result for result in results}
@@ -68,13 +93,41 @@ def ratings(
         agreement.add_row(row, *(_agreement(result) for result in found))
     if len(read.raters) > 1:
         output.print(agreement, highlight=False)
-    if read.stand_in:
-        output.print(f"\nstand-in, no reproduction: {read.stand_in}", style="yellow", highlight=False)
+    _finish(results, read.stand_in, out)
+
+
+def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
+    if stand_in:
+        output.print(f"\nstand-in, no reproduction: {stand_in}", style="yellow", highlight=False)
     if out:
         record = results[0].record
         assert record is not None
         write_run(out, record, results)
         output.print(f"\nrun: {out}", highlight=False)
+
+
+def _print_relevance(results: list[Result]) -> None:
+    """Appendix C: what was found relevant, by whom, beside the paper; then agreement."""
+    shown = table(
+        "Relevant complaints (Appendix C)", "rater", "complaints", "relevant", "paper", right=("relevant", "paper")
+    )
+    agreement = table("\nAgreement", "raters", "measure", "value")
+    for result in results:
+        if result.unit != "percent":
+            agreement.add_row(result.row, result.column, _agreement(result))
+            continue
+        assert result.value is not None and result.ci95 is not None
+        low, high = result.ci95
+        number = counterpart(result)
+        shown.add_row(
+            result.row,
+            result.column,
+            f"{result.value:.1f} % ({low:.1f} to {high:.1f}), {result.numerator:.0f} of {result.n}",
+            f"{number.printed} %" if number else "",
+        )
+    output.print(shown, highlight=False)
+    if agreement.row_count:
+        output.print(agreement, highlight=False)
 
 
 def _mean_sd(cells: dict[tuple[str, str], Result], rater: str, name: str) -> str:

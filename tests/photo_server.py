@@ -98,11 +98,15 @@ def garbles(handler: _Handler) -> None:
 
 
 class PhotoServer:
-    """Serves `pages` by path; a list of behaviours is gone through, the last one for ever. `asked` counts requests."""
+    """Serves `pages` by path; a list of behaviours is gone through, the last one for ever.
+
+    `asked` counts requests by path, but for robots.txt, which `robots` counts.
+    """
 
     def __init__(self, pages: dict[str, Behaviour | list[Behaviour]]) -> None:
         self.pages = pages
         self.asked: Counter[str] = Counter()
+        self.robots = 0
         self.agents: set[str] = set()
         self.stopping = threading.Event()
         self._lock = threading.Lock()
@@ -125,8 +129,12 @@ class PhotoServer:
 
     def behaviour(self, path: str, agent: str) -> Behaviour:
         with self._lock:
-            number = self.asked[path]
-            self.asked[path] += 1
+            if path == "/robots.txt":
+                number = self.robots
+                self.robots += 1
+            else:
+                number = self.asked[path]
+                self.asked[path] += 1
             self.agents.add(agent)
         page = self.pages.get(path, sends(b"gone", kind="text/plain", status=404))
         return page[min(number, len(page) - 1)] if isinstance(page, list) else page

@@ -12,7 +12,7 @@ from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard
 
-from builders.cards import download_size, markdown_table, render_card, size_category
+from builders.cards import markdown_table, render_card, size_category
 from loaders.errors import ReleaseError
 from loaders.manifest import Manifest
 from tests.release_in_tests import FEATURES, write_small
@@ -44,7 +44,7 @@ def test_the_yaml_is_read_back_by_the_libraries(folder: Path, manifest: Manifest
     assert {name: split.num_examples for name, split in info.splits.items()} == {"train": 6, "validation": 3, "test": 3}
     assert list(info.splits) == ["train", "validation", "test"]
     shards = list(folder.glob("data/*.parquet"))
-    assert info.download_size == download_size(manifest) == sum(path.stat().st_size for path in shards)
+    assert info.download_size == sum(path.stat().st_size for path in shards)
     assert info.dataset_size == sum(split.num_bytes for split in info.splits.values())
     config = MetadataConfigs.from_dataset_card_data(data)["default"]
     assert config["default"] is True

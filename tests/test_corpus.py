@@ -125,7 +125,9 @@ def test_every_corpus_of_the_registry() -> None:
         known = corpus(name)
         assert known.name == name
         assert known.key in known.features
-    with pytest.raises(InputError, match=r"no corpus named 'medlaybench' .expected one of 3mdbench, medlaybench-v"):
+    with pytest.raises(
+        InputError, match="no corpus named 'medlaybench' .expected one of 3mdbench, medconceal, medlaybench-v"
+    ):
         load("medlaybench")
 
 

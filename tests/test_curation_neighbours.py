@@ -37,6 +37,22 @@ def test_pairs_and_matches_are_those_of_brute_force(seed: int, count: int, dista
     assert list(zip(left, right, strict=True)) == [tuple(m) for m in np.argwhere(_brute(queries, hashes) <= distance)]
 
 
+@pytest.mark.parametrize("chunks", range(3, 9))
+@pytest.mark.parametrize("distance", [0, 1, 4, 8, 11, MAX_DISTANCE])
+def test_every_cut_into_chunks_is_exact(chunks: int, distance: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashes = _near(np.random.default_rng(chunks), 60)
+    monkeypatch.setattr(neighbours, "_plan", lambda distance, count: neighbours._chunked(distance, chunks))
+    left, right = pairs_within(hashes, distance)
+    truth = np.argwhere(np.triu(_brute(hashes, hashes) <= distance, 1))
+    assert list(zip(left, right, strict=True)) == [tuple(pair) for pair in truth]
+
+
+def test_more_hashes_get_fewer_and_longer_chunks() -> None:
+    counts = [len(neighbours._plan(8, count)) for count in (1_000, 100_000, 300_000, 1_000_000)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1] == 3
+
+
 def test_blocks_smaller_than_a_bucket_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     hashes = np.zeros(40, np.uint64)  # all in one bucket
     monkeypatch.setattr(neighbours, "_BLOCK", 7)

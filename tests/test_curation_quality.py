@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure, text_characters
+from builders.curation.lettering import text_characters
+from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure
 from tests.pictures_in_tests import drawn, picture
 
 
@@ -70,6 +71,29 @@ def _written(text: str, size: int, fill: str = "white", angle: float = 0.0) -> n
 def test_text_is_found_light_and_dark() -> None:
     assert 6 <= text_characters(_written("Photograph by A. Example", 24)) <= 24
     assert text_characters(_written("Photograph by A. Example", 18, "black")) >= 6
+
+
+def test_outlined_and_half_transparent_text_is_found() -> None:
+    ground = np.asarray(drawn(4, (512, 384)).filter(ImageFilter.GaussianBlur(6)))
+    image = Image.fromarray(ground).convert("RGBA")
+    for height, outline in ((60, 0), (220, 2)):
+        layer = Image.new("RGBA", image.size)
+        pen = ImageDraw.Draw(layer)
+        font = ImageFont.load_default(30)
+        pen.text((40, height), "© ClinicPix.com", (255, 255, 255, 170), font, stroke_width=outline, stroke_fill="#000a")
+        assert text_characters(np.asarray(Image.alpha_composite(image, layer).convert("L"))) >= 6
+
+
+def test_a_row_of_spots_is_no_text() -> None:
+    """Spots of any size, in a row that is not level, far apart, or a net of lines."""
+    image = Image.new("L", (512, 384), 170)
+    pen = ImageDraw.Draw(image)
+    for n in range(10):
+        pen.ellipse((20 + 30 * n, 40 + 6 * n, 34 + 30 * n, 54 + 6 * n), fill=110)  # a slope
+        pen.ellipse((20 + 45 * n, 160, 34 + 45 * n, 174), fill=110)  # far apart
+        side = 8 + 5 * (n % 4)
+        pen.ellipse((20 + 34 * n, 250 - side, 20 + 34 * n + side, 250), fill=110)  # of any size
+    assert text_characters(np.asarray(image)) == 0
 
 
 def test_what_the_text_finder_misses_is_as_its_docstring_says() -> None:

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 from baselines.statistics import (
     benjamini_hochberg,
     bootstrap_classification,
+    bootstrap_kappas,
     bootstrap_means,
     bootstrap_ratios,
     classification_scores,
@@ -24,12 +26,15 @@ from baselines.statistics import (
     grim,
     grimmer,
     holm,
+    kruskal_wallis,
+    mann_whitney,
     mcnemar_exact,
     paired_bootstrap,
     possible_sds,
     possible_totals,
     resampled_sums,
     sign_flip_test,
+    unpaired_t,
     wilcoxon_signed_rank,
     wilson_interval,
 )
@@ -416,3 +421,69 @@ def test_one_row_and_constant_rows() -> None:
     assert np.ptp(constant.replicates) == 0
     zeros = bootstrap_means(np.zeros((4, 2)), resamples=20)
     assert (zeros.replicates == 0).all() and zeros.p_values().tolist() == [1.0, 1.0]
+
+
+# ------------------------------------------------------------------------------------------- independent groups
+
+
+@pytest.mark.parametrize("ties", [True, False])
+def test_tests_of_independent_groups_are_those_of_scipy_and_statsmodels(ties: bool) -> None:
+    weightstats = pytest.importorskip("statsmodels.stats.weightstats")
+    generator = np.random.default_rng(8)
+    for _ in range(20):
+        groups = [generator.normal(at / 3, 1, 12 + at) for at in range(4)]
+        groups = [np.round(group) for group in groups] if ties else groups
+        assert kruskal_wallis(groups) == pytest.approx(tuple(stats.kruskal(*groups)))
+        expected = stats.mannwhitneyu(groups[0], groups[1], method="asymptotic")
+        assert mann_whitney(groups[0], groups[1]) == pytest.approx((expected.statistic, expected.pvalue))
+        assert unpaired_t(groups[0], groups[1]) == pytest.approx(weightstats.ttest_ind(groups[0], groups[1])[1])
+
+
+def test_kruskal_wallis_by_hand() -> None:
+    # Ranks 1-3, 4-6: H = 12 / (6 * 7) * (6**2 / 3 + 15**2 / 3) - 3 * 7 = 27 / 7.
+    statistic, p = kruskal_wallis([[1, 2, 3], [4, 5, 6]])
+    assert statistic == pytest.approx(27 / 7) and p == pytest.approx(float(stats.chi2.sf(27 / 7, 1)))
+
+
+def test_groups_without_any_variance_differ_or_do_not() -> None:
+    assert kruskal_wallis([[1, 1], [1], [1, 1]]) == (0.0, 1.0)
+    assert mann_whitney([2, 2], [2]) == (1.0, 1.0)
+    assert unpaired_t([1, 1], [1, 1, 1]) == 1.0 and unpaired_t([1, 1], [0, 0]) == 0.0
+    for call in (lambda: kruskal_wallis([[1]]), lambda: kruskal_wallis([[1], []]), lambda: unpaired_t([1], [1, 2])):
+        with pytest.raises(InputError, match="group"):
+            call()
+
+
+def test_the_t_test_gives_the_p_values_of_table_7_of_3mdbench() -> None:
+    def outcomes(right: int) -> list[int]:
+        return [1] * right + [0] * (33 - right)
+
+    found = [round(unpaired_t(outcomes(18), outcomes(right)), 2) for right in (13, 9, 19, 18)]
+    assert found == [0.22, 0.02, 0.81, 1.0]
+
+
+def test_kappas_of_several_columns_are_those_of_scikit_learn_and_share_their_resamples() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    generator = np.random.default_rng(4)
+    one = generator.integers(0, 3, (50, 4))
+    two = np.where(generator.random((50, 4)) < 0.5, one, generator.integers(0, 3, (50, 4)))
+    found = bootstrap_kappas(one, two, 3, resamples=20, seed=6)
+    expected = [metrics.cohen_kappa_score(one[:, at], two[:, at]) for at in range(4)]
+    np.testing.assert_allclose(found.estimates, expected, atol=1e-12)
+    generator = np.random.default_rng(6)
+    for replicate in found.replicates:
+        drawn = generator.integers(50, size=50)
+        again = [metrics.cohen_kappa_score(one[drawn, at], two[drawn, at]) for at in range(4)]
+        np.testing.assert_allclose(replicate, again, atol=1e-12)
+    single = cohen_kappa(one[:, 0].tolist(), two[:, 0].tolist(), [0, 1, 2], resamples=300, seed=6)
+    interval = bootstrap_kappas(one[:, 0], two[:, 0], 3, resamples=300, seed=6).interval()[0]
+    assert single.ci95 == pytest.approx(tuple(interval))
+
+
+def test_a_kappa_that_chance_explains_is_nothing() -> None:
+    assert bootstrap_kappas([1, 1, 1], [1, 1, 1], 2, resamples=5).estimates.tolist() == [0]
+    assert bootstrap_kappas([1, 1, 1], [1, 0, 1], 2, resamples=5).estimates.tolist() == [0]
+    with pytest.raises(InputError, match="another rating"):
+        bootstrap_kappas([2], [0], 2)
+    with pytest.raises(InputError, match="shape"):
+        bootstrap_kappas([1, 0], [0], 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from builders.threemdbench.download import Downloads, Fetched, Limits, Wanted
 from builders.threemdbench.public_network import is_public
 from tests.photo_server import (
+    Behaviour,
     PhotoServer,
     cuts,
     drips,
@@ -190,7 +192,8 @@ def test_requests_to_a_host_are_kept_apart(tmp_path: Path, server: PhotoServer) 
     clock = Clock()
     limits = Limits(pause=9.0, timeout=1.0, allow_loopback=True)
     fetch(tmp_path, *(Wanted(server.url(f"/{n}.jpg")) for n in range(3)), limits=limits, clock=clock)
-    assert len(clock.waits) == 2
+    # Three photos and, before them, robots.txt.
+    assert len(clock.waits) == 3
     assert all(8.0 < wait <= 9.0 for wait in clock.waits)
 
 
@@ -249,3 +252,90 @@ def test_only_the_loopback_itself_is_let_in_for_tests() -> None:
         False,
         False,
     ]
+
+
+# --- robots.txt -------------------------------------------------------------------------------------------------------
+
+
+def says(*lines: str) -> Behaviour:
+    return sends("\n".join(lines).encode(), kind="text/plain")
+
+
+def test_what_robots_txt_forbids_is_not_asked_for(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {"/robots.txt": says("User-agent: *", "Disallow: /private/"), "/open/a.jpg": sends(PHOTO)}
+    server.pages |= {f"/private/{n}.jpg": sends(PHOTO) for n in range(7)}
+    clock = Clock()
+    wanted = [Wanted(server.url(f"/private/{n}.jpg")) for n in range(7)] + [Wanted(server.url("/open/a.jpg"))]
+    found = fetch(tmp_path, *wanted, clock=clock)
+    # Refusals are answers: they are not taken for a host that is silent, and not tried again in this run.
+    assert [one.reason for one in found] == ["robots.txt forbids it"] * 7 + [""]
+    assert not any(one.final for one in found[:7])
+    assert (server.robots, server.asked, clock.waits) == (1, {"/open/a.jpg": 1}, [])
+    server.pages["/robots.txt"] = says("User-agent: *", "Disallow:")
+    assert all(one.sha256 for one in fetch(tmp_path, *wanted))
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("User-agent: bedside", "Disallow: /", "", "User-agent: *", "Disallow:"), "robots.txt forbids it"),
+        (("User-agent: bedside", "Disallow:", "", "User-agent: *", "Disallow: /"), ""),
+        (("User-agent: googlebot", "Disallow: /"), ""),
+        (("User-agent: *", "Allow: /a.jpg", "Disallow: /"), ""),
+        (("\ufeffUser-agent: *", "Disallow: /a"), "robots.txt forbids it"),
+        (("<html><body>Not here</body></html>",), ""),
+        (("User-agent: *", "Crawl-delay: 3600"), "robots.txt forbids it"),
+    ],
+)
+def test_the_rules_for_us_count(tmp_path: Path, server: PhotoServer, lines: tuple[str, ...], reason: str) -> None:
+    server.pages |= {"/robots.txt": says(*lines), "/a.jpg": sends(PHOTO)}
+    assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].reason == reason
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (sends(b"", status=404), ""),
+        (sends(b"", status=403), ""),
+        (sends(b"", status=500), "robots.txt cannot be read"),
+        (sends(b"", status=429), "robots.txt cannot be read"),
+        (redirects("/robots.txt"), ""),
+        (redirects("/rules"), "robots.txt forbids it"),
+        (redirects("http://10.0.0.1/robots.txt"), ""),
+        (hangs, "no answer"),
+        (resets, "cannot be reached"),
+        (garbles, "broken answer"),
+        (floods, ""),
+    ],
+)
+def test_a_robots_txt_that_misbehaves(tmp_path: Path, server: PhotoServer, page: Behaviour, reason: str) -> None:
+    server.pages |= {"/robots.txt": page, "/rules": says("User-agent: *", "Disallow: /"), "/a.jpg": sends(PHOTO)}
+    limits = replace(FAST, max_bytes=10_000_000, deadline=5.0)
+    (found,) = fetch(tmp_path, Wanted(server.url("/a.jpg")), limits=limits)
+    assert found.reason == reason
+    assert server.asked["/a.jpg"] == (not reason)
+    # Nothing of this is for good: when robots.txt is back, so is the photo.
+    server.pages["/robots.txt"] = sends(b"", status=404)
+    assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].sha256
+
+
+def test_a_host_whose_robots_txt_fails_is_left_alone(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages["/robots.txt"] = sends(b"", status=503)
+    limits = replace(FAST, tries=1, give_up_after=3)
+    found = fetch(tmp_path, *(Wanted(server.url(f"/{n}.jpg")) for n in range(9)), limits=limits)
+    assert {one.reason for one in found} == {"robots.txt cannot be read", "host does not answer"}
+    assert (server.robots, server.asked) == (3, {})
+
+
+def test_a_pause_that_a_host_asks_for_is_kept(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {"/robots.txt": says("User-agent: *", "Crawl-delay: 30"), "/a.jpg": sends(PHOTO)}
+    clock = Clock()
+    assert fetch(tmp_path, Wanted(server.url("/a.jpg")), clock=clock)[0].sha256
+    assert len(clock.waits) == 1 and 29.0 < clock.waits[0] <= 30.0
+
+
+def test_a_redirect_to_a_host_that_forbids_it_ends_there(tmp_path: Path, server: PhotoServer) -> None:
+    with PhotoServer({"/robots.txt": says("User-agent: *", "Disallow: /"), "/a.jpg": sends(PHOTO)}) as other:
+        server.pages["/a.jpg"] = redirects(other.url("/a.jpg"))
+        assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].reason == "robots.txt forbids it"
+        assert (other.robots, other.asked) == (1, {})

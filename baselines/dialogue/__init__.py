@@ -1,1 +1,10 @@
-"""Simulated dialogues between chat models: the game (pure), how it is played, and its adapter to inspect_ai."""
+"""Simulated dialogues between chat models.
+
+game         what a dialogue is: pure, knows no model and no framework
+playing      who answers in a game, what is replayed, what ends a case and what ends a run
+bare         many cases without a framework
+evaluation   many cases as a task of inspect_ai, with its log and viewer
+provider     scripted agents as models of inspect_ai
+run          a run in a folder: played, resumed, counted
+played       what a run left, read again
+"""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
@@ -21,6 +22,7 @@ STYLES = len(_STYLES)
 """How many series of a kind a drawing tells apart."""
 
 _WIDTH = 4.6  # inches: legible when a phone shrinks it to its width
+_HALF = 28  # characters of a label that leave room for another beside it
 
 
 # Colours that tell seven groups apart for colour-blind eyes, on light and on dark (Okabe and Ito, 2008).
@@ -62,9 +64,9 @@ def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False) -> str:
         styles = {one.style: one for one in reversed(series)}  # the own series before its published one
         names = [textwrap.fill(row, 26) for row in rows]
         lines = sum(name.count("\n") + 1 for name in names)
-        sheet = Sheet(
-            figsize=(_WIDTH, 0.55 + 0.17 * (len(rows) + lines) + 0.2 * -(-len(styles) // 2)), layout="constrained"
-        )
+        across = 2 if max(len(one.label) for one in series) <= _HALF else 1
+        height = 0.55 + 0.17 * (len(rows) + lines) + 0.2 * -(-len(styles) // across)
+        sheet = Sheet(figsize=(_WIDTH, height), layout="constrained")
         axes = sheet.subplots()
         if zero:
             axes.axvline(0, color=_SOFT, linewidth=0.8)
@@ -84,7 +86,7 @@ def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False) -> str:
                 if style in styles
             ]  # fmt: skip
             labels = [styles[style].label for style in sorted(styles)]
-            sheet.legend(marks, labels, loc="outside upper left", ncols=2, frameon=False, handletextpad=0.3)
+            sheet.legend(marks, labels, loc="outside upper left", ncols=across, frameon=False, handletextpad=0.3)
         return _saved(sheet, axes)
 
 
@@ -118,6 +120,31 @@ def scatter(places: Sequence[Place]) -> str:
             x, y = zip(*(place.layman for place in of), strict=True)
             axes.scatter(x, y, s=9, facecolors="none", edgecolors=colour, linewidths=0.7)
         sheet.legend(loc="outside upper left", ncols=4, frameon=False, handletextpad=0.1, columnspacing=0.8)
+        axes.set_axis_off()
+        return _saved(sheet, axes)
+
+
+def graph(edges: Mapping[tuple[str, str], float]) -> str:
+    """Nodes on a circle, joined by lines as thick as the value of their pair, which stands on them."""
+    with _style(sorted(edges.items())):
+        from matplotlib.figure import Figure as Sheet
+
+        nodes = list(dict.fromkeys(node for pair in edges for node in pair))
+        turns = [math.pi / 2 - 2 * math.pi * at / len(nodes) for at in range(len(nodes))]
+        places = {node: (math.cos(turn), math.sin(turn)) for node, turn in zip(nodes, turns, strict=True)}
+        sheet = Sheet(figsize=(_WIDTH, _WIDTH), layout="constrained")
+        axes = sheet.subplots()
+        for (one, other), value in edges.items():
+            (x, y), (u, v) = places[one], places[other]
+            axes.plot((x, u), (y, v), color=_LINE, linewidth=0.5 + 7 * max(value, 0.0), zorder=1)
+            # Not in the middle, where the lines of a square would put two numbers into one place.
+            axes.text(x + 0.38 * (u - x), y + 0.38 * (v - y), f"{value:.2f}", ha="center", va="center", zorder=3)
+        for node, (x, y) in places.items():
+            axes.plot(x, y, marker="o", color=_EXPERT, markersize=6, zorder=2)
+            axes.text(1.17 * x, 1.17 * y, node, ha="center", va="center")
+        axes.set_aspect("equal")
+        axes.set_xlim(-1.35, 1.35)
+        axes.set_ylim(-1.35, 1.35)
         axes.set_axis_off()
         return _saved(sheet, axes)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baselines.comparison import Run
-from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, scatter
+from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
 from baselines.report.tables import Row, TableView
 from loaders.errors import InputError
 
@@ -34,9 +34,9 @@ def figures(view: TableView, runs: Sequence[Run] = ()) -> list[Figure]:
 
     Raises MissingExtra without matplotlib, InputError when a run's file of projections cannot be read.
     """
-    if view.paper != "MedLayBench-V" or view.table not in _FIGURES:
+    if (view.paper, view.table) not in _FIGURES:
         return []
-    found = [figure for figure in _FIGURES[view.table](view) if figure is not None]
+    found = [figure for figure in _FIGURES[view.paper, view.table](view) if figure is not None]
     if view.table == "Figure A3 (caption)":
         for run in runs:
             found += _projections(run.folder / PROJECTIONS)
@@ -129,16 +129,86 @@ def _similarity(view: TableView) -> Iterator[Figure | None]:
             yield _figure(series, title, name.split()[-1])
 
 
-_FIGURES: dict[str, Callable[[TableView], Iterator[Figure | None]]] = {
-    "Table 1": _readability,
-    "Table 3": _retrieval,
-    "Table 4": _ratings,
-    "Table A1": _modalities,
-    "Table A3": _deltas,
-    "Table A4": _ablation,
-    "Table A5": _captioning,
-    "Figure A2": _concepts,
-    "Figure A3 (caption)": _similarity,
+def _diagnosis(view: TableView) -> Iterator[Figure | None]:
+    """F1 both ways by doctor and setting, with the paper's."""
+    series = [
+        one
+        for style, (column, label) in enumerate((("F1", "as the authors count"), ("F1 (strict)", "strict")))
+        for one in _series(view, view.rows, (column,), label, style, name=_whole)
+    ]
+    # Of the paper's rows, those that an own number stands beside: the table has the others.
+    own = {row for one in series if not one.hollow for row in one.points}
+    shown = [
+        Series(one.label, {row: point for row, point in one.points.items() if row in own}, one.style, one.hollow)
+        for one in series
+    ]
+    yield _figure([one for one in shown if one.points], "F1 by doctor and setting", "percent")
+
+
+def _by_group(column: str, title: str, axis: str) -> Callable[[TableView], Iterator[Figure | None]]:
+    """A maker of drawings with a line a group (domain, temperament) and a series a doctor in a setting."""
+
+    def figure(view: TableView) -> Iterator[Figure | None]:
+        systems: dict[str, dict[str, Point]] = {}
+        for row in view.rows:
+            for head, cell in zip(view.heads, row.cells, strict=True):
+                if len(head) > 1 and head[1] != column:
+                    continue
+                for run, pair in cell.own:
+                    if pair.own.value is not None:
+                        label = _whole(row) if len(cell.own) == 1 else f"{_whole(row)} (run {run})"
+                        systems.setdefault(label, {})[head[0]] = Point(pair.own.value, pair.own.ci95)
+        for start in range(0, len(systems), STYLES):
+            some = list(systems.items())[start : start + STYLES]
+            yield _figure([Series(name, points, style) for style, (name, points) in enumerate(some)], title, axis)
+
+    return figure
+
+
+def _raters(view: TableView) -> Iterator[Figure | None]:
+    """The graph of the annotators, a drawing a run."""
+    if (_PAIRWISE,) not in view.heads:
+        return
+    at = view.heads.index((_PAIRWISE,))
+    graphs: dict[int, dict[tuple[str, str], float]] = {}
+    for row in view.rows:
+        one, _, other = row.labels[0].partition(" and ")
+        for run, pair in row.cells[at].own:
+            graphs.setdefault(run, {})[one, other] = pair.own.value or 0.0
+    for edges in graphs.values():
+        said = "; ".join(f"{one} and {other} {value:.2f}" for (one, other), value in edges.items())
+        words = "Cohen's kappa of every two annotators, mean over the criteria"
+        yield Figure(graph(edges), f"Graph. {words}. {said}.", f"{words}.")
+
+
+_PAIRWISE = "Pairwise kappa"
+
+
+def _whole(row: Row) -> str:
+    return ", ".join(part for part in row.labels if part)
+
+
+_Maker = Callable[[TableView], Iterator[Figure | None]]
+_FIGURES: dict[tuple[str, str], _Maker] = {
+    ("MedLayBench-V", "Table 1"): _readability,
+    ("MedLayBench-V", "Table 3"): _retrieval,
+    ("MedLayBench-V", "Table 4"): _ratings,
+    ("MedLayBench-V", "Table A1"): _modalities,
+    ("MedLayBench-V", "Table A3"): _deltas,
+    ("MedLayBench-V", "Table A4"): _ablation,
+    ("MedLayBench-V", "Table A5"): _captioning,
+    ("MedLayBench-V", "Figure A2"): _concepts,
+    ("MedLayBench-V", "Figure A3 (caption)"): _similarity,
+    ("3MDBench", "Table 5"): _diagnosis,
+    ("3MDBench", "Figure 3 (text Sec 4.2)"): _by_group("F1", "F1 by medical domain", "percent"),
+    ("3MDBench", "Figure 4 (text Sec 4.4)"): _by_group(
+        "Number of utterances (mean)", "Number of utterances by temperament", "utterances"
+    ),
+    ("3MDBench", "Figure 5"): _by_group("F1", "F1 by temperament", "percent"),
+    ("3MDBench", "Figure 8 (text App B)"): _raters,
+    ("3MDBench", "Figure 9"): _by_group("", "Overall clinical competence by domain", "mean, from 0 to 2"),
+    ("3MDBench", "Figure 10"): _by_group("", "Overall clinical competence by temperament", "mean, from 0 to 2"),
+    ("3MDBench", "Figure 11"): _by_group("", "Number of utterances by domain", "utterances"),
 }
 
 
@@ -149,7 +219,19 @@ def _columns(
     return _figure(series, title, axis, zero=zero)
 
 
-def _series(view: TableView, rows: Sequence[Row], head: _Head, label: str, style: int) -> list[Series]:
+def _first(row: Row) -> str:
+    return row.labels[0]
+
+
+def _series(
+    view: TableView,
+    rows: Sequence[Row],
+    head: _Head,
+    label: str,
+    style: int,
+    *,
+    name: Callable[[Row], str] = _first,
+) -> list[Series]:
     """The own and the published numbers of a column; own ones of several runs are told apart by the row's label."""
     if head not in view.heads:
         return []
@@ -157,12 +239,12 @@ def _series(view: TableView, rows: Sequence[Row], head: _Head, label: str, style
     own: dict[str, Point] = {}
     paper: dict[str, Point] = {}
     for row in rows:
-        cell, name = row.cells[at], row.labels[0]
+        cell, shown = row.cells[at], name(row)
         for run, pair in cell.own:
             if pair.own.value is not None:
-                own[name if len(cell.own) == 1 else f"{name} (run {run})"] = Point(pair.own.value, pair.own.ci95)
+                own[shown if len(cell.own) == 1 else f"{shown} (run {run})"] = Point(pair.own.value, pair.own.ci95)
         if cell.paper:
-            paper[name] = Point(cell.paper.value)
+            paper[shown] = Point(cell.paper.value)
     found = [Series(label, own, style), Series(label, paper, style, hollow=True)]
     return [series for series in found if series.points]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -78,9 +80,10 @@ def write_report(
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
         views=[(view, figures(view, runs) if drawn else []) for view in views],
         sections=sections(runs),
+        files={number: _files(run, page) for number, run in enumerate(runs, start=1)},
         examples=examples(release, count=pairs, seed=seed) if release else [],
         standing=sum(result.provenance == "stand-in" for result in results),
-        reasons=list(dict.fromkeys(run.record.stand_in for run in runs if run.record.stand_in)),
+        reasons=list(dict.fromkeys(part for run in runs for part in (run.record.stand_in or "").split("; ") if part)),
         beside=sum(counterpart(result) is not None for result in results),
         total=len(results),
         version=__version__,
@@ -90,13 +93,27 @@ def write_report(
     return page
 
 
+# What a run's folder may hold besides numbers, worth a link from the page.
+_FILES = ("dialogues.jsonl", "usage.json")
+
+
+def _files(run: Run, page: Path) -> dict[str, str]:
+    """Names of the run's own files and where they lie, seen from the page."""
+    there = [run.folder / name for name in _FILES if (run.folder / name).exists()]
+    return {path.name: quote(os.path.relpath(path, page.parent)) for path in there}
+
+
 def _decimals(pair: Compared) -> int:
     return pair.paper.decimals if pair.paper else _DECIMALS.get(pair.own.unit, 2)
 
 
 def _own(pair: Compared) -> str:
-    """The own number with as many decimals as the paper prints."""
-    return _text(pair.own.value, _decimals(pair)) if pair.own.value is not None else ""
+    """The own number with as many decimals as the paper prints; a small p is below them, never 0."""
+    value, decimals = pair.own.value, _decimals(pair)
+    if value is None:
+        return ""
+    small = pair.own.unit == "p" and round(value, decimals) == 0
+    return f"< {10.0**-decimals:.{decimals}f}" if small else _text(value, decimals)
 
 
 def _interval(pair: Compared) -> str:

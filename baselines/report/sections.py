@@ -28,7 +28,12 @@ Numbered = tuple[int, Run]
 """A run with its number on the page, from 1."""
 
 # Baseline (as its record names it) -> the module that shows its runs.
-_MAKERS: dict[str, str] = {}
+_MAKERS: dict[str, str] = {
+    "confirmation": "baselines.report.concealment",
+    "intervention": "baselines.report.concealment",
+    "classifier": "baselines.report.classifier",
+    "consultation": "baselines.report.dialogues",
+}
 
 
 def sections(runs: Sequence[Run]) -> list[Section]:

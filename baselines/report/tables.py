@@ -28,6 +28,11 @@ class Layout:
     """Columns that are listed below instead."""
 
 
+# Of 3MDBench's tables every number has its place, whatever doctor, setting or sample it is of: the strict reading of an
+# answer stands beside the authors'.
+_ANY = ("row", "setting", "column", "split_or_group")
+# MedConceal's groups name the number of cases; what the paper has no column for is listed below its table.
+_ANY_COUNT = ("row", "setting", "split_or_group")
 _DEFAULT = Layout(("row", "setting", "split_or_group"), ("column",), free=("row", "setting"))
 _LAYOUTS = {
     ("MedLayBench-V", "Table 1"): Layout(("column",), ("split_or_group", "setting"), left_out=("N",)),
@@ -45,6 +50,27 @@ _LAYOUTS = {
     ),
     ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): Layout(("row", "setting"), ("column",)),
     ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): Layout(("row", "setting"), ("column",)),
+    ("3MDBench", "Table 3"): Layout(("row",), ("column",), free=_ANY),
+    ("3MDBench", "Table 4"): Layout(("row",), ("column",), free=_ANY),
+    ("3MDBench", "Table 5"): Layout(("row", "setting"), ("column",), free=_ANY),
+    ("3MDBench", "Table 6"): Layout(("row", "setting"), ("column",), free=_ANY),
+    ("3MDBench", "Table 7"): Layout(("setting", "row"), ("column",), free=_ANY),
+    ("3MDBench", "Table 8"): Layout(("row", "setting"), ("column",), free=("row", "setting")),
+    ("3MDBench", "Figure 3 (text Sec 4.2)"): Layout(("row", "setting"), ("split_or_group", "column"), free=_ANY),
+    ("3MDBench", "Figure 4 (text Sec 4.4)"): Layout(("row", "setting"), ("split_or_group", "column"), free=_ANY),
+    ("3MDBench", "Figure 5"): Layout(("row", "setting"), ("split_or_group", "column"), free=_ANY),
+    ("3MDBench", "Figure 8 (text App B)"): Layout(("row",), ("column",), free=_ANY),
+    ("3MDBench", "Figure 9"): Layout(("row", "setting"), ("split_or_group",), free=_ANY),
+    ("3MDBench", "Figure 10"): Layout(("row", "setting"), ("split_or_group",), free=_ANY),
+    ("3MDBench", "Figure 11"): Layout(("row", "setting"), ("split_or_group",), free=_ANY),
+    ("3MDBench", "Figure 12"): Layout(("row", "setting", "split_or_group"), ("column",), free=_ANY),
+    ("3MDBench", "Figure 13"): Layout(("row", "setting", "split_or_group"), ("column",), free=_ANY),
+    ("3MDBench", "Differences between temperaments"): Layout(("row", "setting", "split_or_group"), ("column",)),
+    **{
+        ("MedConceal", f"Table {number}"): Layout(("row", "setting"), ("column",), free=_ANY_COUNT)
+        for number in (1, 2, 3, 4, 7, 8, 9, 10, 11)
+    },
+    ("MedConceal", "Table 6"): Layout(("row", "setting"), ("split_or_group",), free=_ANY_COUNT),
 }
 
 
@@ -143,9 +169,9 @@ def _view(paper: str, table: str, own: list[tuple[int, Compared]]) -> TableView:
         if cell.paper and cell.paper.wrong:
             cell.doubt = doubts.setdefault(cell.paper.wrong, len(doubts) + 1)
     used = dict.fromkeys(head for _, head in cells)
-    heads = [
-        head for head in dict.fromkeys((*(_labels(one, layout.columns) for one in printed), *used)) if head in used
-    ]
+    theirs = [_labels(one, layout.columns) for one in printed]
+    # Where columns may be the run's own, theirs stand in its order: strict scores next to the paper's.
+    heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
     shown = TABLES.get((paper, table))
     missing = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
     return TableView(

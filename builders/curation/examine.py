@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -84,7 +85,12 @@ def read_again(file: File, digest: str) -> bytes:
 def _read(file: File) -> tuple[str, bytes, str]:
     """Digest and bytes of a file, or what is wrong with it."""
     try:
-        if file.path.stat().st_size > MAX_BYTES:
+        status = file.path.stat()
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for ever
+            folder = stat.S_ISDIR(status.st_mode)
+            found = "is a folder that cannot be listed" if folder else "is no regular file"
+            return "", b"", json.dumps({"reason": "missing", "detail": found})
+        if status.st_size > MAX_BYTES:
             open_image(file.path)
         data = file.path.read_bytes()
     except ImageError as error:

@@ -25,7 +25,8 @@ class File:
 
 
 def files_of(folder: Path, *, table: Path | None = None, without: Path | None = None) -> list[File]:
-    """Every file below a folder, sorted by name, hidden ones and those below `without` excepted.
+    """Every file below a folder, sorted by name, hidden ones and those below `without` excepted. Links to
+    folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
@@ -48,10 +49,29 @@ def files_of(folder: Path, *, table: Path | None = None, without: Path | None = 
 
 
 def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
-    for at, folders, names in os.walk(folder):
+    """Files, and folders that cannot be listed, so that they are told."""
+    linked: set[Path] = set()
+    closed: list[Path] = []
+    for at, folders, names in os.walk(
+        folder, followlinks=True, onerror=lambda error: closed.append(Path(error.filename))
+    ):
         here = Path(at)
-        folders[:] = sorted(n for n in folders if not n.startswith(".") and (here / n).resolve() != without)
+        folders[:] = sorted(name for name in folders if _entered(here / name, folder.resolve(), without, linked))
         yield from (here / name for name in names if not name.startswith("."))
+    yield from closed
+
+
+def _entered(path: Path, folder: Path, without: Path | None, linked: set[Path]) -> bool:
+    """A folder below is entered; of links those that lead outside, each place once: what is inside is listed anyway."""
+    real = path.resolve()
+    if path.name.startswith(".") or real == without:
+        return False
+    if not path.is_symlink():
+        return True
+    if real in linked or real.is_relative_to(folder) or folder.is_relative_to(real):
+        return False
+    linked.add(real)
+    return True
 
 
 def _name(path: Path, folder: Path) -> str:

@@ -15,15 +15,20 @@ BOUNDARIES = ("split", "label", "source")
 class Leak:
     """A cluster whose files lie on both sides of a boundary.
 
-    `values` are the sides, sorted; `exact` says whether files of the very same bytes cross it; `files` are those of the
-    cluster, in order.
+    `values` are the sides, sorted; `same_bytes` counts the contents that lie on several sides as they are, byte for
+    byte; `files` are those of the cluster, in order.
     """
 
     boundary: str
     cluster: str
     values: tuple[str, ...]
-    exact: bool
+    same_bytes: int
     files: tuple[Examined, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Do files of the very same bytes cross?"""
+        return self.same_bytes > 0
 
 
 def leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak]:
@@ -40,7 +45,7 @@ def leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak
         for cluster, files in clusters.items():
             sides = {side(one, boundary) for one in files} - {""}
             if len(sides) > 1:
-                found.append(Leak(boundary, cluster, tuple(sorted(sides)), _exact(files, boundary), tuple(files)))
+                found.append(Leak(boundary, cluster, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files)))
     found.sort(key=lambda leak: (BOUNDARIES.index(leak.boundary), not leak.exact, leak.files[0].file.name))
     return found
 
@@ -50,9 +55,9 @@ def side(examined: Examined, boundary: str) -> str:
     return str(getattr(examined.file, boundary))
 
 
-def _exact(files: Sequence[Examined], boundary: str) -> bool:
+def _same_bytes(files: Sequence[Examined], boundary: str) -> int:
     sides: dict[str, set[str]] = defaultdict(set)
     for one in files:
         if one.content and side(one, boundary):
             sides[one.content.digest].add(side(one, boundary))
-    return any(len(found) > 1 for found in sides.values())
+    return sum(len(found) > 1 for found in sides.values())

@@ -1,14 +1,16 @@
 """All pairs of 64-bit hashes within a Hamming distance: exact, by a multi-index join in plain numpy.
 
-Cut the 64 bits into c chunks. Two hashes at distance d agree, in at least one chunk, up to d // c bits (pigeonhole). So
-it is enough to look, chunk by chunk, at the hashes whose chunk equals one's own but for so few bits, and to measure the
-true distance of those (Norouzi, Punjani and Fleet, 2014). Memory is bounded by blocks, whatever the number of hashes.
+Cut the 64 bits into chunks and give each a radius, such that two hashes which differ by more than its radius in every
+chunk are too far apart as a whole (pigeonhole). So it is enough to look, chunk by chunk, at the hashes whose chunk
+equals one's own but for so few bits, and to measure the true distance of those (Norouzi, Punjani and Fleet, 2014). More
+hashes want fewer and longer chunks. Memory is bounded by blocks and by the table of the longest chunk (at most 50 MB).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,24 +51,38 @@ def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iter
         raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
     if max(len(hashes), 0 if queries is None else len(queries)) > np.iinfo(np.int32).max:
         raise ValueError("more than 2^31 hashes")
-    chunks, radius = _plan(distance)
-    for number, (low, bits) in enumerate(chunks):
+    chunks = _plan(distance, len(hashes))
+    for number, (low, bits, radius) in enumerate(chunks):
         for left, right in _agreeing(hashes, queries, low, bits, radius, distance):
             differing = (hashes if queries is None else queries)[left] ^ hashes[right]
             new = np.ones(len(left), bool)
-            for earlier in chunks[:number]:  # a match that several chunks lead to counts for the first of them
-                new &= _count_bits(_chunk(differing, *earlier).view(np.uint64)) > radius
+            for earlier, wide, reach in chunks[:number]:  # a match that several chunks lead to counts for the first
+                new &= _count_bits(_chunk(differing, earlier, wide).view(np.uint64)) > reach
             left, right = left[new], right[new]
             if queries is None:
                 left, right = np.minimum(left, right), np.maximum(left, right)
             yield left, right
 
 
-def _plan(distance: int) -> tuple[list[tuple[int, int]], int]:
-    """Chunks as (lowest bit, bits), and how many bits may differ in the one that agrees best."""
-    chunks = 4 if distance <= 3 else 5
+def _plan(distance: int, count: int) -> list[tuple[int, int, int]]:
+    """Chunks as (lowest bit, bits, radius): the cut that costs least for `count` hashes."""
+    return min((_chunked(distance, chunks) for chunks in range(3, 9)), key=lambda plan: _cost(plan, count))
+
+
+def _chunked(distance: int, chunks: int) -> list[tuple[int, int, int]]:
+    """To differ by more than its radius in every chunk takes `distance` + 1 bits: one is asked of each in turn."""
     edges = [round(64 * n / chunks) for n in range(chunks + 1)]
-    return [(low, high - low) for low, high in pairwise(edges)], distance // chunks
+    asked = [(distance + 1 + n) // chunks for n in range(chunks)]
+    return [(low, high - low, n - 1) for (low, high), n in zip(pairwise(edges), asked, strict=True) if n]
+
+
+def _cost(plan: Sequence[tuple[int, int, int]], count: int) -> float:
+    """Candidates to measure, and for each mask a look-up of every hash, which costs about as much as two candidates."""
+    cost = 0.0
+    for _, bits, radius in plan:
+        masks = sum(comb(bits, flipped) for flipped in range(radius + 1))
+        cost += masks * (count / 2 ** (bits + 1) + 2)
+    return cost
 
 
 def _agreeing(
@@ -75,7 +91,8 @@ def _agreeing(
     """Blocks of matches (of a query, of a hash) within `distance` whose chunks differ by `radius` bits or less."""
     chunk = _chunk(hashes, low, bits)
     order = np.argsort(chunk, kind="stable")
-    starts = np.searchsorted(chunk[order], np.arange((1 << bits) + 1)).astype(np.int32)
+    starts = np.zeros((1 << bits) + 1, np.int32)
+    np.cumsum(np.bincount(chunk, minlength=1 << bits), out=starts[1:])
     sorted_hashes = hashes[order]
     if queries is None:
         asked, asking, sorted_queries = chunk[order], order, sorted_hashes

@@ -26,6 +26,7 @@ from builders.curation.curate import Curation, curate
 from builders.curation.folders import files_of
 from builders.curation.report import write_report
 from loaders.disk import write_whole, writing
+from loaders.errors import InputError
 
 CLUSTERS = pa.schema(
     [
@@ -71,10 +72,12 @@ LEAKS = pa.schema(
         ("boundary", pa.string()),
         ("cluster", pa.string()),
         ("exact", pa.bool_()),
+        ("same_bytes", pa.int64()),
         ("values", pa.list_(pa.string())),
         ("files", pa.list_(pa.string())),
     ]
 )
+"""`same_bytes` counts the contents of the cluster that lie on several sides byte for byte; `exact`: there is one."""
 
 
 def curate_folder(
@@ -88,8 +91,13 @@ def curate_folder(
 ) -> Curation:
     """Curate a folder and write the report into another one (see the text of this module).
 
-    Raises: InputError as `folders.files_of` and `curate`; BedsideError when the disk is full.
+    Raises: InputError as `folders.files_of` and `curate`, and for a report folder that is the folder of images;
+    BedsideError when the disk is full.
     """
+    if report.resolve() == folder.resolve():
+        raise InputError(
+            report, found="is the folder of images itself", expected="another folder, which may lie inside it"
+        )
     files = files_of(folder, table=table, without=report)
     with writing(report):
         report.mkdir(parents=True, exist_ok=True)
@@ -164,6 +172,7 @@ def _leak_rows(curation: Curation) -> list[dict[str, Any]]:
             "boundary": leak.boundary,
             "cluster": leak.cluster,
             "exact": leak.exact,
+            "same_bytes": leak.same_bytes,
             "values": list(leak.values),
             "files": [one.file.name for one in leak.files],
         }

@@ -4,10 +4,7 @@ Blur is the variance of the Laplacian at 512 pixels. Its level depends on the ca
 focus, so no fixed cut-off works: `judge` calibrates within each source, on the median and the median absolute deviation
 of the logarithm. It can tell the blurred from the rest of a source, and not whether a whole source is blurred.
 
-`text_characters` looks for a row of at least six separate marks of like height on one straight base line, lighter or
-darker than their surroundings: what a caption, a burnt-in name or a typed watermark is made of. It misses text of fewer
-characters, smaller than 6 or larger than 48 pixels at 512, written at an angle or by hand, joined letters, faint or
-wide watermarks, and logos. scripts/bench/duplicates.py prints what it finds and misses on real photos.
+Text laid over is what `lettering` finds; it says what it misses.
 """
 
 from __future__ import annotations
@@ -17,24 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from builders.curation.hashes import inside_border
+from builders.curation.lettering import LEAST, text_characters
 from builders.curation.opencv import cv2
-from builders.curation.pictures import Grey, Picture
+from builders.curation.pictures import Picture
 
 SMALL = 224  # pixels of the shorter side
+DARK, BRIGHT = 64, 200  # grey levels below and above which nearly all of a picture is dark or overexposed
 LEAST_TO_CALIBRATE = 20  # images of a source
 FLAGS = ("small", "blurred", "dark", "overexposed", "near_uniform", "border", "text_overlay")
 
 _DEVIATIONS = 2.5  # standard deviations (of a normal distribution with this median absolute deviation)
 _LEAST_SPREAD = 0.2  # of the logarithm: a source of near-copies is not held to its last digit
-_TEXT = 6  # characters in a row
-
-_STROKE = 13  # pixels: what is brighter or darker than all within this reach may be a stroke
-_MARKED = 14  # grey levels
-_HEIGHTS = (6, 48)  # pixels of a character
-_MOST_MARKS = 1500  # more are texture
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,61 +110,10 @@ def _flags(quality: Quality, least_sharpness: float) -> tuple[str, ...]:
     found = {
         "small": min(quality.width, quality.height) < SMALL,
         "blurred": quality.sharpness < least_sharpness and not uniform,
-        "dark": quality.brightest < 64,
-        "overexposed": quality.darkest > 200,
+        "dark": quality.brightest < DARK,
+        "overexposed": quality.darkest > BRIGHT,
         "near_uniform": uniform,
         "border": quality.border >= 0.02,
-        "text_overlay": quality.text_characters >= _TEXT,
+        "text_overlay": quality.text_characters >= LEAST,
     }
     return tuple(flag for flag in FLAGS if found[flag])
-
-
-def text_characters(grey: Grey) -> int:
-    """Characters in the longest row of marks that looks like text; 0 where there is none of at least six."""
-    kernel = cv2.getStructuringElement(cv2.MORPH_RECT, (_STROKE, _STROKE))
-    rows = [
-        _longest_row(cv2.morphologyEx(grey, hat, kernel) >= _MARKED) for hat in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT)
-    ]
-    longest = max(rows)
-    return longest if longest >= _TEXT else 0
-
-
-def _longest_row(strokes: NDArray[np.bool_]) -> int:
-    _, _, found, _ = cv2.connectedComponentsWithStats(strokes.astype(np.uint8), connectivity=8)
-    left, _, width, height, area = found[1:].T
-    shape = (height >= _HEIGHTS[0]) & (height <= _HEIGHTS[1]) & (width >= 2) & (width <= 2.2 * height)
-    filled = (area >= 10) & (area >= 0.18 * width * height) & (area <= 0.9 * width * height)
-    marks = found[1:][shape & filled]
-    if not _TEXT <= len(marks) <= _MOST_MARKS:
-        return 0
-    marks = marks[np.lexsort((marks[:, 1], marks[:, 0]))]
-    left, right, foot, tall = marks[:, 0], marks[:, 0] + marks[:, 2], marks[:, 1] + marks[:, 3], marks[:, 3]
-    used = np.zeros(len(marks), bool)
-    longest = 0
-    for start in range(len(marks)):
-        if used[start]:
-            continue
-        row = [start]
-        while True:
-            last = row[-1]
-            gap = left - right[last]
-            follows = (left > left[last]) & (gap > -0.3 * tall[last]) & (gap < tall[last])
-            follows &= np.abs(foot - foot[last]) <= 0.25 * tall[last] + 1
-            follows &= (tall >= 0.6 * tall[last]) & (tall <= 1.67 * tall[last])
-            after = np.flatnonzero(follows)
-            if not len(after):
-                break
-            row.append(int(after[0]))
-        used[row] = True
-        if (
-            len(row) > longest
-            and len(row) >= _TEXT
-            and _is_straight((left[row] + right[row]) / 2, foot[row], tall[row])
-        ):
-            longest = len(row)
-    return longest
-
-
-def _is_straight(across: NDArray[np.float64], foot: NDArray[np.int32], tall: NDArray[np.int32]) -> bool:
-    line = np.polyval(np.polyfit(across, foot, 1), across)
-    return bool(np.median(np.abs(line - foot)) <= 1.5 and tall.std() < 0.28 * tall.mean())

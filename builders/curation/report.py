@@ -74,13 +74,20 @@ class _Shown:
         }
         self._made: dict[str, str] = {}
 
-    def picture(self, one: Examined) -> dict[str, Any]:
+    def picture(self, one: Examined, again: Sequence[Examined] = ()) -> dict[str, Any]:
+        """A file's thumbnail and what is said of it; `again` are files of the same bytes, which are only named."""
         assert one.content is not None
         digest = one.content.digest
         if digest not in self._made:
             self._made[digest] = _thumbnail(one, digest)
         decision = self.decisions[one.file.name]
-        return {"file": one.file, "quality": one.content.quality, "decision": decision, "image": self._made[digest]}
+        return {
+            "file": one.file,
+            "again": [other.file.name for other in again],
+            "quality": one.content.quality,
+            "decision": decision,
+            "image": self._made[digest],
+        }
 
 
 def _thumbnail(one: Examined, digest: str) -> str:
@@ -110,7 +117,7 @@ def _boundary(leaks: Sequence[Leak], boundary: str, shown: _Shown) -> dict[str, 
     return {
         "boundary": boundary,
         "count": len(found),
-        "exact": sum(leak.exact for leak in found),
+        "same_bytes": sum(leak.same_bytes for leak in found),
         "files": sum(len(leak.files) for leak in found),
         "between": sorted(between.items()),
         "shown": [_leak(leak, shown) for leak in found[:MOST_LEAKS]],
@@ -118,17 +125,24 @@ def _boundary(leaks: Sequence[Leak], boundary: str, shown: _Shown) -> dict[str, 
 
 
 def _leak(leak: Leak, shown: _Shown) -> dict[str, Any]:
-    return {
-        "leak": leak,
-        "sides": [
-            {"value": value, **_some([one for one in leak.files if side(one, leak.boundary) == value], shown)}
-            for value in leak.values
-        ],
-    }
+    sides = [
+        {"value": value, **_some([one for one in leak.files if side(one, leak.boundary) == value], shown)}
+        for value in leak.values
+    ]
+    return {"leak": leak, "sides": sides, "wide": sum(len(one["pictures"]) for one in sides) > 3}
 
 
 def _some(files: Sequence[Examined], shown: _Shown) -> dict[str, Any]:
-    return {"pictures": [shown.picture(one) for one in files[:MOST_MEMBERS]], "more": max(0, len(files) - MOST_MEMBERS)}
+    """Files of a cluster, those of the same bytes as one picture."""
+    same: dict[str, list[Examined]] = defaultdict(list)
+    for one in files:
+        assert one.content is not None
+        same[one.content.digest].append(one)
+    groups = list(same.values())
+    return {
+        "pictures": [shown.picture(first, again) for first, *again in groups[:MOST_MEMBERS]],
+        "more": sum(len(group) for group in groups[MOST_MEMBERS:]),
+    }
 
 
 def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:

@@ -162,9 +162,10 @@ def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed
     found: dict[str, str] = {}
     for group in order:
         counts = Counter(member.label for member in group)
-        # Only whole photos can be lacking in a class; what is left over of many small classes evens out over all.
+        # Only whole photos can be lacking in a class; what is left over of many small classes evens out over all, in
+        # proportion: a small split would else wait for the large ones to fill, until nothing is left for it.
         lacks = {s: sum(n * math.floor(need[s][label] + 1e-9) for label, n in counts.items()) for s in ratios}
-        best = max(ratios, key=lambda split: (lacks[split], round(overall[split], 9)))
+        best = max(ratios, key=lambda split: (lacks[split], round(overall[split] / ratios[split], 9)))
         for label, n in counts.items():
             need[best][label] -= n
         overall[best] -= len(group)

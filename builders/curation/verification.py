@@ -13,7 +13,8 @@ same thing: many matches, spread over the picture (not on one text or logo), fro
 frame with other content is neither: that is what a fixed camera makes of two patients.
 
 The thresholds are set where copies made from one half of the trial photos and pairs of different hands on one rig
-part; the other half, and sets not looked at, are what scripts/bench/duplicates.py reports on.
+part. How they hold elsewhere is what scripts/bench/duplicates.py shows: on photos that the shared set does not use, in
+disguises that it does not have, and on known natural copies.
 """
 
 from __future__ import annotations

@@ -104,6 +104,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
     return {
         "image_id": photo.image_id,
         "diagnosis": assigned.diagnosis or None,
+        "mixed": assigned.mixed,
         "source": photo.source,
         "source_label": assigned.label or None,
         "source_file": photo.file,

@@ -12,7 +12,7 @@ from builders.threemdbench.complaints import STATUSES
 from builders.threemdbench.validators import check_basic, check_facts
 from loaders.errors import ReleaseError
 from loaders.manifest import order_splits
-from loaders.threemdbench import DIAGNOSES, DOMAINS, PERSONALITIES
+from loaders.threemdbench import DIAGNOSES, DOMAINS, PERSONALITIES, SPOKEN
 
 FLOOR = 64  # photos of a class in the test split (Section 3.1)
 # What the paper states: sizes of the splits, the largest class, the floor, and how many classes are exactly at it.
@@ -26,7 +26,6 @@ PAPER = {
     "classes of exactly 64": 21,
 }
 _DOMAIN_OF = {diagnosis.name: diagnosis.domain for diagnosis in DIAGNOSES}
-_OF_TEST = ("general_complaint", "general_complaint_source", "personality", "complaints_status", "complaints_source")
 
 
 def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
@@ -102,7 +101,7 @@ def check_row(row: dict[str, Any]) -> list[str]:
     if row["image"] is None:
         problems.append("no image")
     if row["split"] != "test":
-        said = [name for name in _OF_TEST if row[name] is not None] + ["complaints"] * bool(row["complaints"])
+        said = [name for name in SPOKEN if row[name] not in (None, [])]
         return problems + [f"{name} in split {row['split']}, expected in test only" for name in said]
     if row["personality"] not in PERSONALITIES:
         problems.append(f"personality {row['personality']!r}, expected one of {', '.join(PERSONALITIES)}")

@@ -12,26 +12,26 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pydantic import JsonValue
 from rich.progress import Progress
 
-import dataset_cards
-from builders.cards import render_card
+from builders.curation import review
+from builders.curation.review import Decision, Decisions, read_decisions, write_queue
 from builders.curation.sampling import class_targets, read_prevalence
 from builders.image_store import ImageStore
-from builders.licences import corpus_licence
 from builders.pipeline import Run, run
 from builders.release import write_release
 from builders.rows import Row
 from builders.stage import BatchFunction, Stage, unique
 from builders.tables import decode, read_bytes
 from builders.threemdbench.authored import authored_digest
+from builders.threemdbench.card import card
 from builders.threemdbench.curate import FAULTS, Curator, FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.gather import Admission, gather, rows_digest
-from builders.threemdbench.measure import FLOOR, PAPER, check_row, measure
+from builders.threemdbench.measure import FLOOR, check_row, measure
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.sources import SAMPLE, PhotoSource, open_source
 from builders.threemdbench.stages import (
@@ -51,10 +51,11 @@ from builders.threemdbench.stages import (
     TellByModel,
 )
 from loaders.chat import ChatModel, open_model
-from loaders.errors import InputError
+from loaders.disk import write_whole
+from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.prompts import Prompts
-from loaders.threemdbench import DIAGNOSES, FEATURES, KEY, NAMES
+from loaders.threemdbench import CONFIGS, FEATURES, KEY, NAMES
 
 __all__ = ["Options", "build", "check_row", "measure"]
 
@@ -75,6 +76,7 @@ class Options:
     licences: Mapping[str, str] = field(default_factory=dict)
     allowed_licences: frozenset[str] = frozenset()
     mixed_labels: bool = False
+    decisions: tuple[Path, ...] = ()
     total: int | None = None
     floor: int = FLOOR
     prevalence: Path | str | None = None
@@ -106,6 +108,7 @@ def build(
     """
     targets = _targets(options)
     gate_text = _read_text(options.gate_text) if options.gate_text else None
+    decisions = read_decisions(options.decisions)
     prompts = read_prompts(options.prompts)
     model = open_model(options.model, base_url=options.base_url) if options.model else None
     sources = _open(options, workspace)
@@ -114,16 +117,20 @@ def build(
     rows = gather(sources, admission, downloads, limit=options.limit, progress=progress)
     store = ImageStore(workspace / "images")
     curator = FullCuration(workspace / "curation.sqlite", workers, progress)
-    settings = _settings(options, targets, curator, model)
+    applied = decisions.matching((row["image_id"], row["content"]) for row in rows)
+    settings = _settings(options, targets, curator, model, decisions, applied)
+    identity = rows_digest(rows)
+    queue = workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json"
     finished = run(
         rows,
-        _stages(options, targets, curator, model, prompts, store, workspace),
+        _stages(options, targets, Curate(store, curator, queue, applied), model, prompts, store, workspace),
         key=KEY,
         workspace=workspace,
-        source_identity=rows_digest(rows),
+        source_identity=identity,
         workers=workers,
         progress=progress,
     )
+    _leave_queue(queue, workspace, finished)
     return write_release(
         out,
         corpus=CORPUS,
@@ -137,10 +144,23 @@ def build(
         versions=_versions(options),
         stages=finished.stages,
         measure=measure,
-        card=partial(_card, model=model, gate_text=gate_text),
+        card=partial(card, model=model, gate_text=gate_text),
+        configs=CONFIGS,
         stand_in=_stand_in(options, model),
         overwrite=overwrite,
     )
+
+
+def _leave_queue(queue: Path, workspace: Path, finished: Run) -> None:
+    """Make the queue of this build the one to review, even where an earlier build had curated these very photos."""
+    curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
+    if not curated:
+        write_queue(workspace / review.NAME, [])
+    elif queue.is_file():
+        write_whole(workspace / review.NAME, queue.read_bytes())
+    else:
+        do = f"Delete {workspace / 'results'} and run the same command again"
+        raise BedsideError(queue, found="the queue of borderline photos is gone", expected="what curation wrote", do=do)
 
 
 def _targets(options: Options) -> dict[str, int] | None:
@@ -189,7 +209,7 @@ def _name(text: str) -> str:
 def _stages(
     options: Options,
     targets: Mapping[str, int] | None,
-    curator: Curator,
+    curate: Curate,
     model: ChatModel | None,
     prompts: Prompts,
     store: ImageStore,
@@ -204,11 +224,12 @@ def _stages(
         asked |= {"model": _identity(model), "base_url": options.base_url, "prompts": dict(prompts.digests)}
     split = Split(RATIOS, options.splits, options.seed)
     chosen = {**seed, "ratios": RATIOS, "splits": sorted(options.splits)}
+    judged = {"by": curate.curator.identity, "decisions": Decisions(curate.decisions).digest}
     return [
         Stage("admit", SOURCE, SOURCE, _Opened(Admit())),
         unique(KEY, SOURCE),
         Stage("images", SOURCE, PICTURED, _Opened(Picture(store))),
-        Stage("curate", PICTURED, CURATED, _Opened(Curate(store, curator)), {"by": curator.identity}, whole=True),
+        Stage("curate", PICTURED, CURATED, _Opened(curate), judged, whole=True),
         Stage("draw", CURATED, CURATED, _Opened(Draw(targets, options.seed)), {**seed, "targets": targets}, whole=True),
         Stage("split", CURATED, SPLIT, _Opened(split), chosen, whole=True),
         Stage("temperament", SPLIT, DEALT, _Opened(Deal(options.seed)), seed, whole=True),
@@ -234,7 +255,12 @@ def _with_images(finished: Run, store: ImageStore) -> Iterator[Row]:
 
 
 def _settings(
-    options: Options, targets: Mapping[str, int] | None, curator: Curator, model: ChatModel | None
+    options: Options,
+    targets: Mapping[str, int] | None,
+    curator: Curator,
+    model: ChatModel | None,
+    decisions: Decisions,
+    applied: Mapping[str, Decision],
 ) -> dict[str, JsonValue]:
     """All that decides the content beside the sources; no path of the machine it ran on."""
     return {
@@ -248,10 +274,22 @@ def _settings(
         "licences": dict(options.licences),
         "allowed_licences": [*sorted(options.allowed_licences)],
         "curation": {"by": curator.identity, "faults": cast(JsonValue, list(FAULTS))},
+        "decisions": _counted(decisions, applied) if decisions.by_key else None,
         "complaints": "model" if model else "authored",
         "authored": authored_digest(),
         "model": _identity(model) if model else None,
         "limit": options.limit,
+    }
+
+
+def _counted(decisions: Decisions, applied: Mapping[str, Decision]) -> dict[str, JsonValue]:
+    """A review: its digest, and how many of its decisions were applied, or are about photos that are not there."""
+    accepted = sum(one.decision == review.ACCEPT for one in applied.values())
+    return {
+        "sha256": decisions.digest,
+        "accepted": accepted,
+        "rejected": len(applied) - accepted,
+        "without a photo": len(decisions.by_key) - len(applied),
     }
 
 
@@ -293,78 +331,6 @@ def _stand_in(options: Options, model: ChatModel | None) -> str | None:
     elif model.stand_in:
         reasons.append(f"the complaints are by {model.name}, which is no language model")
     return "; ".join(reasons) or None
-
-
-def _card(manifest: Manifest, *, model: ChatModel | None, gate_text: str | None) -> str:
-    statistics = cast(dict[str, Any], manifest.statistics)
-    licence = corpus_licence(statistics["licence"])
-    mixed = licence == "other"
-    facts: dict[str, JsonValue] = {
-        "licence": licence,
-        "licence_name": "per-row" if mixed else "",
-        "licence_link": "README.md#licences" if mixed else "",
-        "notice": f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else "",
-        "method": _by_hand() if model is None else _by_model(model),
-        "licence_text": (
-            "The photos stand under different licences that no single one covers: column `licence` is what counts."
-            if mixed
-            else f"The strictest terms of the photos make the corpus {licence}; column `licence` holds each one's own."
-        ),
-        "classes": _classes(manifest),
-        "drawing": _drawing(manifest),
-        "example_split": order_splits(manifest.splits)[-1],
-        "paper_test": f"{PAPER['test photos']:,}",
-    }
-    template = (Path(dataset_cards.__file__).with_name("3mdbench.md")).read_text(encoding="utf-8")
-    return render_card(template, manifest, facts=facts, gating=gate_text)
-
-
-def _classes(manifest: Manifest) -> list[JsonValue]:
-    """A line for each diagnosis: its photos by split, and what it lacks of what was wanted."""
-    counts = cast(dict[str, Any], manifest.statistics)["diagnosis_by_split"]
-    targets = cast(dict[str, int] | None, manifest.settings["targets"])
-    floor = cast(int, manifest.settings["floor"])
-    lines: list[JsonValue] = []
-    for diagnosis in DIAGNOSES:
-        here = counts[diagnosis.name]
-        lacking = max(0, floor - here["test"]) if "test" in here else None
-        line: dict[str, JsonValue] = {"diagnosis": diagnosis.name, "domain": diagnosis.domain, **here}
-        if targets is not None and len(here) == len(RATIOS):
-            line |= {
-                "wanted": targets[diagnosis.name],
-                "short by": max(0, targets[diagnosis.name] - sum(here.values())),
-            }
-        elif lacking is not None:
-            line[f"short of {floor} in test by"] = lacking
-        lines.append(line)
-    return lines
-
-
-def _drawing(manifest: Manifest) -> str:
-    total = manifest.settings["total"]
-    if total is None:
-        return "Every photo that passed curation was kept; no prevalence was imposed."
-    return (
-        f"{total:,} photos were shared out over the classes by a prevalence table, with a floor of "
-        f"{manifest.settings['floor']} in the test split; a class that has fewer gives all it has, and what it lacks "
-        "is not made up by others. A second photo of a patient was drawn only where every patient had one."
-    )
-
-
-def _by_hand() -> str:
-    return (
-        "No model was used: the complaints were written by hand, one basic complaint and some ten further ones for "
-        "each diagnosis, of which each case draws eight. They were not written from the photos and may not fit them, "
-        "and no clinician has reviewed them."
-    )
-
-
-def _by_model(model: ChatModel) -> str:
-    return (
-        f"`{model.name}` wrote one basic complaint per diagnosis, and the additional complaints of each photo with "
-        "the photo before it. An answer that failed a check was sent back with the failed checks named, twice at most; "
-        "then complaints written by hand stood in, which were not written from the photo."
-    )
 
 
 def _read_text(path: Path) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from builders.curation.review import Decision, Item, Shown, write_queue
 from builders.curation.sampling import Member, draw, joined, split_groups
 from builders.image_store import ImageStore
 from builders.rows import Row
@@ -29,7 +30,7 @@ from builders.threemdbench.complaints import (
     facts_by_hand,
     facts_by_model,
 )
-from builders.threemdbench.curate import Candidate, Curator, disagreements
+from builders.threemdbench.curate import Candidate, Curator, Finding
 from builders.threemdbench.temperament import temperaments
 from loaders.answers import AnswerStore, gather_bounded
 from loaders.chat import ChatModel, Message
@@ -44,8 +45,9 @@ _FACTS = ("image_id", "diagnosis", "source", "source_label", "source_file", "gro
 _TERMS = ("licence", "licence_asserted_by", "attribution")
 _PHOTO = [pa.field(name, pa.string()) for name in (*_FACTS, *_TERMS)]
 _IMAGE = [pa.field("image", pa.string())]
-# `refused` and `not_fetched` hold why a photo is left out; `content` is the SHA-256 of the file, so that another file
-# of the same name is never taken for the one that was read before.
+# `content` is the SHA-256 of the file, so that another file of the same name is never taken for the one that was read
+# before; `mixed` says what else its class holds, if anything; `refused` and `not_fetched` hold why it is left out.
+_READ = [pa.field("content", pa.string()), pa.field("mixed", pa.string())]
 _WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
 SOURCE = pa.schema(
     [
@@ -53,11 +55,11 @@ SOURCE = pa.schema(
         pa.field("refused", _WHY),
         pa.field("not_fetched", _WHY),
         pa.field("image_path", pa.string()),
-        pa.field("content", pa.string()),
+        *_READ,
     ]
 )
 # `image` is the name of the picture in the build's image store: its SHA-256 and the ending of its format.
-PICTURED = pa.schema([*_PHOTO, *_IMAGE])
+PICTURED = pa.schema([*_PHOTO, *_IMAGE, *_READ])
 # `kin` names everything that a photo is linked with through patients and clusters, left-out photos included.
 CURATED = pa.schema([*_PHOTO, *_IMAGE, pa.field("cluster_id", pa.string()), pa.field("kin", pa.string())])
 SPLIT = pa.schema([*CURATED, pa.field("split", pa.string())])
@@ -116,32 +118,73 @@ class Picture:
 
 @dataclass(frozen=True)
 class Curate:
-    """Exclude what is unfit, copies but the best, and photos that stand under two diagnoses; link what is kin."""
+    """Exclude what is unfit, copies but the best, and photos that stand under two diagnoses; link what is kin.
+
+    `decisions` of a person go before the curator's own. What is borderline is written to `queue`.
+    """
 
     store: ImageStore
     curator: Curator
+    queue: Path
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
 
     def __call__(self, rows: list[Row]) -> Outcome:
         photos = [
-            Candidate(row["image_id"], self.store.path(row["image"].split(".")[0]), row["source"]) for row in rows
+            Candidate(
+                row["image_id"],
+                self.store.path(row["image"].split(".")[0]),
+                row["source"],
+                row["diagnosis"],
+                row["mixed"],
+                self.decisions.get(row["image_id"]),
+            )
+            for row in rows
         ]
         findings = self.curator(photos)
-        disputed = disagreements([one.copies for one in findings], [row["diagnosis"] for row in rows])
+        write_queue(self.queue, _borderline(rows, photos, findings))
         kin = joined(
             (f"cluster {one.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))
             for row, one in zip(rows, findings, strict=True)
         )
         outcome = Outcome([])
         for row, one in zip(rows, findings, strict=True):
-            if one.copies in disputed:
-                outcome.excluded.append(
-                    Excluded(row["image_id"], "curate", "copies under different diagnoses", disputed[one.copies])
-                )
-            elif one.reason:
+            if one.reason:
                 outcome.excluded.append(Excluded(row["image_id"], "curate", one.reason, one.detail))
             else:
-                outcome.kept.append({**row, "cluster_id": one.cluster, "kin": kin[f"cluster {one.cluster}"]})
+                linked = {"cluster_id": one.cluster, "kin": kin[f"cluster {one.cluster}"]}
+                outcome.kept.append({**_only(row, CURATED), **linked})
         return outcome
+
+
+def _borderline(rows: Sequence[Row], photos: Sequence[Candidate], findings: Sequence[Finding]) -> list[Item]:
+    """What a person is asked about: disputed diagnoses, quality, copies, mixed classes; and all decided earlier."""
+    shown = {row["image_id"]: Shown(row["image_id"], row["image"].split(".")[0], row["diagnosis"]) for row in rows}
+    items = []
+    for row, photo, one in zip(rows, photos, findings, strict=True):
+        if one.doubts or photo.decision:
+            beside = dict.fromkeys(key for doubt in one.doubts for key in doubt.beside)
+            items.append(
+                Item(
+                    shown[photo.key],
+                    row["content"],
+                    kept=not one.reason,
+                    facts={"source": row["source"], "label in the source": row["source_label"]},
+                    doubts=one.doubts,
+                    beside=tuple(shown[key] for key in beside),
+                    decided=photo.decision,
+                )
+            )
+    return sorted(items, key=_place)
+
+
+def _place(item: Item) -> tuple[int, str, str]:
+    """Photos that are to be looked at together stand together."""
+    kind = item.doubts[0].kind if item.doubts else ""
+    key = item.picture.key
+    return _RANK.get(kind, len(_RANK)), min(key, *(other.key for other in item.beside), key), key
+
+
+_RANK = {"label": 0, "quality": 1, "copy": 2, "class": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +225,8 @@ class Split:
                 outcome.kept.append({**row, "split": split})
             else:
                 outcome.excluded.append(
-                    Excluded(row["image_id"], "split", "of a split that is not in this release", split)
+                    # Which split it is in is not told: a split may be kept private.
+                    Excluded(row["image_id"], "split", "of a split that is not in this release")
                 )
         return outcome
 

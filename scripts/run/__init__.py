@@ -5,7 +5,17 @@ from __future__ import annotations
 import typer
 
 from scripts.console import interruptible
-from scripts.run import ablation, captioning, concepts, embedding_space, language, retrieval
+from scripts.run import (
+    ablation,
+    captioning,
+    classifier,
+    concealment,
+    concepts,
+    consultation,
+    embedding_space,
+    language,
+    retrieval,
+)
 
 app = typer.Typer(
     help="Run a baseline on a corpus: the paper's tables for your captions and models.", no_args_is_help=True
@@ -17,6 +27,8 @@ def _group() -> None:
     """Run a baseline on a corpus."""
 
 
-for module in (language, retrieval, captioning, embedding_space, concepts, ablation):
+for module in (language, retrieval, captioning, embedding_space, concepts, ablation, classifier, consultation):
     name = module.__name__.rpartition(".")[2].replace("_", "-")
     app.command(name=name)(interruptible(module.command))
+for task in (concealment.confirmation, concealment.intervention):
+    app.command(name=task.__name__)(interruptible(task))

@@ -24,8 +24,18 @@ def used(opened: Opened) -> DataUsed:
     return DataUsed(opened.corpus, opened.split, opened.revision, opened.content_digest)
 
 
-def finish(out: Path, results: Sequence[Result], started: float, extra: Mapping[str, Any] | None = None) -> None:
-    """Write the run with what it took, and print its numbers; `extra` are further JSON files of its folder, by name."""
+def finish(
+    out: Path,
+    results: Sequence[Result],
+    started: float,
+    extra: Mapping[str, Any] | None = None,
+    *,
+    printed: bool = True,
+) -> None:
+    """Write the run with what it took, and print its numbers unless `printed` is False.
+
+    `extra` are further JSON files of its folder, by name.
+    """
     record = results[0].record
     assert record is not None
     told = replace(
@@ -36,7 +46,8 @@ def finish(out: Path, results: Sequence[Result], started: float, extra: Mapping[
     for name, content in (extra or {}).items():
         write_whole(out / name, json.dumps(content, ensure_ascii=False).encode())
     write_run(out, told, told_results)
-    _print(told_results)
+    if printed:
+        _print(told_results)
     if record.stand_in:
         output.print(f"stand-in: {record.stand_in}", style="yellow", highlight=False)
     output.print(

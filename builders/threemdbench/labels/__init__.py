@@ -37,12 +37,16 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """The diagnosis of a photo and the label it was read from; or, where `reason` is not empty, why it has none."""
+    """The diagnosis of a photo and the label it was read from; or, where `reason` is not empty, why it has none.
+
+    `mixed`, where not empty, says what else the label's class holds.
+    """
 
     diagnosis: str
     label: str
     reason: str = ""
     detail: str = ""
+    mixed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +137,5 @@ def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool 
         return Assigned("", label, "not one of the 34 diagnoses", f"{label}: {entry.note}" if entry.note else label)
     if entry.match == "mixed" and not mixed:
         return Assigned("", label, "label mixes conditions", f"{label}: {entry.note}" if entry.note else label)
-    return Assigned(entry.diagnosis, label)
+    mixture = (entry.note or "other conditions are in the same class") if entry.match == "mixed" else ""
+    return Assigned(entry.diagnosis, label, mixed=mixture)

@@ -1,0 +1,190 @@
+"""Labelled photos by split: of a 3MDBench release, or of a folder of class folders.
+
+runs/photos/train/pharyngitis/a.jpg        split folders with class folders in them: train, validation, test
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import datasets
+from PIL import Image
+
+from loaders.errors import InputError
+from loaders.images import open_image
+from loaders.opened import Opened
+from loaders.threemdbench import DIAGNOSES, NAMES
+
+SPLITS = ("train", "validation", "test")
+FOLDER = "folder of class folders"
+"""What a record calls the corpus of photos that are no release."""
+
+_SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".jfif")
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """A photo: its id, the place of its label among the classes, what it is resampled with, and how to open it.
+
+    `group` names its patient, lesion or cluster of near copies; photos without one stand for themselves.
+    """
+
+    key: str
+    label: int
+    group: str
+    load: Callable[[], Image.Image]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The photos of each split; `domains` holds the domain of each class, "" where classes have none.
+
+    `digests` are the content digests of the splits.
+    """
+
+    classes: tuple[str, ...]
+    domains: tuple[str, ...]
+    splits: Mapping[str, Sequence[Photo]]
+    digests: Mapping[str, str]
+    corpus: str
+    revision: str | None
+    stand_in: str | None
+
+    def counts(self, split: str) -> list[int]:
+        """Photos of each class."""
+        found = Counter(photo.label for photo in self.splits[split])
+        return [found[at] for at in range(len(self.classes))]
+
+    def check(self, *, allow_untrained: bool = False) -> None:
+        """Raises InputError when a split has no photo, fewer than two classes have training photos, or, unless
+        `allow_untrained`, a class of validation or test has none."""
+        for split in SPLITS:
+            if not self.splits[split]:
+                raise InputError(self.corpus, found=f"no photo in {split}", expected="one or more")
+        trained = self.counts("train")
+        if sum(count > 0 for count in trained) < 2:
+            raise InputError(self.corpus, found="training photos of one class only", expected="two classes or more")
+        for split in SPLITS[1:]:
+            never = [self.classes[at] for at, count in enumerate(self.counts(split)) if count and not trained[at]]
+            if never and not allow_untrained:
+                raise InputError(
+                    f"{self.corpus}, {split}",
+                    found=f"photos of {len(never)} classes without a training photo: {', '.join(never)}",
+                    expected="a training photo of every class",
+                    do="--allow-untrained goes on and counts them as the errors that they will be",
+                )
+
+
+def from_release(opened: Mapping[str, Opened]) -> Labelled:
+    """The photos of a 3MDBench release, opened split by split. The classes are all 34 diagnoses.
+
+    Raises InputError for a diagnosis outside the 34 and a row without image.
+    """
+    first = opened["train"]
+    return Labelled(
+        classes=NAMES,
+        domains=tuple(diagnosis.domain for diagnosis in DIAGNOSES),
+        splits={split: _release_photos(one, split) for split, one in opened.items()},
+        digests={split: one.content_digest for split, one in opened.items()},
+        corpus=first.corpus,
+        revision=first.revision,
+        stand_in=first.stand_in,
+    )
+
+
+def _release_photos(opened: Opened, split: str) -> list[Photo]:
+    rows = opened.splits[split].cast_column("image", datasets.Image(decode=False))
+    photos = []
+    for at, row in enumerate(rows.select_columns(["image_id", "diagnosis", "group_id", "cluster_id"])):
+        if row["diagnosis"] not in NAMES:
+            raise InputError(
+                f"{split}, {row['image_id']}",
+                found=f"diagnosis {row['diagnosis']!r}",
+                expected="one of the 34 of 3MDBench",
+                do="A folder of class folders takes any labels",
+            )
+        group = row["group_id"] or row["cluster_id"] or row["image_id"]
+        photos.append(Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_open_row, rows, at)))
+    return photos
+
+
+def _open_row(rows: Any, at: int) -> Image.Image:
+    row = rows[at]
+    image = row["image"] or {}
+    return open_image(image.get("bytes") or image.get("path") or b"", name=row["image_id"])
+
+
+def from_folder(folder: Path) -> Labelled:
+    """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` will do for validation.
+
+    Raises InputError where a split or a class folder is missing, and where one photo, byte by byte, is in two splits.
+    """
+    found: dict[str, list[tuple[str, Path]]] = {}
+    for split in SPLITS:
+        place = folder / split
+        if split == "validation" and not place.is_dir():
+            place = folder / "val"
+        if not place.is_dir():
+            raise InputError(
+                folder,
+                found=f"no folder {split}",
+                expected="train, validation and test with class folders in each, or a release with manifest.json",
+                do="One folder of class folders: bedside curate it, and give --clusters REPORT/clusters.parquet",
+            )
+        found[split] = class_folders(place)
+    return from_files(found, root=folder)
+
+
+def class_folders(folder: Path) -> list[tuple[str, Path]]:
+    """(class, file) of every picture in the class folders of a folder, sorted."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix.casefold() in _SUFFIXES)
+    return sorted((path.relative_to(folder).parts[0], path) for path in files if path.parent != folder)
+
+
+def from_files(
+    files: Mapping[str, Sequence[tuple[str, Path]]], *, root: Path, groups: Mapping[Path, str] | None = None
+) -> Labelled:
+    """The photos of (class, file) pairs by split, named by their place below `root`.
+
+    Raises InputError when two splits share the bytes of a photo.
+    """
+    classes = tuple(sorted({label for pairs in files.values() for label, _ in pairs}))
+    splits: dict[str, list[Photo]] = {}
+    digests: dict[str, str] = {}
+    owner: dict[str, tuple[str, Path]] = {}
+    for split in SPLITS:
+        lines = []
+        splits[split] = []
+        for label, path in files[split]:
+            content = _file_digest(path)
+            before, other = owner.setdefault(content, (split, path))
+            if before != split:
+                raise InputError(
+                    path,
+                    found=f"the same bytes as {other}",
+                    expected="no photo in two splits",
+                    do="bedside curate shows all of them, near copies included",
+                )
+            lines.append(f"{label}\0{content}\n")
+            group = (groups or {}).get(path, content)
+            splits[split].append(
+                Photo(path.relative_to(root).as_posix(), classes.index(label), group, partial(open_image, path))
+            )
+        digests[split] = hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+    if not classes:
+        raise InputError(root, found="no picture in class folders", expected=f"files ending in {', '.join(_SUFFIXES)}")
+    return Labelled(classes, ("",) * len(classes), splits, digests, FOLDER, None, None)
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(path, found=f"cannot be read ({error.strerror})", expected="a picture") from None

@@ -1,0 +1,103 @@
+"""Which submitted findings are true: one-to-one matches that a patient's own words support (Appendix E.1, MC-G37).
+
+A judge says of each pair of finding and concern whether they mean the same, and quotes the patient. The quote must
+stand in a turn of the patient, which code checks; a finding without one never counts, whatever the judge says. Of the
+pairs that are left, the assignment with the most pairs is taken, each finding and each concern once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped, unused-ignore]
+
+from loaders.medconceal import CATEGORIES
+from loaders.spans import words
+
+SHORTEST_QUOTE = 3
+"""Words of a quote, unless it is a whole turn: "yes" stands in every dialogue and supports nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A judge's word on one finding and one concern, both by index.
+
+    `turn` is the turn whose reply holds the quote, None where none does: such a pair is no match, whatever `same` says.
+    """
+
+    finding: int
+    concern: int
+    same: bool
+    category_ok: bool
+    quote: str
+    turn: int | None
+
+    @property
+    def supported(self) -> bool:
+        """Whether the pair may be matched."""
+        return self.same and self.turn is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """The pair as JSON."""
+        return asdict(self)
+
+
+def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:
+    """The first turn (from 1) whose patient reply holds the quote, word by word; None where none does.
+
+    Case, punctuation, blanks and the form of letters are no difference; the order of words is.
+
+    >>> quoted_turn("afraid of the needle", ["Hello.", "I am AFRAID of the  needle!"])
+    2
+    >>> quoted_turn("the needle", ["the needle is long"]) is None
+    True
+    """
+    wanted = words(quote)
+    for turn, reply in enumerate(replies, start=1):
+        said = words(reply)
+        whole = bool(wanted) and wanted == said
+        if whole or (len(wanted) >= SHORTEST_QUOTE and _holds(said, wanted)):
+            return turn
+    return None
+
+
+def _holds(said: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return any(said[start : start + size] == wanted for start in range(len(said) - size + 1))
+
+
+def match(pairs: Iterable[Pair]) -> list[Pair]:
+    """The accepted pairs: most pairs, then most right categories, then the lowest indices (Hungarian method).
+
+    The order of `pairs` makes no difference; of two words on the same pair the supported one counts.
+    """
+    found = {(pair.finding, pair.concern): pair for pair in pairs if pair.supported}
+    if not found:
+        return []
+    findings = 1 + max(finding for finding, _ in found)
+    concerns = 1 + max(concern for _, concern in found)
+    # Whole numbers below 2^53, each scale above anything that the next one can add up to.
+    few = min(findings, concerns)
+    category = few * (findings + concerns + 1) * findings * concerns + 1
+    size = category * (few + 2)
+    weights = np.zeros((findings, concerns))
+    for (finding, concern), pair in found.items():
+        low = (findings - finding + concerns - concern) * findings * concerns + finding * concern
+        weights[finding, concern] = size + category * pair.category_ok + low
+    rows, columns = linear_sum_assignment(weights, maximize=True)
+    chosen = zip(rows.tolist(), columns.tolist(), strict=True)
+    return [found[place] for place in chosen if place in found]
+
+
+def coarse_hits(submitted: Iterable[str], gold: Iterable[str]) -> int:
+    """How many findings name a category that a concern has, each concern serving once (derived fact D2).
+
+    >>> coarse_hits(["Communication Barriers", "Communication Barriers", "none"], ["Communication Barriers"])
+    1
+    """
+    overlap = Counter[str](one for one in submitted if one in CATEGORIES) & Counter[str](gold)
+    return overlap.total()

@@ -1,0 +1,57 @@
+"""Which words of a text carry its content, in a form in which "worried" and "worries" are one.
+
+For the overlap of a turn with a concern (MC-G14) and for the leak check. The stemmer only cuts inflections of English:
+both sides of every comparison go through it, so it need not give dictionary forms.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from loaders.spans import words
+
+_STOP = frozenset(
+    """
+    a about after again all also am an and any anything are as at be because been before being but by can cannot could
+    did do does doing done don't down each even ever every for from get gets getting go goes going got had has have
+    having he her here hers him his how i i'd i'll i'm i've if in into is it it's its just like make me more most much
+    my no nor not now of off on once one only or other our out over own patient per really said same say says she should
+    so some something such than that that's the their them then there these they thing things this those though through
+    to too under until up upon us very was we well were what when where whether which while who whom why will with
+    without would you your yours
+    """.split()
+)
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The word without English endings of number, tense and manner.
+
+    >>> [stem(word) for word in ("worries", "worried", "worrying", "worry", "costs", "stopped", "scared", "news")]
+    ['worry', 'worry', 'worry', 'worry', 'cost', 'stop', 'scar', 'new']
+    """
+    word = word.removesuffix("'s")
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("es") and len(word) > 4:
+        word = word[:-2] if word[:-2].endswith(("s", "x", "ch", "sh")) else word[:-1]
+    elif word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            elif word.endswith("i"):
+                word = word[:-1] + "y"
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Stems of the words of a text, stop words and single letters left out.
+
+    >>> sorted(content_stems("I am worried about the costs."))
+    ['cost', 'worry']
+    """
+    return frozenset(stem(word) for word in words(text) if word not in _STOP and len(word) > 1)

@@ -1,0 +1,288 @@
+"""A game as a task of inspect_ai: its concurrency, its logs, its viewer; every rule of the game stays in the game.
+
+    outcomes, log = evaluate(playing, cases, log_dir=RUN / "logs")       # `bedside run`
+    task = dialogue_task(game, cases, agents=...)                         # `inspect eval`, roles by --model-role
+
+A sample is a case. Its messages are the dialogue with its image, its metadata the whole record, its scores those of the
+game; requests to models are events with their role, tokens and cost. Hidden things stand in the record alone, never in
+the sample's input or target.
+
+What inspect_ai leaves to its callers is done here: a role without a model is an error and not the doctor in the
+patient's chair; retries are bounded (`loaders.chat`); a case that has no usable record is an errored sample; more of
+them than `max_invalid` make the log's status `error`; digests of prompts are task arguments. Its cache and its retry of
+old logs are not used: paid answers live in `AnswerStore`.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
+from baselines.dialogue.playing import Outcome, Player, Playing, Progress, Scripted, check_cases, check_roles
+from loaders.answers import AnswerStore
+from loaders.chat import inspect_message, of_inspect, open_model
+from loaders.disk import writing
+from loaders.errors import BedsideError, InputError, MissingExtra
+
+MAX_INVALID = 0.1
+"""Share of cases without a usable record above which a run has failed."""
+
+
+class InvalidCase(Exception):
+    """Why a sample has no usable record; inspect_ai shows it as the sample's error."""
+
+
+class _Abort(BaseException):
+    """Ends the whole evaluation; no Exception, which inspect_ai would take for the error of one sample."""
+
+
+def evaluate(
+    playing: Playing[Case, Record],
+    cases: Sequence[Case],
+    *,
+    log_dir: Path,
+    epochs: int = 1,
+    concurrency: int = 16,
+    max_invalid: float = MAX_INVALID,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    progress: Progress | None = None,
+) -> tuple[list[Outcome[Record]], Path]:
+    """Plays all cases in an evaluation; their outcomes, epoch by epoch, and the log's file in `log_dir`.
+
+    `prices` are US dollars per million tokens of input and output, by model name, for the log's costs.
+
+    Raises what `Playing.play` raises; BedsideError when the disk is full, also while a log is written;
+    KeyboardInterrupt on Ctrl-C; MissingExtra without inspect_ai.
+    """
+    inspect = _inspect()
+    roles: dict[str, Any] = {}
+    own: dict[str, Player] = {}
+    for role, player in playing.players.items():
+        if isinstance(player, Scripted):
+            own[role], roles[role] = player, _scripted_model(player.name)
+        else:
+            own[role], model = player.in_role(role)
+            if model is not None:
+                roles[role] = model
+    _set_prices(prices or {})
+    playing.players = own
+    task = _task(playing.game, cases, lambda: playing, epochs, max_invalid, progress)
+    try:
+        with writing(log_dir):
+            log_dir.mkdir(parents=True, exist_ok=True)
+            logs = inspect.eval(
+                task,
+                model=None,
+                model_roles=roles or None,
+                log_dir=str(log_dir),
+                log_realtime=False,
+                log_header_only=True,
+                max_samples=concurrency,
+                display="none",
+                log_level="error",
+                acp_server=False,
+                ctl_server=False,
+            )
+    except BaseException:
+        if playing.stopped is None:
+            raise
+    if playing.stopped is not None:
+        raise playing.stopped
+    if not logs or logs[0].status == "cancelled":  # inspect_ai swallows Ctrl-C
+        raise KeyboardInterrupt
+    log = logs[0]
+    wanted = [(playing.game.case_id(case), epoch) for epoch in range(1, epochs + 1) for case in cases]
+    if any(key not in playing.outcomes for key in wanted):
+        raise _unfinished(log, log_dir)
+    return [playing.outcomes[key] for key in wanted], Path(str(log.location).removeprefix("file://"))
+
+
+def dialogue_task(
+    game: Game[Case, Record],
+    cases: Sequence[Case],
+    *,
+    agents: Mapping[str, ScriptedAgent],
+    answers: Path | None = None,
+    epochs: int = 1,
+    max_invalid: float = MAX_INVALID,
+    seed: int | None = None,
+) -> Any:
+    """The task of a game for `inspect eval`: roles come from `--model-role`, scripted agents from `agents` by name.
+
+    A role without a model is an InputError before the first request. Answers are kept in the file `answers`, if named.
+    """
+    playing: list[Playing[Case, Record]] = []
+
+    def begun() -> Playing[Case, Record]:
+        if not playing:
+            store = AnswerStore(answers, dialogue=True) if answers else None
+            playing.append(Playing(game, _players_of_roles(game, agents), store, seed))
+        return playing[0]
+
+    return _task(game, cases, begun, epochs, max_invalid, None)
+
+
+def _task(
+    game: Game[Case, Record],
+    cases: Sequence[Case],
+    begun: Callable[[], Playing[Case, Record]],
+    epochs: int,
+    max_invalid: float,
+    progress: Progress | None,
+) -> Any:
+    """`begun` gives the run that the samples are part of; it is called inside the evaluation, which knows the roles."""
+    inspect = _inspect()
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.log import transcript
+    from inspect_ai.scorer import Score, metric, scorer
+    from inspect_ai.solver import solver
+
+    check_cases(game, cases)
+    by_id = {game.case_id(case): case for case in cases}
+    total = len(cases) * epochs
+    done = 0
+
+    @solver(name="dialogue")  # type: ignore[untyped-decorator]
+    def dialogue() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            nonlocal done
+            case_id = str(state.sample_id)
+            try:
+                playing = begun()
+                outcome = await playing.play(by_id[case_id], state.epoch)
+            except Exception as error:
+                raise _Abort(str(error)) from None
+            done += 1
+            if progress is not None:
+                progress(done, total)
+            state.metadata["outcome"] = {name: value for name, value in outcome.row(game).items() if name != "case"}
+            if outcome.record is not None:
+                said = game.transcript(by_id[case_id], outcome.record)
+                state.messages = [inspect_message(message) for message in said]
+                # The viewer opens on events, of which replayed and scripted answers leave none.
+                transcript().info(
+                    "\n\n".join(f"**{message.role}** {message.text}" for message in said), source="dialogue"
+                )
+                scores[case_id, state.epoch] = dict(game.scores(outcome.record))
+            if outcome.problem:
+                raise InvalidCase(outcome.problem)
+            state.completed = True
+            return state
+
+        return solve
+
+    scores: dict[tuple[str, int], dict[str, float]] = {}
+
+    @metric(name="mean")  # type: ignore[untyped-decorator]
+    def means() -> Any:
+        def mean(found: Sequence[Any]) -> dict[str, float]:
+            """Mean of every score over the samples that have it."""
+            columns: dict[str, list[float]] = {}
+            for sample in found:
+                for name, value in sample.score.value.items():
+                    if math.isfinite(value):
+                        columns.setdefault(name, []).append(float(value))
+            return {name: sum(values) / len(values) for name, values in sorted(columns.items())}
+
+        return mean
+
+    @scorer(name="dialogue", metrics=[means()])  # type: ignore[untyped-decorator]
+    def rated() -> Any:
+        async def score(state: Any, target: Any) -> Any:
+            return Score(value=scores.pop((str(state.sample_id), state.epoch)))
+
+        return score
+
+    @inspect.task(name="dialogue")  # type: ignore[untyped-decorator]
+    def of_game(settings: Mapping[str, Any], version: str) -> Any:
+        return inspect.Task(
+            name=game.name,
+            version=version,
+            dataset=MemoryDataset([Sample(id=case_id, input=case_id) for case_id in by_id], name=game.name),
+            solver=dialogue(),
+            scorer=rated(),
+            epochs=epochs,
+            # inspect_ai takes a share for exceeded where it is just reached, and 1 for a count.
+            fail_on_error=max_invalid + 1e-9 if max_invalid < 1 else False,
+            continue_on_fail=True,
+        )
+
+    # What identifies a task in an eval set is its name, arguments and version: not its prompts, nor any code.
+    return of_game(dict(game.settings), settings_digest(game))
+
+
+def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent]) -> dict[str, Player]:
+    from inspect_ai.model import get_model
+
+    players: dict[str, Player] = {}
+    for role in game.roles:
+        try:
+            model = get_model(role=role, required=True)
+        except Exception:  # inspect_ai's own text does not name the option
+            raise InputError(
+                f"role {role} of {game.name}",
+                found="no model plays it",
+                do=f"Name one: --model-role {role}=provider/model, or {role}=scripted/NAME",
+            ) from None
+        name = str(model)
+        if not name.startswith("scripted/"):
+            players[role] = of_inspect(model)
+        elif name in agents:
+            players[role] = Scripted(name, agents[name])
+        else:
+            players[role] = open_model(name)
+    check_roles(game, players)
+    return players
+
+
+def settings_digest(game: Game[Any, Any]) -> str:
+    """Digest (16 hexadecimal digits) of what is played, prompts included."""
+    text = json.dumps([game.name, game.settings], sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _scripted_model(name: str) -> Any:
+    """The model that stands for a scripted agent in the head of a log."""
+    from inspect_ai.model import get_model
+
+    import baselines.dialogue.provider  # noqa: F401 - registers `scripted/...`, installed or not
+
+    return get_model(name, memoize=False)
+
+
+def _set_prices(prices: Mapping[str, tuple[float, float]]) -> None:
+    """Tells inspect_ai what models cost; of those that it does not know, it would log no costs."""
+    from inspect_ai.model import ModelCost, ModelInfo, set_model_info
+
+    for name, (given, said) in prices.items():
+        cost = ModelCost(input=given, output=said, input_cache_write=given, input_cache_read=given)
+        set_model_info(name, ModelInfo(cost=cost))
+
+
+def _unfinished(log: Any, log_dir: Path) -> BedsideError:
+    """The error for an evaluation that ended early for a reason of inspect_ai's own."""
+    message = log.error.message if log.error is not None else f"status {log.status}"
+    if os.strerror(errno.ENOSPC) in message:
+        return BedsideError(
+            log_dir,
+            found="the disk is full",
+            do="Free some space there and run the same command again: answers are kept",
+        )
+    return BedsideError(log_dir, found=f"the log was ended early: {message}", do="Run the same command again")
+
+
+def _inspect() -> Any:
+    try:
+        import inspect_ai
+    except ImportError:
+        raise MissingExtra.named(
+            "inspect_ai", extra="dialogue", purpose="dialogues with a log (--bare plays without)"
+        ) from None
+    return inspect_ai

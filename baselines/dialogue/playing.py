@@ -1,0 +1,224 @@
+"""Playing the cases of a game: who answers, what was paid for before, and what became of each case.
+
+    playing = Playing(game, players, store)
+    outcome = await playing.play(case)          # from baselines.dialogue.bare or an inspect_ai task alike
+
+Models are asked through the store of paid answers, under the name of the case, the epoch, the role and the attempt. A
+killed run is therefore simply played again: every turn that was answered is replayed, and the first one that was not is
+the first request. A changed prompt, model or seed is another request, so nothing stale can come back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic
+
+from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
+from loaders.answers import AnswerStore
+from loaders.chat import Answer, ChatModel, Message
+from loaders.errors import InputError, ModelError, ModelRefused
+
+PATIENCE = 16
+"""Cases in a row that a model may fail before the run stops: it is down, and every further case costs minutes."""
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A scripted agent in a role: free, asked directly, and always a stand-in. Its name is `scripted/...`."""
+
+    name: str
+    agent: ScriptedAgent
+
+
+Player = ChatModel | Scripted
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a role's answers of a case took, replayed ones included, so that a resumed run counts like another.
+
+    `uncounted` are answers of which the provider gave no token counts; a scripted agent's are all uncounted.
+    """
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+
+    def add(self, other: Spent) -> None:
+        self.requests += other.requests
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.uncounted += other.uncounted
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Record]):
+    """What became of a case: a record, `invalid` if it cannot be scored (the reason), or the error that ended it."""
+
+    case_id: str
+    epoch: int
+    record: Record | None
+    invalid: str | None
+    error: str | None
+    spent: Mapping[str, Spent]
+
+    @property
+    def problem(self) -> str | None:
+        return self.error or self.invalid
+
+    def row(self, game: Game[Any, Record]) -> dict[str, Any]:
+        """The outcome as JSON; it holds no time, so that a resumed run writes the same bytes as an undisturbed one."""
+        return {
+            "case": self.case_id,
+            "epoch": self.epoch,
+            "record": None if self.record is None else game.to_json(self.record),
+            "invalid": self.invalid,
+            "error": self.error,
+            "spent": {role: asdict(spent) for role, spent in sorted(self.spent.items())},
+        }
+
+
+@dataclass
+class Playing(Generic[Case, Record]):
+    """A run of a game. `players` names one for every role; without a store, answers are not kept.
+
+    `seed` is sent to providers that take one, plus one for every further epoch. `patience` is the number of cases in a
+    row that may end with a ModelError. `answered` is told (role, answer) after every answer that a model gave or that
+    was replayed, for a log.
+
+    Raises InputError for a role without a player, and for a player without a role.
+    """
+
+    game: Game[Case, Record]
+    players: Mapping[str, Player]
+    store: AnswerStore | None = None
+    seed: int | None = None
+    patience: int = PATIENCE
+    outcomes: dict[tuple[str, int], Outcome[Record]] = field(default_factory=dict)
+    stopped: BaseException | None = None
+    _failed_in_a_row: int = 0
+
+    def __post_init__(self) -> None:
+        check_roles(self.game, self.players)
+
+    async def play(self, case: Case, epoch: int = 1) -> Outcome[Record]:
+        """Plays a case; its outcome is also kept in `outcomes`.
+
+        A model that fails ends the case. What would end every other case too is raised, and raised again by every
+        further call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what
+        the store raises (disk full).
+        """
+        case_id = self.game.case_id(case)
+        asking = _Asking(self, case, case_id, epoch)
+        try:
+            record = await self.game.play(case, asking)
+            outcome = Outcome(case_id, epoch, record, self.game.invalid(record), None, asking.spent)
+            self._failed_in_a_row = 0
+        except ModelRefused as error:
+            self.stopped = self.stopped or error
+            raise
+        except ModelError as error:
+            outcome = Outcome(case_id, epoch, None, None, str(error), asking.spent)
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= self.patience and self.stopped is None:
+                cases = f"{self.patience} cases in a row"
+                self.stopped = ModelError(error.where, found=f"failed {cases}: {error.found}", do=error.do)
+            if self.stopped is not None:
+                raise self.stopped from None
+        except Exception as error:
+            self.stopped = self.stopped or error
+            raise
+        self.outcomes[case_id, epoch] = outcome
+        return outcome
+
+
+class _Asking:
+    """The `Ask` of one case."""
+
+    def __init__(self, playing: Playing[Any, Any], case: Any, case_id: str, epoch: int) -> None:
+        self._playing = playing
+        self._case = case
+        self._case_id = case_id
+        self._epoch = epoch
+        self._scripts: dict[str, Script] = {}
+        self.spent: dict[str, Spent] = {}
+
+    async def __call__(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        json_schema: Mapping[str, Any] | None = None,
+        attempt: int = 0,
+    ) -> Answer:
+        playing = self._playing
+        if playing.stopped is not None:
+            raise playing.stopped
+        player = playing.players[role]
+        if isinstance(player, Scripted):
+            if role not in self._scripts:
+                self._scripts[role] = player.agent(self._case)
+            answer = Answer(self._scripts[role](messages), None, None, "stop")
+        else:
+            settings: dict[str, Any] = {
+                "temperature": temperature,
+                "max_tokens": max_tokens,
+                "seed": None if playing.seed is None else playing.seed + self._epoch - 1,
+                "json_schema": json_schema,
+            }
+            if playing.store is None:
+                answer = await player.ask(messages, **settings)
+            else:
+                name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])
+                answer = await playing.store.ask(player, messages, **settings, namespace=name)
+        self._count(role, answer)
+        return answer
+
+    def _count(self, role: str, answer: Answer) -> None:
+        counted = answer.input_tokens is not None and answer.output_tokens is not None
+        spent = Spent(1, answer.input_tokens or 0, answer.output_tokens or 0, 0 if counted else 1)
+        self.spent.setdefault(role, Spent()).add(spent)
+
+
+def check_roles(game: Game[Any, Any], players: Mapping[str, Player]) -> None:
+    """Raises InputError unless every role of the game has a player, and every player a role."""
+    for role in game.roles:
+        if role not in players:
+            raise InputError(f"role {role} of {game.name}", found="no model plays it", expected=_one_for(game))
+    for role in players:
+        if role not in game.roles:
+            raise InputError(f"role {role}", found=f"{game.name} has no such role", expected=_one_for(game))
+
+
+def _one_for(game: Game[Any, Any]) -> str:
+    return "a model for each of " + ", ".join(game.roles)
+
+
+def total(outcomes: Sequence[Outcome[Any]], roles: Sequence[str]) -> dict[str, Spent]:
+    """What each role took over all cases."""
+    totals = {role: Spent() for role in roles}
+    for outcome in outcomes:
+        for role, spent in outcome.spent.items():
+            totals[role].add(spent)
+    return totals
+
+
+def check_cases(game: Game[Case, Any], cases: Sequence[Case]) -> None:
+    """Raises InputError for no case, and for two cases with one id: their answers could not be told apart."""
+    if not cases:
+        raise InputError(game.name, found="no case", expected="one or more")
+    seen: set[str] = set()
+    for case in cases:
+        case_id = game.case_id(case)
+        if case_id in seen:
+            raise InputError(case_id, found="the id of two cases", expected="each id once")
+        seen.add(case_id)
+
+
+Progress = Callable[[int, int], None]
+"""Told how many cases are done, of how many."""

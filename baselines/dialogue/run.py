@@ -1,0 +1,169 @@
+"""A run of a game over many cases, in a folder: played, resumed, and counted.
+
+    RUN/answers.sqlite     every paid answer; the same command replays them and asks for the others only
+    RUN/dialogues.jsonl    one line a case: its record, or why there is none (written whole, at the end)
+    RUN/usage.json         requests, tokens and cost of every role
+    RUN/logs/*.eval        for `inspect view --log-dir RUN/logs`
+
+`dialogues.jsonl` and `usage.json` of a run that was killed and resumed are those of an undisturbed one, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Generic
+
+from baselines.dialogue.bare import play_bare
+from baselines.dialogue.evaluation import MAX_INVALID, evaluate
+from baselines.dialogue.game import Case, Game, Record
+from baselines.dialogue.played import DIALOGUES
+from baselines.dialogue.playing import Outcome, Player, Playing, Progress, Scripted, Spent, check_cases, total
+from baselines.results import ModelUsed
+from loaders.answers import AnswerStore, Usage
+from loaders.disk import write_whole, writing
+from loaders.errors import BedsideError
+
+Prices = Mapping[str, tuple[float, float]]
+"""Name of a model -> US dollars per million tokens of input, and of output."""
+
+
+@dataclass(frozen=True)
+class Played(Generic[Record]):
+    """A finished run. `usage` counts what this process asked and replayed; `spent` what the dialogues took in all."""
+
+    game: Game[Any, Record]
+    outcomes: tuple[Outcome[Record], ...]
+    players: Mapping[str, Player]
+    spent: Mapping[str, Spent]
+    usage: Usage
+    log: Path | None
+    max_invalid: float
+
+    @property
+    def records(self) -> list[Record]:
+        """The records in the order of the cases, epoch by epoch; of cases that a model's error ended, there is none."""
+        return [outcome.record for outcome in self.outcomes if outcome.record is not None]
+
+    @property
+    def lost(self) -> int:
+        """Cases without a record."""
+        return len(self.outcomes) - len(self.records)
+
+    @property
+    def problems(self) -> Counter[str]:
+        """Why cases cannot be scored, with counts."""
+        return Counter(outcome.problem for outcome in self.outcomes if outcome.problem)
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run as a whole has failed: more than `max_invalid` of its cases cannot be scored."""
+        bad, cases = self.problems.total(), len(self.outcomes)
+        if bad <= self.max_invalid * cases:
+            return None
+        return f"{bad:,} of {cases:,} cases cannot be scored, more than {self.max_invalid:.0%}"
+
+    @property
+    def models(self) -> tuple[ModelUsed, ...]:
+        """Who played which role, for the record of the run."""
+        return tuple(ModelUsed(role, self.players[role].name) for role in self.game.roles)
+
+    @property
+    def stand_in(self) -> str | None:
+        """The reason why the run's numbers are no results, if its agents give one."""
+        acted = [role for role in self.game.roles if stands_in(self.players[role])]
+        return "scripted " + ", ".join(f"{role} {self.players[role].name}" for role in acted) if acted else None
+
+
+def stands_in(player: Player) -> bool:
+    return isinstance(player, Scripted) or player.stand_in
+
+
+def play_run(
+    game: Game[Case, Record],
+    cases: Sequence[Case],
+    players: Mapping[str, Player],
+    out: Path,
+    *,
+    epochs: int = 1,
+    concurrency: int = 16,
+    bare: bool = False,
+    seed: int | None = None,
+    max_invalid: float = MAX_INVALID,
+    prices: Prices | None = None,
+    progress: Progress | None = None,
+) -> Played[Record]:
+    """Plays every case `epochs` times and leaves the files of the run in `out`.
+
+    `bare` plays without inspect_ai, and so without a log. `max_invalid` is the share of cases that may end without a
+    record that can be scored; `Played.failure` says whether more did. `seed` goes to the providers that take one.
+
+    Raises InputError for a role without a player and for cases without distinct ids; ModelError when a model cannot be
+    used (at once) or fails case after case; BedsideError when the disk is full; KeyboardInterrupt on Ctrl-C. All of
+    them leave every answer in the store, and say so; files of an earlier run stay as they are.
+    """
+    check_cases(game, cases)
+    patience = max(3, concurrency)
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    with AnswerStore(out / "answers.sqlite", dialogue=True) as store:
+        playing = Playing(game, players, store, seed, patience)
+        log = None
+        try:
+            if bare:
+                outcomes = play_bare(playing, cases, epochs=epochs, concurrency=concurrency, progress=progress)
+            else:
+                outcomes, log = evaluate(
+                    playing,
+                    cases,
+                    log_dir=out / "logs",
+                    epochs=epochs,
+                    concurrency=concurrency,
+                    max_invalid=max_invalid,
+                    prices=prices,
+                    progress=progress,
+                )
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"Stopped. {_kept(playing, cases, epochs, out)}") from None
+        except BedsideError as error:
+            do = f"{error.do.rstrip('.')}. " if error.do else ""
+            kept = _kept(playing, cases, epochs, out)
+            raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept) from error
+        usage = store.usage
+    spent = total(outcomes, game.roles)
+    played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid)
+    lines = (json.dumps(outcome.row(game), ensure_ascii=True, sort_keys=True) + "\n" for outcome in outcomes)
+    write_whole(out / DIALOGUES, "".join(lines).encode())
+    text = json.dumps(usage_rows(played, prices or {}), indent=2, sort_keys=True) + "\n"
+    write_whole(out / "usage.json", text.encode())
+    return played
+
+
+def usage_rows(played: Played[Any], prices: Prices) -> dict[str, dict[str, Any]]:
+    """Role -> its model, requests, tokens and cost; None where the provider gave no counts, or no price is known."""
+    return {
+        role: {"model": played.players[role].name, **asdict(spent), "cost_usd": cost(played, role, prices)}
+        for role, spent in played.spent.items()
+    }
+
+
+def cost(played: Played[Any], role: str, prices: Prices) -> float | None:
+    """US dollars that the role's answers cost, cached input at full price; None where that cannot be known."""
+    player, spent = played.players[role], played.spent[role]
+    if stands_in(player):
+        return 0.0
+    if spent.uncounted or player.name not in prices:
+        return None
+    given, said = prices[player.name]
+    return (spent.input_tokens * given + spent.output_tokens * said) / 1e6
+
+
+def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: Path) -> str:
+    done = sum(outcome.record is not None for outcome in playing.outcomes.values())
+    wanted = len(cases) * epochs
+    return (
+        f"{done:,} of {wanted:,} dialogues are finished and every answer is in {out}: the same command continues there"
+    )

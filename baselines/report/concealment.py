@@ -1,0 +1,207 @@
+"""Dialogues with the reserved patient: what was said, how open each concern was by turn, and what stayed hidden."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from baselines.concealment.judgement import Judged
+from baselines.concealment.matching import Pair, match
+from baselines.concealment.metrics import curve
+from baselines.concealment.record import ADDRESSED, REVEALED, Episode
+from baselines.concealment.tables import GROUPS, setting_name
+from baselines.dialogue.played import Played, read_played
+from baselines.report.sections import Numbered, Section
+
+SHOWN = 40
+"""Dialogues on a page, all runs together."""
+_LEAST = 5  # of a run, however many runs there are
+_LONGEST_TURN = 4_000  # characters
+
+# The drawing of a trace, in its own units.
+_LEFT, _TOP, _STEP, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A played case as the page shows it; `record` is None for one that a model's error ended."""
+
+    case_id: str
+    record: Judged | None
+    problem: str | None
+    accepted: tuple[Pair, ...]
+    trace: Markup
+
+    @property
+    def outcome(self) -> str:
+        """In a few words how it ended."""
+        if self.record is None:
+            return "no record"
+        episode = self.record.episode
+        if episode.task == "intervention":
+            words = {REVEALED: "revealed, not addressed", ADDRESSED: "addressed"}
+            return words.get(episode.states[episode.primary], "not revealed")
+        revealed = sum(state >= REVEALED for state in episode.states)
+        return f"{revealed} of {len(episode.states)} concerns revealed, {len(self.accepted)} found"
+
+    @property
+    def good(self) -> bool:
+        """Whether it reached what its task asks for."""
+        if self.record is None:
+            return False
+        episode = self.record.episode
+        if episode.task == "intervention":
+            return episode.success
+        return all(state >= REVEALED for state in episode.states)
+
+
+def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> list[Section]:
+    """One section with the dialogues of all runs of a task, those with a problem first; none where no run left any.
+
+    Raises InputError when a run's file of dialogues cannot be read.
+    """
+    found = [(number, run, read_played(run.folder, Judged.from_json)) for number, run in runs]
+    found = [entry for entry in found if entry[2]]
+    if not found:
+        return []
+    each = max(_LEAST, shown // len(found))
+    views = []
+    for number, run, rows in found:
+        judged = [row.record for row in rows if row.record is not None]
+        episodes = [one.episode for one in judged]
+        views.append(
+            {
+                "number": number,
+                "record": run.record,
+                "setting": setting_name(episodes[0]) if episodes else "no dialogue",
+                "task": GROUPS[episodes[0].task] if episodes else run.record.baseline,
+                "total": len(rows),
+                "curves": _curves(episodes) if episodes else Markup(),
+                "dialogues": [_dialogue(row) for row in _chosen(rows, each, seed)],
+            }
+        )
+    environment = Environment(
+        loader=PackageLoader("baselines.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["cut"] = _cut
+    html = environment.get_template("concealment.html").render(views=views)
+    baseline = found[0][1].record.baseline
+    return [Section(f"{baseline}-dialogues", f"Dialogues of the {baseline} task", Markup(html))]
+
+
+def _chosen(rows: Sequence[Played[Judged]], count: int, seed: int) -> list[Played[Judged]]:
+    """Up to half of the places for cases with a problem, the rest drawn by seed; in the order of the run."""
+    troubled = [row for row in rows if row.problem]
+    draw = random.Random(seed)
+    chosen = draw.sample(troubled, min(len(troubled), count // 2))
+    others = [row for row in rows if not row.problem]
+    chosen += draw.sample(others, min(len(others), count - len(chosen)))
+    return [row for row in rows if row in chosen]
+
+
+def _dialogue(row: Played[Judged]) -> Dialogue:
+    accepted = tuple(match(row.record.judgement.pairs or ())) if row.record else ()
+    trace = trace_svg(row.record.episode) if row.record else Markup()
+    return Dialogue(row.case_id, row.record, row.problem, accepted, trace)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TURN else f"{text[:_LONGEST_TURN]}… ({len(text) - _LONGEST_TURN:,} more)"
+
+
+# --- Drawings ---------------------------------------------------------------------------------------------------------
+
+
+def trace_svg(episode: Episode) -> Markup:
+    """The evidence of each concern over the turns, as a line that ends where the concern came out or the talk ended.
+
+    Lines differ in dash and carry the number of the concern; a filled dot is a reveal, a diamond an address.
+    """
+    turns = len(episode.exchanges)
+    if not turns:
+        return Markup()
+    tracked = range(len(episode.states)) if episode.task == "confirmation" else (episode.primary,)
+    parts = [_frame(turns, _ticks(turns))]
+    ends: dict[tuple[int, float], list[str]] = {}  # lines of equal evidence end in one place and share a label
+    for place, concern in enumerate(tracked):
+        reveal, address = episode.reveal_turns[concern], episode.address_turns[concern]
+        values = [0.0, *(exchange.traces[concern].evidence for exchange in episode.exchanges)]
+        last = reveal if reveal is not None else turns
+        points = [(turn, values[turn]) for turn in range(last + 1)]
+        parts.append(_line(points, "lay" if concern == episode.primary else "expert", _DASHES[place % len(_DASHES)]))
+        if address is not None:
+            after = [
+                (turn, episode.exchanges[turn - 1].traces[concern].address_evidence) for turn in range(1, turns + 1)
+            ]
+            parts.append(_line([(last, 0.0), *after[last:]], "third", "3 2"))
+            parts.append(_mark(address, after[address - 1][1], "third", diamond=True))
+        if reveal is not None:
+            parts.append(_mark(reveal, values[reveal], "lay" if concern == episode.primary else "expert"))
+        turn, value = points[-1]
+        ends.setdefault((turn, round(value, 2)), []).append(str(concern + 1))
+    for point, names in ends.items():
+        x, y = _at(*point)
+        parts.append(f'<text x="{x + 6:.1f}" y="{y + 3:.1f}">{", ".join(names)}</text>')
+    return _svg(turns, parts)
+
+
+def _curves(episodes: Sequence[Episode]) -> Markup:
+    """Figure 2: what was reached by each turn, over all cases of the run."""
+    revealed = curve(episodes)
+    turns = len(revealed)
+    parts = [_frame(turns, _ticks(turns)), _line(list(enumerate([0.0, *revealed])), "expert", "")]
+    if episodes[0].task == "intervention":
+        addressed = [0.0, *curve(episodes, addressed=True)]
+        parts.append(_line(list(enumerate(addressed)), "third", "4 3"))
+    return _svg(turns, parts)
+
+
+def _svg(turns: int, parts: Sequence[str]) -> Markup:
+    width, height = _LEFT + turns * _STEP + _RIGHT, _TOP + _HEIGHT + _BOTTOM
+    return Markup(
+        f'<svg viewBox="0 0 {width} {height}" class="trace" style="max-width: {width * 1.4:.0f}px" aria-hidden="true" '
+        f'focusable="false">{"".join(parts)}</svg>'
+    )
+
+
+def _ticks(turns: int) -> list[int]:
+    return [turn for turn in range(1, turns + 1) if turns <= 10 or turn == 1 or turn % 5 == 0]
+
+
+def _at(turn: float, value: float) -> tuple[float, float]:
+    return _LEFT + turn * _STEP, _TOP + (1 - value) * _HEIGHT
+
+
+def _frame(turns: int, ticks: Sequence[int]) -> str:
+    parts = []
+    for value in (0.0, 0.5, 1.0):
+        (x, y), (end, _) = _at(0, value), _at(turns, value)
+        parts.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}" class="grid"/>')
+        parts.append(f'<text x="{x - 5:.1f}" y="{y + 3:.1f}" class="tick end">{value:g}</text>')
+    for turn in ticks:
+        x, y = _at(turn, 0)
+        parts.append(f'<text x="{x:.1f}" y="{y + 13:.1f}" class="tick middle">{turn}</text>')
+    return "".join(parts)
+
+
+def _line(points: Sequence[tuple[int, float]], colour: str, dash: str) -> str:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (_at(*point) for point in points))
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<polyline points="{path}" fill="none" stroke="var(--{colour})" stroke-width="1.5"{dashes}/>'
+
+
+def _mark(turn: int, value: float, colour: str, *, diamond: bool = False) -> str:
+    x, y = _at(turn, value)
+    if diamond:
+        corners = f"{x:.1f},{y - 5:.1f} {x + 5:.1f},{y:.1f} {x:.1f},{y + 5:.1f} {x - 5:.1f},{y:.1f}"
+        return f'<polygon points="{corners}" fill="var(--{colour})"/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="var(--{colour})"/>'

@@ -1,0 +1,70 @@
+"""Sheets that people fill in: CSV files as spreadsheets of any country save them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from loaders.disk import write_whole
+from loaders.errors import InputError
+
+# What a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@")
+
+
+def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+    """The filled rows of a sheet, each with where it stands, its cells by column without spaces around them.
+
+    Commas, semicolons or tabs stand between cells, whichever the head has most of; columns go by their names in lower
+    case. Raises InputError for a file that is missing or no text, or that lacks a `wanted` column.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(path, found="no such file", expected="a filled sheet") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, found=f"cannot be read ({error})", expected="a CSV file in UTF-8") from None
+    head = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    lines = [(reader.line_num, [_text(cell) for cell in row]) for row in reader]
+    columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
+    if lacking := [name for name in wanted if name not in columns]:
+        raise InputError(path, found=f"no column {', '.join(lacking)}", expected="the columns of a sheet")
+    # Spreadsheets keep empty lines at the end.
+    return [(f"{path}, line {number}", dict(zip(columns, row, strict=False))) for number, row in lines[1:] if any(row)]
+
+
+def _text(cell: str) -> str:
+    cell = cell.strip()
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """A sheet as the bytes of its file: columns that a row lacks are blank, and no cell is a formula."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    return b"\xef\xbb\xbf" + text.getvalue().encode()  # the mark without which Excel misreads UTF-8
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def write_new(contents: Mapping[Path, bytes]) -> list[Path]:
+    """Write all files or none; the files written.
+
+    Raises InputError for a file that is there already: a sheet may hold hours of work.
+    """
+    for place in contents:
+        if place.exists():
+            raise InputError(place, found="a file that is there already", expected="a new name", do="Choose another -o")
+    for place, content in contents.items():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, content)
+    return list(contents)

@@ -1,0 +1,174 @@
+"""Borderline images, and what a person decided about them.
+
+    bedside review WORK -o review.html            # look, decide, export decisions.csv
+    bedside build 3mdbench … --decisions decisions.csv
+
+A build leaves a queue of the images that its checks are not sure about. A decisions file is a table with the columns
+`image_id` and `decision` (accept, reject), and optionally `reason` (why it is rejected) and `content` (the SHA-256 of
+the file that was looked at: a decision is never applied to another one).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from builders.tables import read_table
+from loaders.disk import write_whole, writing
+from loaders.errors import InputError
+from loaders.manifest import canonical_json
+
+ACCEPT, REJECT = "accept", "reject"
+REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "other")
+"""Why an image can be rejected; what an exclusion says is "review: " and one of these."""
+NAME = "review.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided: to accept or reject an image, why, and of which file (empty: not said)."""
+
+    decision: str
+    reason: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why an image is borderline: `kind` is label, quality, copy or class, `text` says it in a sentence.
+
+    `beside` are the keys of the images that it should be looked at beside.
+    """
+
+    kind: str
+    text: str
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An image of the page: its key, the name of its bytes in the build's image store, and what stands below it."""
+
+    key: str
+    image: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An image to decide on. `kept` is what becomes of it without a decision, `decided` what was decided earlier."""
+
+    picture: Shown
+    content: str
+    kept: bool
+    facts: Mapping[str, str]
+    doubts: tuple[Doubt, ...]
+    beside: tuple[Shown, ...]
+    decided: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    format: int
+    items: tuple[Item, ...]
+
+
+_QUEUE = TypeAdapter(_Queue)
+
+
+def write_queue(path: Path, items: Sequence[Item]) -> None:
+    """Write the queue of a build. Raises: BedsideError when the disk is full."""
+    with writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, _QUEUE.dump_json(_Queue(_FORMAT, tuple(items)), indent=1))
+
+
+def read_queue(path: Path) -> tuple[Item, ...]:
+    """The queue that a build left.
+
+    Raises: InputError when there is none, or it is of another version.
+    """
+    expected = "the workspace of a finished `bedside build 3mdbench`"
+    try:
+        queue = _QUEUE.validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        do = "Build first; the workspace is OUT.work unless --work names another folder"
+        raise InputError(path.parent, found=f"holds no {path.name}", expected=expected, do=do) from None
+    except (OSError, ValidationError) as error:
+        found = "is no queue of images" if isinstance(error, ValidationError) else f"cannot be read ({error})"
+        raise InputError(path, found=found, expected=expected, do="Build again") from None
+    if queue.format != _FORMAT:
+        raise InputError(path, found=f"format {queue.format}", expected=f"format {_FORMAT}", do="Build again")
+    return queue.items
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions by image."""
+
+    by_key: Mapping[str, Decision] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over what was decided, in whatever order and file it was written."""
+        content = {key: asdict(one) for key, one in self.by_key.items()}
+        return hashlib.sha256(canonical_json(content)).hexdigest()
+
+    def matching(self, contents: Iterable[tuple[str, str | None]]) -> dict[str, Decision]:
+        """The decisions that are about one of these images, given as (key, SHA-256 of its file or None)."""
+        present: dict[str, str | None] = {}
+        for key, content in contents:
+            present.setdefault(key, content)
+        return {
+            key: one
+            for key, one in self.by_key.items()
+            if present.get(key) is not None and one.content in ("", present[key])
+        }
+
+
+def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: Sequence[str] = REASONS) -> Decisions:
+    """The decisions of all files; the same decision twice is one. `column` holds the keys.
+
+    Raises: InputError, with file and line, for what is no table of decisions, a decision or reason that is unknown, and
+    two decisions on one image that contradict each other.
+    """
+    found: dict[str, Decision] = {}
+    places: dict[str, str] = {}
+    for path in paths:
+        table = read_table(path)
+        key, decision = table.column(column, "key", needed=True), table.column("decision", needed=True)
+        reason, content = table.column("reason"), table.column("content")
+        assert key is not None and decision is not None
+        for line, cells in table.rows:
+            where, name = f"{path}:{line}", cells[key].strip()
+            if not name:
+                raise InputError(where, found=f"no {column}", expected="one in every row")
+            said_why, said_of = cells[reason] if reason else "", cells[content] if content else ""
+            one = _decision(where, cells[decision], said_why, said_of, reasons)
+            earlier = found.setdefault(name, one)
+            if (earlier.decision, earlier.reason) != (one.decision, one.reason) or earlier.content != one.content:
+                do = "Let the reviewers agree on one, and delete the other row"
+                said = f"{_said(one)}, but {_said(earlier)} in {places[name]}"
+                raise InputError(where, found=f"{name}: {said}", expected="one decision for an image", do=do)
+            places.setdefault(name, where)
+    return Decisions(found)
+
+
+def _decision(where: str, decision: str, reason: str, content: str, reasons: Sequence[str]) -> Decision:
+    decision, reason = decision.strip().casefold(), " ".join(reason.split()).casefold()
+    if decision not in (ACCEPT, REJECT):
+        raise InputError(where, found=f"decision {decision!r}", expected=f"{ACCEPT} or {REJECT}")
+    if decision == ACCEPT:
+        return Decision(ACCEPT, "", content.strip())
+    if reason and reason not in reasons:
+        raise InputError(where, found=f"reason {reason!r}", expected="one of " + ", ".join(reasons))
+    return Decision(REJECT, reason or reasons[-1], content.strip())
+
+
+def _said(one: Decision) -> str:
+    return f"{one.decision} ({one.reason})" if one.reason else one.decision

@@ -1,0 +1,151 @@
+"""Questions about a thread to a chat model: the thread as data, the answer as one JSON object that is checked.
+
+An answer that fails a check is sent back with the failed checks named, twice at most. Answers are stored, so that none
+is bought twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from builders.rows import Row
+from loaders.answers import AnswerStore
+from loaders.chat import ChatModel, Message
+from loaders.prompts import Prompts
+
+RETRIES = 2
+TEMPERATURE = 0.0
+_FENCE = re.compile(r"\A\s*(?:<think>.*?</think>)?\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+
+Value = TypeVar("Value")
+
+
+class Unfit(Exception):
+    """An answer that fails its checks; the text names them without repeating what the answer held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A model with the store of its answers and the prompts of this builder."""
+
+    model: ChatModel
+    answers: AnswerStore
+    prompts: Prompts
+
+    async def ask(
+        self,
+        prompt: str,
+        values: Mapping[str, str],
+        schema: Mapping[str, Any],
+        read: Callable[[dict[str, Any]], Value],
+        *,
+        namespace: str,
+        max_tokens: int,
+    ) -> Value:
+        """What `read` makes of the first answer that it accepts.
+
+        Raises:
+            Unfit: no answer passed; the text is about the last one.
+            ModelError: the model cannot be reached.
+        """
+        history = [
+            Message("system", self.prompts.fill("system")),
+            Message("user", self.prompts.fill(prompt, values)),
+        ]
+        failure = Unfit("no answer")
+        for attempt in range(1 + RETRIES):
+            answer = await self.answers.ask(
+                self.model,
+                history,
+                temperature=TEMPERATURE,
+                max_tokens=max_tokens,
+                seed=attempt,
+                json_schema=schema,
+                namespace=f"{prompt} {namespace}",
+            )
+            try:
+                return read(_object(answer.text))
+            except Unfit as unfit:
+                failure = unfit
+            again = self.prompts.fill("retry", {"failures": str(failure)})
+            history = [*history, Message("assistant", answer.text or "(nothing)"), Message("user", again)]
+        raise failure
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The answer as one JSON object: all of it, or all of its one code fence; an object within prose does not count.
+
+    Prose may repeat an object that stood in the thread.
+    """
+    fenced = _FENCE.match(text)
+    try:
+        found = json.loads(fenced[1] if fenced else _THOUGHT.sub("", text))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise Unfit("the answer is not one JSON object and nothing else")
+    return found
+
+
+def as_data(row: Row) -> str:
+    """A thread for a prompt, between marks that name its own digest, which no text within can hold.
+
+    Quotes and line breaks within a text are escaped as in JSON, so that a post cannot end its line and begin another.
+    """
+    lines = [("patient", f"{row['title']}\n{row['text']}"), *((turn["role"], turn["text"]) for turn in row["turns"])]
+    body = "\n".join(f"{number}. {role}: {_quoted(text)}" for number, (role, text) in enumerate(lines))
+    digest = hashlib.sha256(body.encode()).hexdigest()[:16]
+    return f"<<<thread {digest}\n{body}\nthread {digest}>>>"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def patient_texts(row: Row) -> list[str]:
+    """What the patient wrote: the post, and their turns."""
+    return [row["title"], row["text"], *(turn["text"] for turn in row["turns"] if turn["role"] == "patient")]
+
+
+def thread_texts(row: Row) -> list[str]:
+    """All texts of a thread."""
+    return [row["title"], row["text"], *(turn["text"] for turn in row["turns"])]
+
+
+def text_of(value: Mapping[str, Any], name: str, *, most: int = 600, empty: bool = False) -> str:
+    """A text of an answer, on one line.
+
+    Raises:
+        Unfit: it is missing, of another type, too long, or empty where it may not be.
+    """
+    found = value.get(name)
+    if not isinstance(found, str):
+        raise Unfit(f'"{name}" is not a text')
+    plain = " ".join(found.split())
+    if len(plain) > most:
+        raise Unfit(f'"{name}" has more than {most} characters')
+    if not plain and not empty:
+        raise Unfit(f'"{name}" is empty')
+    return plain
+
+
+def one_of(value: object, allowed: Sequence[str], name: str) -> str:
+    """The allowed label that a text names, whatever its case and marks.
+
+    Raises:
+        Unfit: it names none.
+    """
+    plain = {_plain(label): label for label in allowed}
+    if not isinstance(value, str) or _plain(value) not in plain:
+        raise Unfit(f'"{name}" is none of the labels')
+    return plain[_plain(value)]
+
+
+def _plain(label: str) -> str:
+    return " ".join(re.findall(r"\w+", label.casefold()))

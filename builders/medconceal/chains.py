@@ -1,0 +1,200 @@
+"""Which threads may become a case, and which turns of one: the stated rules of admission (C.1).
+
+A chain starts at a comment of a verified clinician and follows single replies, a clinician (any verified one) and the
+poster by turns, for at least 8 turns. Comments that are deleted, removed or a bot's cannot be part of one.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+MIN_TURNS = 8
+MOST_COMMENTS = 20_000
+ADULT = 18
+_GONE = frozenset({"", "[deleted]", "[removed]", "[ removed by reddit ]", "[unavailable]"})
+_BOTS = frozenset({"automoderator", "remindmebot", "sneakpeekbot", "wikisummarizerbot", "haikubot-1911"})
+_BOT_NAME = re.compile(r"(?:^|[-_])bot(?:$|[-_\d])|[a-z]Bot$|_bot$", re.ASCII)
+# What somebody adds below a text after it was answered.
+_LATER = re.compile(r"(?:^|\n)\W{0,6}(?:edit|update|eta)\s?\d{0,2}\s?(?:\([^)\n]{0,40}\))?\s?[:\-–—].*", re.I | re.S)
+
+# Age of the poster: "16F", "[16 F]", "f/16", "I'm 16", "Age: 16", "16 years old".
+_AGES = (
+    re.compile(r"(?<![\w.,/])(\d{1,2})\s?/?\s?(?:y/?o)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I),
+    re.compile(r"(?<![\w.])(?:m|f|male|female)\s?/?\s?(\d{1,2})(?![\w.,/%])", re.I),
+    re.compile(r"\b(?:i am|i'm|i’m|im|age[d:]?|age is)\s{0,2}:?\s{0,2}(\d{1,2})(?![\w.,/%])", re.I),
+    re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ]old|yrs?[- ]old|y/?o)\b", re.I),
+)
+# The age is somebody else's when one of these stands shortly before it.
+_OTHERS = re.compile(
+    r"\b(?:son|daughter|child|baby|toddler|infant|kid|boy|girl|niece|nephew|brother|sister|grandson|granddaughter|"
+    r"stepson|stepdaughter|twins?|when i was|since i was|at age|from age|until age|since age)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment of a thread; `edited` when its text was changed after it was written."""
+
+    id: str
+    parent: str
+    author: str
+    flair: str
+    text: str
+    created: int
+    edited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """The post that a thread begins with; `removed` and `crosspost` as the archive says."""
+
+    id: str
+    author: str
+    title: str
+    text: str
+    created: int
+    edited: bool
+    removed: bool
+    crosspost: bool
+
+
+@cache
+def _flairs() -> tuple[tuple[str, bool], ...]:
+    """Flairs in lower case with whether they are a clinician's, longest first."""
+    with Path(__file__).with_name("clinician_flairs.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["flair"], row["clinician"] == "yes") for row in csv.DictReader(file)]
+    return tuple(sorted(rows, key=lambda row: (-len(row[0]), row[0])))
+
+
+@cache
+def is_clinician(flair: str) -> bool:
+    """Whether a flair is one that moderators give to verified clinicians.
+
+    >>> is_clinician("Physician - Cardiology"), is_clinician("Physician | Moderator"), is_clinician("Medical Student")
+    (True, True, False)
+    >>> is_clinician("Physicians hate this trick"), is_clinician("")
+    (False, False)
+    """
+    plain = " ".join(re.sub(r":[\w-]+:", " ", flair).split()).casefold()
+    for name, clinician in _flairs():
+        if plain == name or re.match(re.escape(name) + r"\s?(?:[-–—|/,(&+]|$)", plain):
+            return clinician
+    return False
+
+
+def refusal(post: Post, comments: int) -> tuple[str, str] | None:
+    """Why a thread is left out before its comments are looked at, as (reason, detail); None when it is not."""
+    if is_gone(post.author):
+        return "post by a deleted account", ""
+    if post.removed or is_gone(post.text):
+        return "post deleted or removed", ""
+    if is_bot(post.author):
+        return "post by a bot", ""
+    if post.crosspost:
+        return "cross-posted", ""
+    age = stated_age(f"{post.title}\n{post.text}")
+    if age is not None and age < ADULT:
+        return "poster under age", ""
+    if comments > MOST_COMMENTS:
+        return "too many comments", f"{comments:,} of at most {MOST_COMMENTS:,}"
+    return None
+
+
+def is_gone(text: str) -> bool:
+    """Whether an author or a text is a mark that something was taken away."""
+    return text.strip().casefold() in _GONE
+
+
+def is_bot(author: str) -> bool:
+    """Whether a name is a bot's.
+
+    >>> is_bot("AutoModerator"), is_bot("CoolFactBot"), is_bot("talbot"), is_bot("abbott_1")
+    (True, True, False, False)
+    """
+    return author.casefold() in _BOTS or bool(_BOT_NAME.search(author))
+
+
+def stated_age(text: str) -> int | None:
+    """The lowest age that a poster states of themselves in the first 600 characters; None where there is none.
+
+    >>> stated_age("[16F] rash"), stated_age("My son is 6 years old. I'm 34F"), stated_age("5mg, 120/80")
+    (16, 34, None)
+    """
+    head = text[:600]
+    own = [
+        int(match[1])
+        for pattern in _AGES
+        for match in pattern.finditer(head)
+        if int(match[1]) > 5
+        and not _OTHERS.search(re.split(r"[.!?\n]", head[max(0, match.start() - 40) : match.start()])[-1])
+    ]
+    return min(own, default=None)
+
+
+def without_later(text: str) -> str:
+    """A text without what was added below it under an "EDIT:" mark, after it had been answered.
+
+    >>> without_later("It hurts.\\n\\nEDIT: thanks for all the replies!")
+    'It hurts.'
+    """
+    return _LATER.sub("", text).strip() or text.strip()
+
+
+def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
+    """The longest chain of a thread; of equally long ones the one that begins first. Empty without a clinician."""
+    by_id = {comment.id: comment for comment in comments}
+    fits = {
+        c.id: "clinician" if is_clinician(c.flair) and c.author != post.author else "poster"
+        for c in comments
+        if not is_gone(c.author)
+        and not is_gone(c.text)
+        and not is_bot(c.author)
+        and (c.author == post.author or is_clinician(c.flair))
+    }
+    replies: dict[str, list[str]] = {}
+    for name in fits:
+        replies.setdefault(by_id[name].parent, []).append(name)
+    best = _lengths(fits, replies)
+    starts = [name for name, role in fits.items() if role == "clinician"]
+    if not starts:
+        return []
+
+    def rank(name: str) -> tuple[int, int, str]:
+        return (-best[name], by_id[name].created, name)
+
+    at = min(starts, key=rank)
+    chain = [by_id[at]]
+    while following := [name for name in replies.get(at, ()) if fits[name] != fits[at] and best[name] == best[at] - 1]:
+        at = min(following, key=rank)
+        chain.append(by_id[at])
+    return chain
+
+
+def _lengths(fits: Mapping[str, str], replies: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Length of the longest alternating chain from each comment on; deep threads need no deep recursion."""
+    best: dict[str, int] = {}
+    under_way: set[str] = set()
+    for start in fits:
+        stack = [start]
+        while stack:
+            name = stack[-1]
+            if name in best:
+                stack.pop()
+                continue
+            under_way.add(name)
+            after = [one for one in replies.get(name, ()) if fits[one] != fits[name]]
+            # A comment that replies to its own descendant is a forged circle: that link does not count.
+            open_ones = [one for one in after if one not in best and one not in under_way]
+            if open_ones:
+                stack += open_ones
+                continue
+            best[name] = 1 + max((best[one] for one in after if one in best), default=0)
+            under_way.discard(name)
+            stack.pop()
+    return best

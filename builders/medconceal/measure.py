@@ -1,0 +1,96 @@
+"""Statistics of a release of MedConceal, and the rules that its rows keep: what `bedside verify` measures again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from builders.curation.privacy import SPAN, scrub
+from builders.medconceal.profiles import MIN_CONCERNS
+from builders.medconceal.selection import against_paper
+from builders.samples.medconceal.compose import CONCERNS_PER_CASE
+from loaders.errors import InputError
+from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTIES, leaks, profile_of
+
+# Table 1 implies the number of concerns; how they spread over the cases is ours (MC-G29).
+PAPER_CASES, PAPER_CONCERNS = 300, 1_154
+
+
+def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
+    """Counts of cases and concerns by specialty, category and size, beside the paper's; none of one case alone."""
+    specialty: Counter[str] = Counter()
+    category: Counter[str] = Counter()
+    size: Counter[int] = Counter()
+    scenario: Counter[str] = Counter()
+    author: Counter[str] = Counter()
+    licence: Counter[str] = Counter()
+    curation: Counter[str] = Counter()
+    synthetic = 0
+    for row in rows:
+        concerns = row["hidden"]["hidden_concerns"]
+        specialty[row["specialty"]] += 1
+        size[len(concerns)] += 1
+        category.update(concern["category"] for concern in concerns)
+        scenario.update(row["scenarios"])
+        author[row["author"] or "unknown"] += 1
+        licence[row["licence"] or "unknown"] += 1
+        curation.update(row["curation"])
+        synthetic += row["synthetic"]
+    cases, total = sum(size.values()), sum(category.values())
+    return {
+        "cases": cases,
+        "synthetic_cases": synthetic,
+        "concerns": total,
+        "concerns_per_case": round(total / cases, 3) if cases else 0.0,
+        "category": {name: category[name] for name in CATEGORIES},
+        "scenario": {name: scenario[name] for name in SCENARIOS},
+        "author": dict(sorted(author.items())),
+        "licence": dict(sorted(licence.items())),
+        "curation": {name.replace("_", " "): curation[name] for name in CURATION},
+        "size": {
+            str(number): {"this release": size[number], "of 300 (MC-G29)": CONCERNS_PER_CASE.get(number, 0)}
+            for number in sorted({*size, *CONCERNS_PER_CASE})
+        },
+        "specialty": _json(against_paper(dict(specialty))),
+        "against_paper": {
+            "cases": {"this release": cases, "the paper": PAPER_CASES},
+            "hidden concerns": {"this release": total, "the paper": PAPER_CONCERNS},
+            "specialties": {"this release": len(specialty), "the paper": 22},
+        },
+    }
+
+
+def _json(value: Mapping[str, Mapping[str, int]]) -> JsonValue:
+    return {name: dict(counts) for name, counts in value.items()}
+
+
+def check_row(row: dict[str, Any]) -> list[str]:
+    """What is wrong with a row of a release, without a word of it: its schema, its chart, its evidence."""
+    try:
+        profile = profile_of(row)
+    except InputError as error:
+        return [error.found]
+    problems = []
+    if row["specialty"] not in SPECIALTIES:
+        problems.append("a specialty that is none of the labels")
+    problems += [f"{name} repeats a hidden concern" for name in leaks(profile)]
+    if len(profile.hidden_concerns) < MIN_CONCERNS:
+        problems.append(f"fewer than {MIN_CONCERNS} hidden concerns")
+    if len({concern.content.get_secret_value() for concern in profile.hidden_concerns}) < len(profile.hidden_concerns):
+        problems.append("the same hidden concern twice")
+    snippets = [one.get_secret_value() for concern in profile.hidden_concerns for one in concern.evidence]
+    if profile.narrative is not None:
+        story = profile.narrative.get_secret_value()
+        if not profile.synthetic:
+            problems.append("a narrative of a case that is not synthetic")
+        if any(snippet not in story for snippet in snippets):
+            problems.append("evidence that does not stand in the narrative")
+        return problems
+    if any(len(snippet.split()) >= SPAN for snippet in snippets):
+        problems.append(f"evidence of more than {SPAN - 1} words")
+    visible = [*row["chart"].values(), *row["intervention"].values()]
+    kinds = {kind for text in [*visible, *snippets] if isinstance(text, str) for kind in scrub(text).counts}
+    return problems + [f"an identifier in its text ({kind})" for kind in sorted(kinds)]

@@ -1,0 +1,224 @@
+"""A thread to the facts and hidden concerns of a profile, by model; every concern has to quote the patient (C.3, C.5).
+
+A concern without a quotation that stands in the patient's own words is dropped and counted, and so is one of low
+confidence or of no category. What is published of a quotation is at most seven of its words, with names masked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from builders.curation.privacy import OLDEST, SPAN, mask_names
+from builders.medconceal.asking import Asker, Unfit, as_data, one_of, patient_texts, text_of, thread_texts
+from builders.medconceal.wording import check_chart, check_retold
+from builders.rows import Row
+from loaders.medconceal import CATEGORIES, Category
+from loaders.spans import words
+
+MIN_CONCERNS = 2  # the task tells clinicians that each patient has several
+MOST_CONCERNS = 8
+MIN_CONFIDENCE = 0.5  # MC-G30
+MIN_QUOTED = 3  # words: fewer prove nothing
+TOKENS = 3_000
+
+_DEMOGRAPHICS = ("sex", "marital_status", "education", "background")
+_BLOCKS: dict[str, tuple[str, ...]] = {
+    "clinical": ("admission_reason", "medical_surgical_history", "adherence_behavior"),
+    "psychosocial": (
+        "personality",
+        "current_life_situation",
+        "family_medical_history",
+        "lifestyle_history",
+        "family_dynamics",
+    ),
+    "roleplay": ("response_style", "disclosure_behavior"),
+    "self_management_domains": ("awareness", "adherence", "communication", "regimen_execution"),
+}
+_NEEDED = ("sex", "admission_reason", "response_style", "disclosure_behavior")
+# Other words that a model uses for a category, beside the four labels.
+_ALIASES: dict[str, Category] = {
+    "misinformation": CATEGORIES[0],
+    "misconception": CATEGORIES[0],
+    "misconceptions": CATEGORIES[0],
+    "emotional": CATEGORIES[1],
+    "emotional discomfort": CATEGORIES[1],
+    "fear": CATEGORIES[1],
+    "communication": CATEGORIES[2],
+    "communication barrier": CATEGORIES[2],
+    "financial": CATEGORIES[3],
+    "financial concern": CATEGORIES[3],
+    "insurance related concern": CATEGORIES[3],
+    "financial or insurance related concerns": CATEGORIES[3],
+}
+
+
+def _object_of(names: tuple[str, ...], kind: str = "string") -> dict[str, Any]:
+    properties = {name: {"type": kind} for name in names}
+    return {"type": "object", "properties": properties, "required": list(names), "additionalProperties": False}
+
+
+_CONCERN_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "content": {"type": "string"},
+        "category": {"type": "string", "enum": list(CATEGORIES)},
+        "confidence": {"type": "number"},
+        "evidence": {"type": "array", "items": {"type": "string"}},
+        "cue": {"type": "string"},
+    },
+    "required": ["content", "category", "confidence", "evidence", "cue"],
+    "additionalProperties": False,
+}
+_WHO = _object_of(_DEMOGRAPHICS)
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "demographics": {
+            **_WHO,
+            "properties": {**_WHO["properties"], "age": {"type": "integer"}},
+            "required": ["age", *_DEMOGRAPHICS],
+        },
+        **{block: _object_of(names) for block, names in _BLOCKS.items()},
+        "hidden_concerns": {"type": "array", "items": _CONCERN_SCHEMA},
+    },
+    "required": ["demographics", *_BLOCKS, "hidden_concerns"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The blocks of a profile that come of its thread, plain, and the concerns dropped by reason."""
+
+    blocks: dict[str, Any]
+    dropped: dict[str, int]
+
+
+async def extract(row: Row, asker: Asker) -> Extracted:
+    """Ask for the blocks and concerns of a thread.
+
+    Raises:
+        Unfit: no answer fits the schema, or none keeps at least two concerns that quote the patient; or it copies the
+            conversation, or gives a concern away on the chart.
+    """
+
+    def read(answer: dict[str, Any]) -> Extracted:
+        blocks = _blocks(answer)
+        kept, dropped = _concerns(answer.get("hidden_concerns"), row)
+        if len(kept) < MIN_CONCERNS:
+            said = "; ".join(f"{n} dropped: {reason}" for reason, n in sorted(dropped.items())) or "none given"
+            raise Unfit(f'"hidden_concerns" keeps fewer than {MIN_CONCERNS} concerns ({said})')
+        visible = {"background": blocks["demographics"]["background"], **blocks["clinical"]}
+        del visible["adherence_behavior"]
+        check_chart(visible, kept)
+        found = {**blocks, "hidden_concerns": kept}
+        check_retold(found, thread_texts(row))
+        return Extracted(found, dict(dropped))
+
+    values = {"thread": as_data(row), "categories": "\n".join(f"- {name}" for name in CATEGORIES)}
+    return await asker.ask("profile", values, SCHEMA, read, namespace=row["case_id"], max_tokens=TOKENS)
+
+
+def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:
+    who = _block(answer, "demographics")
+    age = who.get("age")
+    if not isinstance(age, int) or isinstance(age, bool) or not -1 <= age <= 120:
+        raise Unfit('"age" is not a whole number of years, or -1')
+    found: dict[str, Any] = {"demographics": {"age": None if age < 0 else min(age, OLDEST + 1)}}
+    found["demographics"] |= {name: text_of(who, name, empty=name not in _NEEDED) for name in _DEMOGRAPHICS}
+    for block, names in _BLOCKS.items():
+        value = _block(answer, block)
+        found[block] = {name: text_of(value, name, empty=name not in _NEEDED) for name in names}
+    return found
+
+
+def _block(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = answer.get(name)
+    if not isinstance(found, dict):
+        raise Unfit(f'"{name}" is not an object')
+    return found
+
+
+def _concerns(value: object, row: Row) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """The concerns that hold, most certain first, and how many do not, by reason."""
+    if not isinstance(value, list):
+        raise Unfit('"hidden_concerns" is not a list')
+    said = [words(text) for text in patient_texts(row)]
+    kept: list[dict[str, Any]] = []
+    dropped: Counter[str] = Counter()
+    for each in value:
+        try:
+            kept.append(_concern(each, said))
+        except _Dropped as reason:
+            dropped[str(reason)] += 1
+    kept.sort(key=lambda concern: -concern["confidence"])
+    if len(kept) > MOST_CONCERNS:
+        dropped["beyond the eighth concern"] += len(kept) - MOST_CONCERNS
+    return kept[:MOST_CONCERNS], dropped
+
+
+class _Dropped(Exception):
+    """Why a concern is not kept."""
+
+
+def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _Dropped("no object")
+    confidence = value.get("confidence")
+    if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 <= confidence <= 1:
+        raise _Dropped("confidence out of range")
+    if confidence < MIN_CONFIDENCE:
+        raise _Dropped("low confidence")
+    category = category_of(value.get("category"))
+    if category is None:
+        raise _Dropped("no category")
+    quoted = value.get("evidence")
+    quotations = [one for one in quoted if isinstance(one, str)] if isinstance(quoted, list) else []
+    stands = [one for one in quotations if _stands(words(one), said)]
+    if not stands:
+        raise _Dropped("evidence not in the thread")
+    try:
+        content = text_of(value, "content", most=300)
+        cue = text_of(value, "cue", most=160, empty=True)
+    except Unfit:
+        raise _Dropped("no usable text") from None
+    return {
+        "content": content,
+        "category": category,
+        "confidence": float(confidence),
+        "evidence": [publishable(one) for one in dict.fromkeys(stands)],
+        "cue": cue or None,
+    }
+
+
+def category_of(said: object) -> Category | None:
+    """The category that a label means, exactly or by another word for it; None for anything else.
+
+    >>> category_of("emotional discomfort OR fear"), category_of("Misconception"), category_of("Other")
+    ('Emotional Discomfort or Fear', 'Misinformation or Misconceptions', None)
+    """
+    try:
+        label = one_of(said, [*CATEGORIES, *_ALIASES], "category")
+    except Unfit:
+        return None
+    return _ALIASES[label] if label in _ALIASES else next(name for name in CATEGORIES if name == label)
+
+
+def publishable(quotation: str) -> str:
+    """What a release holds of a quotation: its first seven words, names masked.
+
+    >>> publishable("Old Marsh had them and was blind by spring")
+    'Old [name] had them and was blind'
+    """
+    return mask_names(" ".join(quotation.split()[: SPAN - 1]))
+
+
+def _stands(quoted: list[str], said: list[list[str]]) -> bool:
+    """Whether the words stand in a row in one of the texts."""
+    length = len(quoted)
+    if length < MIN_QUOTED:
+        return False
+    return any(text[at : at + length] == quoted for text in said for at in range(len(text) - length + 1))

@@ -1,0 +1,32 @@
+"""Prompts of this builder, one file each. `--prompts DIR` replaces any of the files.
+
+system        what a thread is, and that it is data
+commonness    {{thread}}
+specialty     {{thread}}, {{roles}}
+scenarios     {{thread}}, {{scenarios}}
+profile       {{thread}}, {{categories}}
+intervention  {{thread}}, {{concerns}}: the hidden concerns, numbered from 1
+retry         {{failures}}: the checks that failed
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loaders import prompts
+from loaders.prompts import Prompts
+
+_PLACEHOLDERS: dict[str, frozenset[str]] = {
+    "system": frozenset(),
+    "commonness": frozenset({"thread"}),
+    "specialty": frozenset({"thread", "roles"}),
+    "scenarios": frozenset({"thread", "scenarios"}),
+    "profile": frozenset({"thread", "categories"}),
+    "intervention": frozenset({"thread", "concerns"}),
+    "retry": frozenset({"failures"}),
+}
+
+
+def read_prompts(folder: Path | None = None) -> Prompts:
+    """The shipped texts, or those of `folder`; see `loaders.prompts.read_prompts` for what it raises."""
+    return prompts.read_prompts(Path(__file__).parent, _PLACEHOLDERS, folder)

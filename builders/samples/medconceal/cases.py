@@ -1,0 +1,92 @@
+"""The written cases: four files of ten, read into profiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from loaders.errors import InputError
+from loaders.medconceal import CATEGORIES, SCENARIOS, PatientProfile, parse_profile
+
+HERE = Path(__file__).parent
+TITLE = "synthetic patients written for Bedside; none of them exists"
+
+CATEGORY_OF = dict(zip("MECF", CATEGORIES, strict=True))
+_SCENARIO_OF = dict(zip("GM", SCENARIOS, strict=True))
+_MARKED = re.compile(r"\[(\d): ([^\]]+)\]")
+
+
+@cache
+def written() -> tuple[Mapping[str, Any], ...]:
+    """The cases as they stand in the files."""
+    files = sorted(HERE.glob("cases_*.yaml"))
+    return tuple(case for path in files for case in yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def profiles() -> list[PatientProfile]:
+    """The forty profiles, in the order of the files."""
+    return [parse_profile(values_of(case), f"sample case {case['id']}") for case in written()]
+
+
+def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain values of a profile, blocks as in `PatientProfile`."""
+    name, age, sex, marital, education = case["who"]
+    evidence: dict[int, list[str]] = {}
+    for number, text in _MARKED.findall(case["narrative"]):
+        evidence.setdefault(int(number), []).append(text)
+    if set(evidence) != set(range(1, len(case["concerns"]) + 1)):
+        found = f"evidence for concerns {sorted(evidence)}"
+        raise InputError(f"sample case {case['id']}", found=found, expected=f"1 to {len(case['concerns'])}")
+    return {
+        "case_id": f"synthetic-{case['id']}",
+        "thread": None,
+        "synthetic": True,
+        "specialty": case["specialty"],
+        "rarity": case["rarity"],
+        "scenarios": [_SCENARIO_OF[code] for code in case["scenarios"]],
+        "demographics": {
+            "name": name,
+            "age": age,
+            "sex": sex,
+            "marital_status": marital,
+            "education": education,
+            "background": case["background"],
+        },
+        "clinical": {
+            "admission_reason": case["reason"],
+            "medical_surgical_history": case["history"],
+            "adherence_behavior": case["adherence"],
+        },
+        "psychosocial": {
+            "personality": case["personality"],
+            "current_life_situation": case["situation"],
+            "family_medical_history": case["family_history"],
+            "lifestyle_history": case["lifestyle"],
+            "family_dynamics": case["dynamics"],
+        },
+        "hidden_concerns": [
+            {
+                "content": content,
+                "category": CATEGORY_OF[code],
+                "confidence": confidence,
+                "evidence": evidence[number],
+                "cue": cue,
+            }
+            for number, (code, confidence, content, cue) in enumerate(case["concerns"], start=1)
+        ],
+        "intervention": {
+            "primary_concern": case["primary"],
+            "original_preference": case["wants"],
+            "recommended_plan": case["plan"],
+        },
+        "roleplay": {"response_style": case["style"], "disclosure_behavior": case["disclosure"]},
+        "self_management_domains": dict(
+            zip(("awareness", "adherence", "communication", "regimen_execution"), case["self"], strict=True)
+        ),
+        "narrative": _MARKED.sub(r"\2", case["narrative"]),
+    }

@@ -1,0 +1,110 @@
+"""The card of a release of 3MDBench: the template, filled with what its manifest and statistics say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+import dataset_cards
+from builders.cards import render_card
+from builders.licences import corpus_licence
+from builders.threemdbench.measure import PAPER
+from loaders.chat import ChatModel
+from loaders.manifest import Manifest
+from loaders.threemdbench import DIAGNOSES
+
+
+def card(manifest: Manifest, *, model: ChatModel | None, gate_text: str | None) -> str:
+    statistics = cast(dict[str, Any], manifest.statistics)
+    licence = corpus_licence(statistics["licence"])
+    mixed = licence == "other"
+    facts: dict[str, JsonValue] = {
+        "licence": licence,
+        "licence_name": "per-row" if mixed else "",
+        "licence_link": "README.md#licences" if mixed else "",
+        "notice": f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else "",
+        "method": _by_hand() if model is None else _by_model(model),
+        "licence_text": (
+            "The photos stand under different licences that no single one covers: column `licence` is what counts."
+            if mixed
+            else f"The strictest terms of the photos make the corpus {licence}; column `licence` holds each one's own."
+        ),
+        "classes": _classes(manifest),
+        "drawing": _drawing(manifest),
+        "review": _review(manifest),
+        "usage": _usage(manifest),
+        "paper_test": f"{PAPER['test photos']:,}",
+    }
+    template = (Path(dataset_cards.__file__).with_name("3mdbench.md")).read_text(encoding="utf-8")
+    return render_card(template, manifest, facts=facts, gating=gate_text)
+
+
+def _usage(manifest: Manifest) -> str:
+    """Lines of Python that load each config that is there."""
+    lines = []
+    for number, config in enumerate(manifest.configs):
+        (split,) = config.splits
+        name = "" if number == 0 else f'"{config.name}", '
+        what = "photos and diagnoses" if config.columns else "photos with what their patients say"
+        lines.append(f'{split} = load_dataset(repository, {name}revision=version)["{split}"]  # {what}')
+    return "\n".join(lines)
+
+
+def _classes(manifest: Manifest) -> list[JsonValue]:
+    """A line for each diagnosis: its photos by split, and what it lacks of what was wanted."""
+    counts = cast(dict[str, Any], manifest.statistics)["diagnosis_by_split"]
+    targets = cast(dict[str, int] | None, manifest.settings["targets"])
+    floor = cast(int, manifest.settings["floor"])
+    lines: list[JsonValue] = []
+    for diagnosis in DIAGNOSES:
+        here = counts[diagnosis.name]
+        lacking = max(0, floor - here["test"]) if "test" in here else None
+        line: dict[str, JsonValue] = {"diagnosis": diagnosis.name, "domain": diagnosis.domain, **here}
+        if targets is not None and len(here) == len(cast(dict[str, float], manifest.settings["ratios"])):
+            line |= {
+                "wanted": targets[diagnosis.name],
+                "short by": max(0, targets[diagnosis.name] - sum(here.values())),
+            }
+        elif lacking is not None:
+            line[f"short of {floor} in test by"] = lacking
+        lines.append(line)
+    return lines
+
+
+def _drawing(manifest: Manifest) -> str:
+    total = manifest.settings["total"]
+    if total is None:
+        return "Every photo that passed curation was kept; no prevalence was imposed."
+    return (
+        f"{total:,} photos were shared out over the classes by a prevalence table, with a floor of "
+        f"{manifest.settings['floor']} in the test split; a class that has fewer gives all it has, and what it lacks "
+        "is not made up by others. A second photo of a patient was drawn only where every patient had one."
+    )
+
+
+def _review(manifest: Manifest) -> str:
+    counted = cast(dict[str, int] | None, manifest.settings["decisions"])
+    if counted is None:
+        return "No clinician has reviewed the photos or their labels for this release."
+    return (
+        f"A person looked at borderline photos: {counted['accepted']:,} were accepted and {counted['rejected']:,} "
+        "rejected, as the file says whose digest the manifest holds; nobody reviewed the others."
+    )
+
+
+def _by_hand() -> str:
+    return (
+        "No model was used: the complaints were written by hand, one basic complaint and some ten further ones for "
+        "each diagnosis, of which each case draws eight. They were not written from the photos and may not fit them, "
+        "and no clinician has reviewed them."
+    )
+
+
+def _by_model(model: ChatModel) -> str:
+    return (
+        f"`{model.name}` wrote one basic complaint per diagnosis, and the additional complaints of each photo with "
+        "the photo before it. An answer that failed a check was sent back with the failed checks named, twice at most; "
+        "then complaints written by hand stood in, which were not written from the photo."
+    )

@@ -1,0 +1,152 @@
+"""What becomes of each photo after curation, and which are borderline: for a person to look at (`bedside review`).
+
+Borderline is a photo
+
+    label    left out because a copy of it stands under another diagnosis; kept, though another photo of the same scene
+             does
+    quality  left out for nothing but text laid over it (what looks like letters may be skin), blur with at least half
+             the sharpness that its source is held to, or a size or exposure within a tenth of the limit
+    copy     kept, though it may be a copy of another photo that is kept: much is shared, too little to be sure
+    class    kept, from a class of its source that holds other conditions too (`--mixed-labels`)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from builders.curation.curate import Curation
+from builders.curation.quality import BRIGHT, DARK, SMALL, Quality
+from builders.curation.review import ACCEPT, REJECT, Doubt
+from builders.curation.verification import UNSURE
+from builders.threemdbench.curate import FAULTS, Candidate, Finding
+from loaders.errors import InputError
+
+DISPUTED = "copies under different diagnoses"
+
+_Borderline = Callable[[Quality, float], bool]
+_BORDERLINE: dict[str, _Borderline] = {
+    "text_overlay": lambda quality, least: True,
+    "blurred": lambda quality, least: quality.sharpness >= least / 2,
+    "small": lambda quality, least: min(quality.width, quality.height) >= 0.9 * SMALL,
+    "dark": lambda quality, least: quality.brightest >= 0.9 * DARK,
+    "overexposed": lambda quality, least: quality.darkest <= 1.1 * BRIGHT,
+}
+_TOLD = {
+    "text_overlay": "It may have text laid over it.",
+    "blurred": "It is less sharp than most photos of its source.",
+    "small": "It is a little small.",
+    "dark": "It is dark.",
+    "overexposed": "It is bright.",
+}
+
+
+class Judged:
+    """The photos of a build as they are judged: `out` has the reason and detail of each one that is left out."""
+
+    def __init__(self, photos: Sequence[Candidate], first: Curation) -> None:
+        self.photos = photos
+        self.out: dict[str, tuple[str, str]] = {}
+        self._doubts: dict[str, list[Doubt]] = defaultdict(list)
+        self._cluster: dict[str, str] = {}
+        sets: dict[str, list[Candidate]] = defaultdict(list)
+        for photo, one, decision, judgement in zip(photos, first.files, first.decisions, first.judgements, strict=True):
+            best = first.groups.places[one.content.digest].best if one.content else photo.key
+            sets[best].append(photo)
+            self._cluster[photo.key] = decision.cluster or photo.key
+            if one.content and judgement:
+                self._judge_quality(photo, one.content.quality, judgement.flags, judgement.least_sharpness)
+        for members in sets.values():
+            self._settle_diagnosis(members)
+        for photo in photos:
+            if _decided(photo, REJECT):
+                assert photo.decision is not None
+                self.out[photo.key] = f"review: {photo.decision.reason}", self.out.get(photo.key, ("", ""))[0]
+
+    def compare(self, second: Curation | None) -> None:
+        """Leave out the copies among the photos that are fit, and note what is still in doubt."""
+        if second is not None:
+            for one, decision in zip(second.files, second.decisions, strict=True):
+                if not decision.kept:
+                    self.out[one.file.name] = f"duplicate: {decision.reason.replace('_', ' ')}", decision.detail
+            self._doubt_pairs(second)
+        scenes: dict[str, list[Candidate]] = defaultdict(list)
+        for photo in self.photos:
+            if photo.key not in self.out:
+                scenes[self._cluster[photo.key]].append(photo)
+        for members in scenes.values():
+            for photo in members:
+                if others := [other for other in members if other.diagnosis != photo.diagnosis]:
+                    self._doubt(photo.key, "label", f"Another photo of the scene: {_named(others)}.", _keys(others))
+                if photo.mixed:
+                    self._doubt(photo.key, "class", f"Its class in the source is mixed: {photo.mixed}.")
+
+    def findings(self) -> list[Finding]:
+        """A finding for each photo, in order."""
+        return [
+            Finding(self._cluster[key], *self.out.get(key, ("", "")), tuple(self._doubts[key]))
+            for key in (photo.key for photo in self.photos)
+        ]
+
+    def _doubt(self, key: str, kind: str, text: str, beside: Sequence[str] = ()) -> None:
+        self._doubts[key].append(Doubt(kind, text, tuple(beside)))
+
+    def _judge_quality(self, photo: Candidate, quality: Quality, flags: Sequence[str], least_sharpness: float) -> None:
+        faults = [fault for fault in FAULTS if fault in flags]
+        if not faults:
+            return
+        if all(fault in _BORDERLINE and _BORDERLINE[fault](quality, least_sharpness) for fault in faults):
+            self._doubt(photo.key, "quality", " ".join(_TOLD[fault] for fault in faults))
+        if not _decided(photo, ACCEPT):
+            self.out[photo.key] = f"quality: {faults[0].replace('_', ' ')}", ", ".join(flags)
+
+    def _settle_diagnosis(self, members: Sequence[Candidate]) -> None:
+        """Copies under several diagnoses: none stands, unless a person accepted one or rejected the others.
+
+        Raises: InputError when copies under two diagnoses were accepted.
+        """
+        if len({photo.diagnosis for photo in members}) < 2:
+            return
+        standing = [photo for photo in members if not _decided(photo, REJECT)]
+        diagnoses = {photo.diagnosis for photo in standing}
+        accepted = {photo.diagnosis: photo.key for photo in standing if _decided(photo, ACCEPT)}
+        if len(accepted) > 1:
+            named = ", ".join(f"{key} as {diagnosis}" for diagnosis, key in sorted(accepted.items()))
+            raise InputError(
+                "--decisions",
+                found=f"copies of one photo are accepted under different diagnoses: {named}",
+                expected="one diagnosis for one photo",
+                do="Reject all but one",
+            )
+        for photo in members:
+            others = [other for other in members if other.diagnosis != photo.diagnosis]
+            self._doubt(
+                photo.key, "label", f"A copy of it is under another diagnosis: {_named(others)}.", _keys(others)
+            )
+        for photo in standing:
+            if len(diagnoses) > 1 and photo.diagnosis not in accepted:
+                self.out[photo.key] = DISPUTED, ", ".join(sorted(diagnoses))
+
+    def _doubt_pairs(self, second: Curation) -> None:
+        """Of two photos that are kept and may be copies, the later one by key is in doubt."""
+        name = {one.content.digest: one.file.name for one in reversed(second.files) if one.content}
+        alike: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        for link in second.groups.links:
+            earlier, later = sorted((name[link.first], name[link.second]))
+            apart = second.groups.places[link.first].cluster != second.groups.places[link.second].cluster
+            if link.verdict.kind == UNSURE and apart and earlier not in self.out and later not in self.out:
+                alike[later].append((-link.verdict.explained - link.verdict.agreement, earlier))
+        for key, others in alike.items():
+            self._doubt(key, "copy", "It shares much with another photo.", [other for _, other in sorted(others)])
+
+
+def _decided(photo: Candidate, decision: str) -> bool:
+    return photo.decision is not None and photo.decision.decision == decision
+
+
+def _named(photos: Iterable[Candidate]) -> str:
+    return ", ".join(sorted({photo.diagnosis for photo in photos}))
+
+
+def _keys(photos: Iterable[Candidate]) -> list[str]:
+    return [photo.key for photo in photos]

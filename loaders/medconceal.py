@@ -1,0 +1,522 @@
+"""MedConceal: a patient whose chart a clinician sees, and whose concerns a clinician has to elicit.
+
+    for profile in cases(load("medconceal", "test")):
+        shown = chart(profile, "confirmation")
+
+`chart` makes the only thing that a clinician agent, a human page or a public preview may be built from. Texts that stay
+hidden are `SecretStr`: no `str` is expected where one of them fits, they print as asterisks in logs, tracebacks and
+error messages, and `get_secret_value()` marks every place that reads one. In a release they stand in one column,
+`hidden`, which its first config, `charts`, leaves out: `load_dataset(repo)` gives what clinicians may see,
+`load_dataset(repo, "cases")` and `load` here give all of it.
+
+Sections and appendices are those of the paper (Han et al. 2026); MC-G numbers are decisions that it leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from datasets import Features, List, Value
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+from loaders.corpus import Corpus
+from loaders.errors import InputError
+from loaders.spans import shares_span
+
+KEY = "case_id"
+SPLIT = "test"
+
+Task = Literal["confirmation", "intervention"]
+TASKS: tuple[Task, ...] = get_args(Task)
+
+Category = Literal[
+    "Misinformation or Misconceptions",
+    "Emotional Discomfort or Fear",
+    "Communication Barriers",
+    "Financial or Insurance-Related Concern",
+]
+# Section 2.1, labels verbatim.
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+
+# Appendix C.5: the communication families that Task 2 is kept to.
+SCENARIOS = (
+    "Goals of Care, Prognostication, and End-of-Life Communication",
+    "Misinformation, Distrust, and Alternative Belief Systems",
+)
+
+# Appendix D.1.
+ROLES = (
+    "Cardiologist",
+    "Cardiothoracic Surgeon",
+    "Dermatologist",
+    "Emergency Medicine Specialist",
+    "Family Physician / General Practitioner",
+    "Gastroenterologist",
+    "General Medical Doctor (non-specialist)",
+    "General Surgeon",
+    "Genetic Counselor",
+    "Geriatrician",
+    "Hematologist",
+    "Nephrologist",
+    "Neurologist",
+    "Neurosurgeon",
+    "Oncologist",
+    "Ophthalmologist",
+    "Orthopedic Surgeon",
+    "Other Specialist Doctor",
+    "Other Specialist Surgeon",
+    "Pediatrician (Paediatrician)",
+    "Plastic / Reconstructive Surgeon",
+    "Podiatrist / Chiropodist",
+    "Psychiatrist",
+    "Radiologist",
+    "Urologist",
+    "Vascular Surgeon",
+)
+# Appendix C.4: what the two "Other" roles are called as labels of a case.
+UNMAPPED = {
+    "Other Specialist Doctor": "Unmapped medical specialty",
+    "Other Specialist Surgeon": "Unmapped surgical specialty",
+}
+# Table 5: the labels in use, with the number of the paper's 300 cases.
+SPECIALTY_CASES = {
+    "Unmapped medical specialty": 51,
+    "Gastroenterologist": 40,
+    "Family Physician / General Practitioner": 29,
+    "Dermatologist": 28,
+    "Cardiologist": 22,
+    "Psychiatrist": 20,
+    "Unmapped surgical specialty": 17,
+    "Emergency Medicine Specialist": 15,
+    "Ophthalmologist": 12,
+    "Urologist": 12,
+    "Orthopedic Surgeon": 11,
+    "General Surgeon": 8,
+    "Neurologist": 7,
+    "Hematologist": 6,
+    "Pediatrician (Paediatrician)": 6,
+    "Nephrologist": 4,
+    "Plastic / Reconstructive Surgeon": 4,
+    "Neurosurgeon": 2,
+    "Oncologist": 2,
+    "Radiologist": 2,
+    "Geriatrician": 1,
+    "Vascular Surgeon": 1,
+}
+# The labels that a case may have: all 26 roles are possible, 22 of them occur in the paper.
+SPECIALTIES = tuple(UNMAPPED.get(role, role) for role in ROLES)
+
+# Appendix E.6: what a patient may express as important.
+VALUES = (
+    "autonomy/control",
+    "safety/risk avoidance",
+    "trust/respect/dignity",
+    "family/social responsibility",
+    "practical burden/cost/logistics",
+)
+
+Literacy = Literal["plain", "ordinary", "technical"]
+# MC-G26: words in `education` that tell how a patient speaks; the first line that has one decides, else ordinary.
+_EDUCATION: tuple[tuple[Literacy, tuple[str, ...]], ...] = (
+    ("plain", ("no school", "no formal", "primary", "elementary", "middle school", "some high school", "left school")),
+    ("technical", ("graduate degree", "postgraduate", "master", "doctor", "phd", "nurs", "pharmac", "paramedic")),
+    ("plain", ("high school", "ged", "secondary school")),
+)
+
+# A chart that repeats this many words of a concern in a row gives it away.
+LEAK_WORDS = 6
+
+
+class _Block(BaseModel):
+    """A part of a profile: closed, unchangeable, and silent about its content in logs and errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, str_strip_whitespace=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield from ()
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class Demographics(_Block):
+    """Who the patient is; age in years, sex as the patient gives it. Names are made up."""
+
+    name: SecretStr
+    age: int | None = Field(ge=0, le=120)
+    sex: str = Field(min_length=1)
+    marital_status: SecretStr
+    education: SecretStr
+    background: str
+
+
+class Clinical(_Block):
+    """What brings the patient, and what was before; `adherence_behavior` is not on the chart (MC-G32)."""
+
+    admission_reason: str = Field(min_length=1)
+    medical_surgical_history: str
+    adherence_behavior: SecretStr
+
+
+class Psychosocial(_Block):
+    """What shapes the patient's behaviour; nothing of it is on the chart."""
+
+    personality: SecretStr
+    current_life_situation: SecretStr
+    family_medical_history: SecretStr
+    lifestyle_history: SecretStr
+    family_dynamics: SecretStr
+
+
+class HiddenConcern(_Block):
+    """A concern that is not volunteered.
+
+    `evidence` holds short spans of the source, word for word; `cue` is a hint the patient may drop before the concern
+    is revealed, written so that it does not give it away (MC-G24).
+    """
+
+    content: SecretStr = Field(min_length=1)
+    category: Category
+    confidence: float = Field(ge=0, le=1)
+    evidence: tuple[SecretStr, ...] = Field(min_length=1)
+    cue: SecretStr | None = None
+
+
+class Intervention(_Block):
+    """Task 2: the index of the concern to address, what the patient wants at first, and the target plan."""
+
+    primary_concern: int = Field(ge=0)
+    original_preference: str
+    recommended_plan: str
+
+
+class Roleplay(_Block):
+    """How the patient answers and what makes them open up."""
+
+    response_style: SecretStr
+    disclosure_behavior: SecretStr
+
+
+class SelfManagement(_Block):
+    """The four self-management domains of Appendix C.3."""
+
+    awareness: SecretStr
+    adherence: SecretStr
+    communication: SecretStr
+    regimen_execution: SecretStr
+
+
+class PatientProfile(_Block):
+    """A case, whole (Appendix C.3): the source of truth of a simulated patient, and of the scores.
+
+    `thread` is the pseudonym of the source thread, None for a case that was written; `rarity` is the score of the
+    selection, lower is more common; `narrative` is the text that the evidence of a written case stands in, None for
+    a case from a thread, whose text is not published.
+    """
+
+    case_id: str = Field(min_length=1)
+    thread: str | None = None
+    synthetic: bool
+    specialty: str
+    rarity: float | None = None
+    scenarios: tuple[str, ...] = ()
+    demographics: Demographics
+    clinical: Clinical
+    psychosocial: Psychosocial
+    hidden_concerns: tuple[HiddenConcern, ...] = Field(min_length=1)
+    intervention: Intervention
+    roleplay: Roleplay
+    self_management_domains: SelfManagement
+    narrative: SecretStr | None = None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        yield "case_id", self.case_id
+        yield "specialty", self.specialty
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PatientProfile:
+        if self.specialty not in SPECIALTIES:
+            raise ValueError("specialty: none of the 26 labels")
+        if any(scenario not in SCENARIOS for scenario in self.scenarios):
+            raise ValueError("scenarios: none of the two families")
+        if self.intervention.primary_concern >= len(self.hidden_concerns):
+            raise ValueError("intervention.primary_concern: beyond the last concern")
+        return self
+
+    @property
+    def primary_concern(self) -> HiddenConcern:
+        """The concern that Task 2 is about."""
+        return self.hidden_concerns[self.intervention.primary_concern]
+
+    @property
+    def health_literacy(self) -> Literacy:
+        """How the patient words things, by education (MC-G26)."""
+        return health_literacy(self.demographics.education.get_secret_value())
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What a clinician may know before the dialogue (Appendix D.2, MC-G32). It has no place for anything hidden.
+
+    The last two are None in confirmation.
+    """
+
+    case_id: str
+    task: Task
+    age: int | None
+    sex: str
+    background: str
+    admission_reason: str
+    medical_surgical_history: str
+    original_preference: str | None = None
+    recommended_plan: str | None = None
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Heading and text of each part, in the order of the page, for prompts and pages alike."""
+        age = "age not stated" if self.age is None else f"{self.age} years"
+        found = [
+            ("Patient", f"{age}, {self.sex}. {self.background}".strip()),
+            ("Reason for the encounter", self.admission_reason),
+            ("Medical and surgical history", self.medical_surgical_history or "None reported."),
+        ]
+        if self.original_preference is not None:
+            found.append(("What the patient wants at first", self.original_preference))
+        if self.recommended_plan is not None:
+            found.append(("Target plan", self.recommended_plan))
+        return found
+
+
+def chart(profile: PatientProfile, task: Task) -> Chart:
+    """The chart of a case in a task.
+
+    Raises:
+        InputError: a text of the chart repeats a hidden concern: such a case is spoilt.
+    """
+    if leaking := leaks(profile):
+        raise InputError(
+            f"case {profile.case_id}",
+            found=f"{', '.join(leaking)} repeats a hidden concern",
+            expected="a chart that gives no concern away",
+        )
+    intervention = task == "intervention"
+    return Chart(
+        case_id=profile.case_id,
+        task=task,
+        age=profile.demographics.age,
+        sex=profile.demographics.sex,
+        background=profile.demographics.background,
+        admission_reason=profile.clinical.admission_reason,
+        medical_surgical_history=profile.clinical.medical_surgical_history,
+        original_preference=profile.intervention.original_preference if intervention else None,
+        recommended_plan=profile.intervention.recommended_plan if intervention else None,
+    )
+
+
+def leaks(profile: PatientProfile) -> list[str]:
+    """Names of the visible texts that hold six words in a row of a hidden concern or of its evidence."""
+    hidden = [
+        secret.get_secret_value()
+        for concern in profile.hidden_concerns
+        for secret in (concern.content, *concern.evidence)
+    ]
+    visible = {
+        "background": profile.demographics.background,
+        "admission_reason": profile.clinical.admission_reason,
+        "medical_surgical_history": profile.clinical.medical_surgical_history,
+        "original_preference": profile.intervention.original_preference,
+        "recommended_plan": profile.intervention.recommended_plan,
+    }
+    return [name for name, text in visible.items() if shares_span(text, hidden, LEAK_WORDS)]
+
+
+def health_literacy(education: str) -> Literacy:
+    """plain, ordinary or technical wording, from what is said of someone's education.
+
+    >>> health_literacy("High school diploma"), health_literacy("Registered nurse"), health_literacy("Some college")
+    ('plain', 'technical', 'ordinary')
+    """
+    said = education.casefold()
+    return next((level for level, marks in _EDUCATION if any(mark in said for mark in marks)), "ordinary")
+
+
+# --- Rows of a release ------------------------------------------------------------------------------------------------
+
+# What a build did to the source of a case: identifiers masked, sentences that spoke to a machine taken out, concerns
+# dropped for want of evidence, posts edited after they were answered. Zero for a case that was written.
+CURATION = ("identifiers_masked", "instructions_removed", "concerns_dropped", "edited_posts")
+
+_CHART = ("age", "sex", "background", "admission_reason", "medical_surgical_history")
+_TEXT = Value("string")
+
+# `chart` is visible in both tasks, `intervention` in Task 2; `hidden` is for the patient simulator and the scores only.
+CHARTS = ["case_id", "split", "synthetic", "specialty", "chart", "intervention", "author", "licence", "attribution"]
+FEATURES = Features(
+    {
+        "case_id": _TEXT,
+        "split": _TEXT,
+        "thread": _TEXT,
+        "synthetic": Value("bool"),
+        "specialty": _TEXT,
+        "rarity": Value("float64"),
+        "scenarios": List(_TEXT),
+        "chart": {name: Value("int32") if name == "age" else _TEXT for name in _CHART},
+        "intervention": {"original_preference": _TEXT, "recommended_plan": _TEXT},
+        "hidden": {
+            "name": _TEXT,
+            "marital_status": _TEXT,
+            "education": _TEXT,
+            "adherence_behavior": _TEXT,
+            "psychosocial": dict.fromkeys(Psychosocial.model_fields, _TEXT),
+            "hidden_concerns": List(
+                {
+                    "content": _TEXT,
+                    "category": _TEXT,
+                    "confidence": Value("float64"),
+                    "evidence": List(_TEXT),
+                    "cue": _TEXT,
+                }
+            ),
+            "primary_concern": Value("int32"),
+            "roleplay": dict.fromkeys(Roleplay.model_fields, _TEXT),
+            "self_management_domains": dict.fromkeys(SelfManagement.model_fields, _TEXT),
+            "narrative": _TEXT,
+        },
+        "curation": dict.fromkeys(CURATION, Value("int32")),
+        "author": _TEXT,
+        "licence": _TEXT,
+        "attribution": _TEXT,
+    }
+)
+
+
+def profile_of(row: Mapping[str, Any]) -> PatientProfile:
+    """The profile in a row of a release.
+
+    Raises:
+        InputError: a field is missing, of another type or out of its range; the message names fields, never values.
+    """
+    where = f"case {row.get(KEY)!r}"
+    try:
+        shown, hidden, plan = row["chart"], row["hidden"], row["intervention"]
+        value = {
+            **{name: row[name] for name in ("case_id", "thread", "synthetic", "specialty", "rarity", "scenarios")},
+            "demographics": {
+                **{name: shown[name] for name in ("age", "sex", "background")},
+                **{name: hidden[name] for name in ("name", "marital_status", "education")},
+            },
+            "clinical": {
+                **{name: shown[name] for name in ("admission_reason", "medical_surgical_history")},
+                "adherence_behavior": hidden["adherence_behavior"],
+            },
+            **{name: hidden[name] for name in ("psychosocial", "hidden_concerns", "roleplay")},
+            "self_management_domains": hidden["self_management_domains"],
+            "intervention": {**plan, "primary_concern": hidden["primary_concern"]},
+            "narrative": hidden["narrative"],
+        }
+    except (KeyError, TypeError):
+        raise InputError(where, found="a row without the corpus's columns", expected="a row of medconceal") from None
+    return parse_profile(value, where)
+
+
+def parse_profile(value: Mapping[str, Any], where: object) -> PatientProfile:
+    """A profile from plain values, block by block as in `PatientProfile`.
+
+    Raises:
+        InputError: it does not fit the schema; the message names fields, never values.
+    """
+    try:
+        return PatientProfile.model_validate(value)
+    except ValidationError as error:
+        found = "; ".join(_problem(problem) for problem in error.errors(include_url=False, include_input=False))
+    raise InputError(where, found=found, expected="a patient profile (Appendix C.3)")
+
+
+def _problem(problem: Any) -> str:
+    place = ".".join(map(str, problem["loc"]))
+    said = str(problem["msg"]).removeprefix("Value error, ")
+    # What a literal was given is not in the message; what it may be is.
+    return f"{place}: {said}" if place else said
+
+
+def cases(rows: Iterable[Mapping[str, Any]]) -> list[PatientProfile]:
+    """The profiles of a split, in its order.
+
+    Raises:
+        InputError: a row is no whole profile.
+    """
+    return [profile_of(row) for row in rows]
+
+
+def row_of(
+    profile: PatientProfile,
+    *,
+    split: str = SPLIT,
+    author: str,
+    licence: str,
+    attribution: str,
+    curation: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """The row of a release that holds a profile: the one place where hidden texts are written out.
+
+    `author` is who wrote the profile: a chat model's name, or `synthetic`. `curation` counts by the names of CURATION.
+    """
+    plain = _revealed(profile)
+    demographics, clinical, plan = plain["demographics"], plain["clinical"], plain["intervention"]
+    visible = {**demographics, **clinical}
+    return {
+        **{name: plain[name] for name in ("case_id", "thread", "synthetic", "specialty", "rarity", "scenarios")},
+        "split": split,
+        "chart": {name: visible[name] for name in _CHART},
+        "intervention": {name: plan[name] for name in ("original_preference", "recommended_plan")},
+        "hidden": {
+            **{name: visible[name] for name in ("name", "marital_status", "education", "adherence_behavior")},
+            **{name: plain[name] for name in ("psychosocial", "hidden_concerns", "roleplay")},
+            "self_management_domains": plain["self_management_domains"],
+            "primary_concern": plan["primary_concern"],
+            "narrative": plain["narrative"],
+        },
+        "curation": {name: (curation or {}).get(name, 0) for name in CURATION},
+        "author": author,
+        "licence": licence,
+        "attribution": attribution,
+    }
+
+
+def _revealed(value: Any) -> Any:
+    """Plain data with every hidden text read."""
+    if isinstance(value, BaseModel):
+        return {name: _revealed(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, tuple):
+        return [_revealed(item) for item in value]
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
+
+
+# --- The authors' release ---------------------------------------------------------------------------------------------
+
+_OFFICIAL = "Eclipse42/MedConceal"
+CORPUS = Corpus(
+    name="medconceal",
+    features=FEATURES,
+    key=KEY,
+    from_official=lambda row, split, position: from_official(row, split=split, position=position),
+    official_repo=_OFFICIAL,
+    official_revision=None,
+    official_columns=(),
+)
+
+
+def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
+    """A row of the authors' release in our schema, field by field; see `loaders.medconceal_official`."""
+    from loaders.medconceal_official import read_official
+
+    where = f"{_OFFICIAL}: row {position + 1} of {split}"
+    profile = parse_profile(read_official(row, where=where, case_id=f"medconceal_{split}_{position + 1:04d}"), where)
+    return row_of(
+        profile,
+        split=split,
+        author=f"{_OFFICIAL}",
+        licence="unknown",
+        attribution=f"{_OFFICIAL} (Han et al. 2026)",
+    )

@@ -1,0 +1,156 @@
+"""Sentence encoders by name: texts in, unit vectors out, for how near one sentence is to another in meaning.
+
+    encoder = open_sentence_encoder("hf:sentence-transformers/all-MiniLM-L6-v2")
+    cosines = encoder.encode(["It itches."]) @ encoder.encode(["My skin is itchy."]).T
+
+hf:ORG/NAME[@REVISION]   a text model of transformers, from the Hub's cache or fetched into it. Its pooling is what the
+                         repository says (1_Pooling/config.json), else the mean over its tokens
+a folder                 that holds what such a repository would
+words                    a stand-in: counts of words, which know no meaning
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loaders.errors import InputError, MissingExtra, ModelError
+
+Vectors = NDArray[np.float32]
+
+_POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_lasttoken": "last"}
+_BATCH = 32
+
+
+class SentenceEncoder(ABC):
+    """A function from texts to unit vectors; `stand_in` is True where no model is behind it."""
+
+    name: str
+    revision: str | None
+    stand_in: bool
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors (n, dim); a text without a word is all zeros in the stand-in."""
+
+
+def open_sentence_encoder(name: str, *, device: str | None = None) -> SentenceEncoder:
+    """The encoder of that name. Raises ModelError where it cannot be had, MissingExtra without transformers."""
+    if name == "words":
+        return _Words()
+    if name.startswith("hf:"):
+        repo, _, revision = name.removeprefix("hf:").partition("@")
+        return _Transformer(name, repo, revision or None, device)
+    if Path(name).is_dir():
+        return _Transformer(name, name, None, device)
+    raise ModelError(
+        name or "(no name)", found="is no sentence encoder", expected="hf:ORG/NAME, a folder with a model, or words"
+    )
+
+
+class _Words(SentenceEncoder):
+    name, revision, stand_in = "words", None, True
+    _DIM = 4096
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        counts = np.zeros((len(texts), self._DIM), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in re.findall(r"[^\W_]+", text.casefold()):
+                counts[row, _place(word, self._DIM)] += 1
+        return _unit(counts)
+
+
+def _place(word: str, size: int) -> int:
+    """A place for a word that no hash seed changes (FNV-1a)."""
+    value = 2166136261
+    for byte in word.encode():
+        value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value % size
+
+
+class _Transformer(SentenceEncoder):
+    stand_in = False
+
+    def __init__(self, name: str, source: str, revision: str | None, device: str | None) -> None:
+        try:
+            import torch
+            from transformers import AutoModel, AutoTokenizer
+        except ImportError as missing:
+            raise MissingExtra.named("transformers", extra="models", purpose=f"the encoder {name}") from missing
+        self.name = name
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision)
+            self._model: Any = AutoModel.from_pretrained(source, revision=revision)
+            self._pooling = _pooling(source, revision)
+        except (OSError, ValueError, ImportError) as error:
+            text = " ".join(str(error).split())[:200]
+            raise ModelError(
+                name,
+                found=f"cannot be opened: {text}",
+                do="Check the name; models that need code of their own are not run",
+            ) from None
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._model.to(self._device).eval()
+        self.revision = getattr(self._model.config, "_commit_hash", None) or revision
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        import torch
+
+        found = []
+        with torch.inference_mode():
+            for start in range(0, len(texts), _BATCH):
+                batch = self._tokenizer(
+                    list(texts[start : start + _BATCH]), padding=True, truncation=True, return_tensors="pt"
+                ).to(self._device)
+                states = self._model(**batch).last_hidden_state.float()
+                found.append(_pooled(states, batch["attention_mask"], self._pooling).cpu().numpy())
+        if not found:
+            return np.zeros((0, int(self._model.config.hidden_size)), dtype=np.float32)
+        vectors = np.concatenate(found).astype(np.float32)
+        if not np.isfinite(vectors).all():
+            raise ModelError(self.name, found="gave a vector that is not finite")
+        return _unit(vectors)
+
+
+def _pooled(states: Any, mask: Any, pooling: str) -> Any:
+    import torch
+
+    if pooling == "cls":
+        return states[:, 0]
+    if pooling == "last":
+        # The last token that is no padding, on whichever side the padding is.
+        places = (mask * torch.arange(mask.shape[1], device=mask.device)).argmax(dim=1)
+        return states[torch.arange(len(states), device=states.device), places]
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+
+
+def _pooling(source: str, revision: str | None) -> str:
+    from transformers.utils import cached_file
+
+    path = cached_file(
+        source, "config.json", revision=revision, subfolder="1_Pooling", _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )  # fmt: skip
+    if path is None:
+        return "mean"
+    config = json.loads(Path(path).read_text(encoding="utf-8"))
+    wanted = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+    if len(wanted) != 1 or wanted[0] not in _POOLINGS:
+        raise InputError(
+            path, found=f"pooling {', '.join(wanted) or 'none'}", expected="one of " + ", ".join(_POOLINGS)
+        )
+    return _POOLINGS[wanted[0]]
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    unit: Vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return unit

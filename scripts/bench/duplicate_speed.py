@@ -1,0 +1,180 @@
+"""What hashing a picture and joining many hashes cost, beside `imagehash.phash` and faiss; see duplicates.py.
+
+    python -m scripts.bench.duplicate_speed HASHES.npy DISTANCE FOUND.npy
+
+is one join in a process of its own, so that its memory can be told.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from builders.curation.hashes import spots, whole
+from builders.curation.neighbours import Hashes, distances, pairs_within
+from builders.curation.parallel import single_threaded_opencv
+from builders.curation.pictures import read_picture
+from builders.curation.quality import measure
+from loaders.errors import InputError, MissingExtra
+from loaders.images import open_image
+from scripts.bench.rival_finders import cpu_seconds, held_megabytes, peak_megabytes
+
+SIDE = 1024
+ROOT = Path(__file__).parents[2]
+
+
+def jpegs(paths: Sequence[Path], count: int) -> list[bytes]:
+    """The first `count` photos as JPEGs whose longer side is 1,024 pixels; fewer where there are fewer."""
+    made = []
+    for path in paths[:count]:
+        image = open_image(path).convert("RGB")
+        scale = SIDE / max(image.size)
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        buffer = io.BytesIO()
+        image.resize(size, Image.Resampling.BICUBIC).save(buffer, "JPEG", quality=90)
+        made.append(buffer.getvalue())
+    return made
+
+
+def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
+    """CPU milliseconds a picture, decoding included, the fastest round of each; the methods take turns."""
+
+    def plain(data: bytes) -> object:
+        return imagehash.phash(Image.open(io.BytesIO(data)))
+
+    def hashes(data: bytes) -> object:
+        return whole(read_picture(data))
+
+    def candidates(data: bytes) -> object:
+        picture = read_picture(data)
+        return whole(picture), spots(picture)
+
+    def first_look(data: bytes) -> object:
+        picture = read_picture(data)
+        return whole(picture), spots(picture), measure(picture)
+
+    methods: dict[str, Callable[[bytes], object]] = {
+        "whole, 8 orientations x 2 variants": hashes,
+        "and spots": candidates,
+        "and spots and quality": first_look,
+    }
+    try:
+        import imagehash
+
+        methods = {"imagehash.phash, plain": plain, **methods}
+    except ImportError:
+        print(MissingExtra.named("imagehash", extra="curation", purpose="the comparison of hashing, which is left out"))
+    best = dict.fromkeys(methods, float("inf"))
+    with single_threaded_opencv():
+        for _ in range(rounds):
+            for name, method in methods.items():
+                started = time.process_time()
+                for data in files:
+                    method(data)
+                best[name] = min(best[name], (time.process_time() - started) * 1000 / len(files))
+    return best
+
+
+def even_hashes(count: int) -> Hashes:
+    """Random hashes; a tenth of them copies of others with up to eight bits flipped."""
+    draw = np.random.default_rng(0)
+    hashes: Hashes = draw.integers(0, 2**64, count, np.uint64)
+    copies = count // 10
+    flips = np.zeros(copies, np.uint64)
+    for _ in range(8):
+        flips ^= np.uint64(1) << draw.integers(0, 64, copies, np.uint64)
+    hashes[-copies:] = hashes[:copies] ^ flips
+    return hashes
+
+
+def uneven_hashes(like: Hashes, count: int) -> Hashes:
+    """Hashes as uneven as those of real photos: each is one of them with every fourth bit or so flipped."""
+    draw = np.random.default_rng(1)
+    chosen = like[draw.integers(0, len(like), count)]
+    return np.asarray(chosen ^ (draw.integers(0, 2**64, count, np.uint64) & draw.integers(0, 2**64, count, np.uint64)))
+
+
+def hashes_of(files: Sequence[bytes]) -> Hashes:
+    """The hash of each picture as it is; too plain ones left out."""
+    found = [whole(read_picture(data)) for data in files]
+    return np.array([hashes[0, 0] for hashes in found if hashes is not None], np.uint64)
+
+
+def ask_rival(python: str, tool: str, request: dict[str, Any]) -> dict[str, Any]:
+    """What rival_finders.py answers, by that Python; `missing` where the Python itself cannot be run."""
+    script = Path(__file__).with_name("rival_finders.py")
+    try:
+        done = subprocess.run(
+            [python, "-I", str(script), tool], input=json.dumps(request), capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        return {"missing": f"{python} cannot be run ({error.strerror})"}
+    if done.returncode:
+        return {"missing": f"{tool} failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}"}
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def join(hashes: Hashes, distance: int, rounds: int, python: str | None) -> dict[str, Any]:
+    """`ours` and `faiss`: CPU seconds (the fastest round) and megabytes; `pairs`; whether all agree with the truth.
+
+    The truth is a plain comparison of 1,000 hashes, drawn at random, with all others. Without `python`, no faiss.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        given, mine, other = (Path(folder, name) for name in ("hashes.npy", "ours.npy", "faiss.npy"))
+        np.save(given, hashes)
+        answers: dict[str, list[dict[str, Any]]] = {"ours": [], "faiss": []}
+        for _ in range(rounds):
+            arguments = [sys.executable, "-m", "scripts.bench.duplicate_speed", str(given), str(distance), str(mine)]
+            done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, check=False)
+            if done.returncode:
+                raise InputError("the join", found=done.stderr.strip().splitlines()[-1], expected="a run")
+            answers["ours"].append(json.loads(done.stdout))
+            if python:
+                request = {"hashes": str(given), "distance": distance, "found": str(other)}
+                answers["faiss"].append(ask_rival(python, "faiss", request))
+        found = np.load(mine)
+        result: dict[str, Any] = {"pairs": found.shape[1], "exact": _is_exact(hashes, distance, found)}
+        for name, several in answers.items():
+            if several and "missing" in several[-1]:
+                result[name] = several[-1]
+            elif several:
+                seconds, peak = (min(a["seconds"] for a in several), max(a["peak"] for a in several))
+                result[name] = {"seconds": seconds, "peak": peak, "version": several[-1].get("version", "")}
+        if "seconds" in result.get("faiss", {}):
+            result["exact"] &= bool(np.array_equal(found, np.load(other)))
+    return result
+
+
+def _is_exact(hashes: Hashes, distance: int, found: NDArray[np.int64]) -> bool:
+    """Does the join agree with a plain comparison on a sample?"""
+    sample = np.sort(np.random.default_rng(2).choice(len(hashes), min(1000, len(hashes)), replace=False))
+    for place in sample.tolist():
+        near = set(np.flatnonzero(distances(hashes, hashes[place]) <= distance).tolist()) - {place}
+        told = set(found[1][found[0] == place].tolist()) | set(found[0][found[1] == place].tolist())
+        if near != told:
+            return False
+    return True
+
+
+def main(given: str, distance: str, found: str) -> None:
+    hashes = np.load(given)
+    before, started = held_megabytes(), cpu_seconds()
+    pairs = np.stack(pairs_within(hashes, int(distance)))
+    print(json.dumps({"seconds": cpu_seconds() - started, "peak": peak_megabytes() - before}))
+    np.save(found, pairs)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,282 @@
+"""How many copies curation finds, how often it is wrong, and what it costs, beside other tools, in one run.
+
+    python -m scripts.bench.duplicates [FOLDER] [--others PYTHON]
+
+FOLDER (by default `data/duplicates` below BEDSIDE_SHARED) holds truth.csv (file, source_file, transform, group) and
+images/: two files with one source_file are a pair, all others are none. Where its parent folder holds them, two more
+sets are tried: tables/ham10000_known_duplicates.csv with the photos of it that are on disk (nothing in
+builders/curation was chosen on them), tables/throat_near_duplicates.csv likewise, and fresh copies, made here of
+photos that the shared set does not use, in disguises that it does not have.
+
+PYTHON is an environment with imagededup and faiss-cpu (`python -m venv V; V/bin/pip install imagehash imagededup
+faiss-cpu`), by default the running one; a tool that is not there is left out, with the reason.
+
+Prints
+  pairs       precision and recall, per transform too, and the CPU time of each tool as a whole. Bedside and the row
+              `clusters` count every two files of a cluster, the other rows the pairs that the tool names. Outside the
+              shared set, a pair of one lesion or patient is no mistake, and unlisted natural copies count as mistakes.
+  hashing     CPU of 1,000 JPEGs of 1,024 pixels, decoding included
+  join        all pairs within 8 bits of 100,000 hashes against faiss IndexBinaryFlat on one thread; the memory above
+              what the process held; exact against faiss and against a plain comparison of 1,000 of them with all
+  quality     blur, before and after calibration per source; text laid over photos, on marked and unmarked ones
+
+and whether each goal is met; exit status 1 where one is missed. Times are CPU seconds, the fastest of some rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from builders.curation.curate import Curation, curate
+from builders.curation.folders import File
+from loaders.errors import BedsideError, InputError
+from scripts.bench import duplicate_speed
+from scripts.bench.duplicate_sets import Pair, Photos, fresh_copies, listed_pairs, shared_set, used_by
+from scripts.bench.rival_finders import cpu_seconds
+from scripts.console import errors, output, table
+
+DISTANCE = 8  # bits of pHash that users of such tools allow
+Found = dict[str, tuple[set[Pair], float]]  # by tool: pairs, CPU seconds
+
+
+class Goals:
+    """What was asked for and what was measured."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str, str, str, bool]] = []
+
+    def add(self, what: str, asked: str, value: str, met: bool) -> None:
+        self._rows.append((what, asked, value, met))
+
+    def print(self) -> bool:
+        """Print them; True when all are met."""
+        shown = table("\nGoals", "what", "goal", "measured", "", right=("goal", "measured"))
+        for what, asked, value, met in self._rows:
+            shown.add_row(what, asked, value, "met" if met else "MISSED")
+        output.print(shown)
+        return all(met for *_, met in self._rows)
+
+
+def ours(photos: Photos) -> tuple[set[Pair], float, Curation]:
+    """Pairs by clusters, as `bedside curate` finds them, on one thread; files keep their order."""
+    files = [
+        File(f"{place:06}", path, source=source)
+        for place, (path, source) in enumerate(zip(photos.files, photos.sources, strict=True))
+    ]
+    started = cpu_seconds()
+    curation = curate(files)
+    seconds = cpu_seconds() - started
+    clusters = defaultdict(list)
+    for place, decision in enumerate(curation.decisions):
+        clusters[decision.cluster].append(place)
+    found = {pair for cluster, members in clusters.items() if cluster for pair in combinations(members, 2)}
+    return found, seconds, curation
+
+
+def rivals(photos: Photos, python: str) -> Found:
+    """The other tools' pairs; a tool that cannot be run is told on the way."""
+    found: Found = {}
+    files = [str(path.resolve()) for path in photos.files]
+    for tool, name in (("imagehash", f"pHash T={DISTANCE}"), ("imagededup", "imagededup, default")):
+        for where in dict.fromkeys((python, sys.executable)):
+            answer = duplicate_speed.ask_rival(where, tool, {"files": files, "distance": DISTANCE})
+            if "missing" not in answer:
+                found[name] = {(one, other) for one, other in answer["pairs"]}, answer["seconds"]
+                break
+        else:
+            output.print(f"{name} is left out: {answer['missing']}", highlight=False, markup=False)
+        if name in found and tool == "imagehash":
+            found[f"{name}, clusters"] = _joined(found[name][0]), found[name][1]
+    return found
+
+
+def _joined(pairs: set[Pair]) -> set[Pair]:
+    """Every two files that a chain of pairs connects."""
+    above: dict[int, int] = {}
+
+    def root(one: int) -> int:
+        while above.get(one, one) != one:
+            one = above[one]
+        return one
+
+    for one, other in sorted(pairs):
+        above[max(root(one), root(other))] = min(root(one), root(other))
+    sets = defaultdict(list)
+    for one in sorted({place for pair in pairs for place in pair}):
+        sets[root(one)].append(one)
+    return {pair for members in sets.values() for pair in combinations(members, 2)}
+
+
+def show_pairs(photos: Photos, found: Found) -> None:
+    """One line a tool, and one a transform where transforms are known."""
+    title = f"\nPairs: {photos.name} ({len(photos.files):,} files, {len(photos.pairs):,} pairs)"
+    shown = table(
+        title, "tool", "precision", "recall", "named", "CPU s", right=("precision", "recall", "named", "CPU s")
+    )
+    for name, (pairs, seconds) in found.items():
+        precision = 1 - len(photos.mistakes(pairs)) / max(1, len(pairs))
+        recall = len(pairs & photos.pairs) / len(photos.pairs)
+        shown.add_row(name, f"{precision:.3f}", f"{recall:.3f}", f"{len(pairs):,}", f"{seconds:.1f}")
+    output.print(shown)
+    if not photos.how:
+        return
+    shown = table("\nRecall of the pairs of each transform with all others", "transform", *found, right=tuple(found))
+    for how in dict.fromkeys(sorted(name for name in photos.how if name)):
+        of_it = {pair for pair in photos.pairs if how in (photos.how[pair[0]], photos.how[pair[1]])}
+        shown.add_row(how, *(f"{len(pairs & of_it) / len(of_it):.2f}" for pairs, _ in found.values()))
+    output.print(shown)
+
+
+def show_mistakes(photos: Photos, pairs: set[Pair]) -> None:
+    """Which originals were joined wrongly: a person should look at them, as sets of web photos hold unlisted copies."""
+    wrong: Counter[tuple[str, ...]] = Counter()
+    for one, other in photos.mistakes(pairs):
+        wrong[tuple(sorted(photos.files[place].name for place in (one, other)))] += 1
+    if wrong:
+        named = Counter(name for pair in wrong for name in pair)
+        most = ", ".join(f"{name} ({count})" for name, count in named.most_common(4))
+        output.print(f"Bedside's {len(wrong)} pairs against the truth, most of them with {most}", highlight=False)
+
+
+def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals) -> None:
+    """Hashing and the join."""
+    jpegs = duplicate_speed.jpegs(files, options.jpegs)
+    times = duplicate_speed.hashing(jpegs, options.rounds)
+    plain = times.get("imagehash.phash, plain", float("nan"))
+    shown = table(
+        f"\nHashing {len(jpegs):,} JPEGs of 1,024 pixels, decoding included", "what", "ratio", right=("ratio",)
+    )
+    for name, milliseconds in times.items():
+        shown.add_row(name, f"{milliseconds / plain:.2f}x" if plain == plain else f"{milliseconds:.2f} ms")
+    output.print(shown)
+    ratio = times["whole, 8 orientations x 2 variants"] / plain
+    goals.add("hashing against imagehash.phash", "<= 0.50x", f"{ratio:.2f}x", ratio <= 0.5)
+
+    sets = {"evenly random": duplicate_speed.even_hashes(options.hashes)}
+    sets["uneven as those photos'"] = duplicate_speed.uneven_hashes(duplicate_speed.hashes_of(jpegs), options.hashes)
+    columns = ("pairs", "faster than faiss", "memory", "memory of faiss", "exact")
+    shown = table(f"\nJoin of {options.hashes:,} hashes within {DISTANCE} bits", "hashes", *columns, right=columns)
+    for name, hashes in sets.items():
+        done = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
+        mine, faiss = done["ours"], done["faiss"]
+        if "missing" in faiss:
+            output.print(f"faiss is left out: {faiss['missing']}", highlight=False, markup=False)
+        faster = faiss.get("seconds", float("nan")) / mine["seconds"]
+        theirs = f"{faiss['peak']:.0f} MB" if "peak" in faiss else "not run"
+        shown.add_row(
+            name, f"{done['pairs']:,}", f"{faster:.1f}x", f"{mine['peak']:.0f} MB", theirs, str(done["exact"])
+        )
+        goals.add(f"join, {name}", ">= 5x faiss", f"{faster:.1f}x", faster >= 5)
+        goals.add(f"join, {name}: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
+        goals.add(f"join, {name}: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
+    output.print(shown)
+    if options.large:
+        done = duplicate_speed.join(duplicate_speed.even_hashes(options.large), DISTANCE, 1, None)
+        cost = f"{done['ours']['seconds']:.0f} s of CPU, {done['ours']['peak']:.0f} MB above what the process held"
+        output.print(f"{options.large:,} evenly random hashes: {cost}; exact: {done['exact']}", highlight=False)
+
+
+def show_quality(photos: Photos, curation: Curation, goals: Goals) -> None:
+    """Blurred files against the rest, and text marks against the rest."""
+    blurred = np.array([how == "gaussian_blur_r3" for how in photos.how])
+    marked = np.array([how == "watermark_text" for how in photos.how])
+    sharpness, least, blur, text = [], [], [], []
+    for one, judged in zip(curation.files, curation.judgements, strict=True):
+        if one.content is None or judged is None:
+            raise InputError(one.file.path, found=one.detail, expected="an image that can be read")
+        sharpness.append(one.content.quality.sharpness)
+        least.append(judged.least_sharpness)
+        blur.append("blurred" in judged.flags)
+        text.append("text_overlay" in judged.flags)
+    before = _area(-np.array(sharpness), blurred)
+    after = _area(np.array(least) / np.maximum(sharpness, 1e-9), blurred)
+    found, wrong = float(np.mean(np.array(blur)[blurred])), float(np.mean(np.array(blur)[~blurred]))
+    goals.add("blur: AUC", ">= .99", f"{before:.4f}", before >= 0.99)
+    goals.add("blur flag: recall", ">= .95", f"{found:.3f}", found >= 0.95)
+    goals.add("blur flag: false positives", "<= .05", f"{wrong:.3f}", wrong <= 0.05)
+    output.print(
+        f"\nBlur: AUC {before:.4f} by sharpness, {after:.4f} by sharpness over its source's limit; "
+        f"the flag finds {found:.1%} of the blurred and {wrong:.1%} of the rest",
+        highlight=False,
+    )
+    flags = np.array(text)
+    shown = table(
+        "Text laid over", "source", "marked, found", "rest, flagged", right=("marked, found", "rest, flagged")
+    )
+    for source in ("all", *sorted(set(photos.sources))):
+        here = np.array([source in ("all", one) for one in photos.sources])
+        counts = [f"{int(flags[here & of].sum())} of {int((here & of).sum())}" for of in (marked, ~marked)]
+        shown.add_row(source, *counts)
+    output.print(shown)
+
+
+def _area(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Area under the ROC curve: how often a positive scores above another, ties half."""
+    above = scores[positive][:, None] - scores[~positive][None, :]
+    return float(np.mean(above > 0) + np.mean(above == 0) / 2)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    shared = Path(os.environ.get("BEDSIDE_SHARED", Path(__file__).parents[3] / "shared"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=shared / "data" / "duplicates")
+    parser.add_argument("--others", default=sys.executable, metavar="PYTHON", help="a Python that has the other tools")
+    parser.add_argument("--jpegs", type=int, default=1000, help="pictures to hash; 0: no timing at all")
+    parser.add_argument("--hashes", type=int, default=100_000, help="hashes to join")
+    parser.add_argument("--large", type=int, default=1_000_000, help="hashes of the large join, 0 for none")
+    parser.add_argument("--fresh", type=int, default=15, help="photos of each source to make fresh copies of; 0: none")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args(arguments)
+    try:
+        return 0 if _all(options) else 1
+    except BedsideError as error:
+        errors.print(str(error), highlight=False, markup=False)
+        return 1
+
+
+def _all(options: argparse.Namespace) -> bool:
+    goals, data = Goals(), options.folder.parent
+    photos = shared_set(options.folder)
+    pairs, seconds, curation = ours(photos)
+    show_pairs(photos, {"bedside": (pairs, seconds), **rivals(photos, options.others)})
+    show_mistakes(photos, pairs)
+    right = len(pairs & photos.pairs)
+    goals.add("precision of pairs", ">= .98", f"{right / len(pairs):.3f}", right / len(pairs) >= 0.98)
+    goals.add("recall of pairs", ">= .93", f"{right / len(photos.pairs):.3f}", right / len(photos.pairs) >= 0.93)
+
+    for name, what in (("ham10000_known_duplicates", "HAM10000"), ("throat_near_duplicates", "throats")):
+        listed = data / "tables" / f"{name}.csv"
+        if not listed.exists():
+            output.print(f"\n{listed.name} is not there: no recall on natural near duplicates of it", highlight=False)
+            continue
+        known = listed_pairs(listed, data, f"natural near duplicates, {what}")
+        if known is None:
+            output.print(f"\n{listed.name}: no pair has both photos here", highlight=False)
+        else:
+            show_pairs(known, {"bedside": ours(known)[:2], **rivals(known, options.others)})
+    if options.fresh and (data / "photos_manifest.csv").exists():
+        with tempfile.TemporaryDirectory() as folder:
+            fresh = fresh_copies(data, used_by(options.folder), options.fresh, Path(folder))
+            pairs, seconds, _ = ours(fresh)
+            show_pairs(fresh, {"bedside": (pairs, seconds), **rivals(fresh, options.others)})
+            show_mistakes(fresh, pairs)
+    show_quality(photos, curation, goals)
+    if options.jpegs:
+        files = [*photos.files]
+        for more in ("photos", "radiology"):
+            files += sorted((data / more).rglob("*.jpg"))
+        show_speed(files, options, goals)
+    return goals.print()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

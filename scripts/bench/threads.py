@@ -1,0 +1,154 @@
+"""Reading a dump of comments: throughput beside plain `zstandard` and `json`, and the memory it takes.
+
+    python -m scripts.bench.threads [--gigabytes 2] [--rounds 2]
+
+A synthetic dump is written to temporary space: comments of the usual length and fields, of which one in a hundred
+belongs to a post that is kept, as few have the flair. `plain` decompresses with zstandard, splits lines and parses each
+with json, as the scripts that come with such dumps do. `bedside` spools what may matter into SQLite, with every guard
+on. Each runs in a process of its own, in turn, best of the rounds; MB are of the unpacked dump, memory is the peak of
+the process, imports included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from builders.medconceal.threads import FLAIR, spool_threads
+
+POSTS = 200_000
+_KEPT = 100  # one post in so many has the flair
+_TEXTS = 40_000  # different texts of comments, more than a packer's window holds
+_BLOCK = 4_000  # comments written at once
+
+
+def write_dump(folder: Path, size: int) -> tuple[Path, Path, int]:
+    """Files of submissions and comments, and the bytes that they unpack to, `size` or a little more."""
+    draw = random.Random(0)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(2, 11))) for _ in range(30_000)]
+    texts = [" ".join(draw.choices(words, k=draw.randint(5, 160))) for _ in range(_TEXTS)]
+    packer = zstandard.ZstdCompressor(level=3)
+    submissions, comments = folder / "submissions.zst", folder / "comments.zst"
+    written = 0
+    with submissions.open("wb") as file, packer.stream_writer(file) as packed:
+        for number in range(POSTS):
+            flair = FLAIR if number % _KEPT == 0 else None
+            post = {"id": f"p{number:06d}", "author": f"user{number}", "title": "A question", "selftext": "It hurts."}
+            written += packed.write(_line({**post, "link_flair_text": flair, "created_utc": number, "edited": False}))
+    number = 0
+    with comments.open("wb") as file, packer.stream_writer(file) as packed:
+        while written < size:
+            lines = []
+            for _ in range(_BLOCK):
+                number += 1
+                lines.append(_line(_comment(number, draw.choice(texts), draw)))
+            block = b"".join(lines)
+            packed.write(block)
+            written += len(block)
+    return submissions, comments, written
+
+
+def _comment(number: int, text: str, draw: random.Random) -> dict[str, Any]:
+    post = f"p{draw.randrange(POSTS):06d}"
+    return {
+        "all_awardings": [],
+        "archived": False,
+        "author": f"user{draw.randrange(POSTS)}",
+        "author_flair_text": "Layperson/not verified as healthcare professional",
+        "author_fullname": f"t2_{number:x}",
+        "body": text,
+        "can_gild": True,
+        "created_utc": 1_600_000_000 + number,
+        "distinguished": None,
+        "edited": False,
+        "id": f"c{number:08d}",
+        "link_id": f"t3_{post}",
+        "parent_id": f"t3_{post}",
+        "permalink": f"/r/AskDocs/comments/{post}/a_question/c{number:08d}/",
+        "score": draw.randrange(50),
+        "subreddit": "AskDocs",
+        "subreddit_id": "t5_2xtuc",
+    }
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def plain(submissions: Path, comments: Path) -> int:
+    """Every record parsed and dropped; the comments counted."""
+    count = 0
+    for path in (submissions, comments):
+        with path.open("rb") as file:
+            stream = zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(file, read_across_frames=True)
+            for line in io.TextIOWrapper(stream, encoding="utf-8"):
+                count += "link_id" in json.loads(line)
+    return count
+
+
+def bedside(submissions: Path, comments: Path) -> int:
+    """The comments of posts with the flair, spooled."""
+    with tempfile.TemporaryDirectory() as folder:
+        return spool_threads([submissions], [comments], Path(folder, "spool.sqlite")).counts["comments of them"]
+
+
+METHODS: dict[str, Callable[[Path, Path], int]] = {"plain": plain, "bedside": bedside}
+
+
+def _once(method: str, submissions: str, comments: str) -> None:
+    started = time.perf_counter()
+    count = METHODS[method](Path(submissions), Path(comments))
+    seconds = time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "megabytes": peak, "comments": count}))
+
+
+def main() -> None:
+    """Make the dump, run every method, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the unpacked dump")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--once", nargs=3, metavar=("METHOD", "SUBMISSIONS", "COMMENTS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.once:
+        _once(*options.once)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        submissions, comments, size = write_dump(Path(folder), int(options.gigabytes * 1e9))
+        print(f"{size / 1e9:.2f} GB of records in {comments.stat().st_size / 1e9:.2f} GB of .zst")
+        best: dict[str, dict[str, float]] = {}
+        for _ in range(options.rounds):
+            for method in METHODS:
+                command = [
+                    sys.executable,
+                    "-m",
+                    "scripts.bench.threads",
+                    "--once",
+                    method,
+                    str(submissions),
+                    str(comments),
+                ]
+                told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                if method not in best or told["seconds"] < best[method]["seconds"]:
+                    best[method] = told
+    print(f"{'method':<10}{'MB/s':>8}{'ratio':>8}{'peak MB':>9}{'comments':>11}")
+    for method, found in best.items():
+        ratio = best["plain"]["seconds"] / found["seconds"]
+        speed = size / 1e6 / found["seconds"]
+        print(f"{method:<10}{speed:>8.0f}{ratio:>7.2f}x{found['megabytes']:>9.0f}{found['comments']:>11,.0f}")
+
+
+if __name__ == "__main__":
+    main()

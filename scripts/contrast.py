@@ -1,0 +1,178 @@
+"""`bedside contrast`: finished runs of dialogues against each other, case by case."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+
+import typer
+
+from baselines.comparison import Run, read_runs
+from baselines.concealment.comparisons import Comparison, best_of, compare_cases, results
+from baselines.concealment.judgement import Judged
+from baselines.concealment.tables import setting_name
+from baselines.consultation.differences import ALPHA, Difference, differences, system_of
+from baselines.dialogue.played import read_played
+from baselines.results import ModelUsed, RunRecord
+from loaders.errors import InputError
+from scripts.console import output, table
+from scripts.run.finish import finish
+
+
+def command(
+    runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished runs of dialogues."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", metavar="RUN", help="Keep the numbers as a run too (MedConceal: Tables 7 to 11)."
+    ),
+    seed: int = typer.Option(0, help="Seed of bootstrap and permutations."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Compare runs over the same cases: differences with intervals, and the tests of the paper.
+
+    Consultations: every pair, Wilcoxon with Benjamini and Hochberg. Confirmation and intervention: the first run is the
+    reference; against several others, the best of them for each metric; sign flips or McNemar, with Holm.
+
+    Example: `bedside contrast runs/gpt-dialogue runs/gpt-rationale`
+    """
+    started = time.monotonic()
+    read = read_runs(runs)
+    kinds = {run.record.baseline for run in read}
+    if len(read) < 2 or len(kinds) != 1 or not kinds <= {"consultation", "confirmation", "intervention"}:
+        raise InputError(
+            "runs to compare",
+            found=f"{len(read)} of {', '.join(sorted(kinds))}",
+            expected="two or more, all of consultation, of confirmation or of intervention",
+        )
+    if kinds == {"consultation"}:
+        if out is not None:
+            raise InputError("--out", found=str(out), expected="none: the paper has no table of these differences")
+        _consultations(read, seed, as_json)
+    else:
+        _concealment(read, seed, as_json, out, started)
+    if not as_json and (reason := _stand_in(read)):
+        output.print(f"stand-in: {reason}", style="yellow", highlight=False)
+
+
+def _stand_in(read: Sequence[Run]) -> str | None:
+    """Every reason of a run once."""
+    return (
+        "; ".join(dict.fromkeys(part for run in read for part in (run.record.stand_in or "").split("; ") if part))
+        or None
+    )
+
+
+# --- 3MDBench ---------------------------------------------------------------------------------------------------------
+
+
+def _consultations(read: Sequence[Run], seed: int, as_json: bool) -> None:
+    systems = []
+    for run in read:
+        system = system_of(run)
+        if system is None:
+            raise InputError(run.folder, found="no dialogues", expected="one with consultations")
+        systems.append(system)
+    found = differences(systems, seed=seed)
+    if as_json:
+        typer.echo(json.dumps([asdict(one) | {"significant": one.significant} for one in found], indent=1))
+        return
+    for (first, second), rows in groupby(found, key=lambda one: (one.first, one.second)):
+        _print_pair(first, second, list(rows))
+    output.print(
+        "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, "
+        f"* below {ALPHA}. F1 has no value a case and so no test: see its interval, by paired bootstrap over cases.",
+        style="dim",
+        highlight=False,
+    )
+
+
+def _print_pair(first: str, second: str, rows: list[Difference]) -> None:
+    right = ("difference", "95 % interval", "p", "adjusted", "cases")
+    shown = table(f"{first}\nless {second}", "table", "measure", *right, right=right)
+    for one in rows:
+        low, high = one.ci95
+        shown.add_row(
+            one.table,
+            one.measure,
+            f"{one.difference:+.2f}",
+            f"{low:+.2f} to {high:+.2f}",
+            "" if one.p is None else f"{one.p:.3g}",
+            "" if one.p_adjusted is None else f"{one.p_adjusted:.3g}{' *' if one.significant else ''}",
+            f"{one.n:,}",
+        )
+    output.print(shown, markup=False, highlight=False)
+    output.print()
+
+
+# --- MedConceal -------------------------------------------------------------------------------------------------------
+
+
+def _concealment(read: Sequence[Run], seed: int, as_json: bool, out: Path | None, started: float) -> None:
+    played = {_label(run, read): _judged(run) for run in read}
+    (reference, first), *others = played.items()
+    if len(others) == 1:
+        other, second = others[0]
+        found = compare_cases(first, second, seed=seed)
+    else:
+        other = "the best of the others"
+        found = best_of(first, dict(others), seed=seed)
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in found], indent=1))
+    else:
+        _print_cases(reference, other, found)
+    if out is not None:
+        record = RunRecord(
+            baseline="contrast",
+            data=read[0].record.data,
+            models=tuple(
+                ModelUsed(f"{model.role}, run {number}", model.name, model.revision)
+                for number, run in enumerate(read, start=1)
+                for model in run.record.models
+            ),
+            options={"runs": [run.record.run_id for run in read]},
+            seeds={"bootstrap": seed},
+            stand_in=_stand_in(read),
+        )
+        setting = setting_name(others[0][1][0].episode)
+        made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting)
+        finish(out, made, started, printed=False)
+
+
+def _label(run: Run, read: Sequence[Run]) -> str:
+    """The clinician of a run, with its setting or folder where two runs have the same one."""
+    row = run.results[0].row
+    same = [one for one in read if one.results[0].row == row]
+    if len(same) == 1:
+        return row
+    setting = run.results[0].setting
+    alone = sum(one.results[0].setting == setting for one in same) == 1
+    return f"{row}, {setting if alone else run.folder.name}"
+
+
+def _judged(run: Run) -> list[Judged]:
+    found = [one.record for one in read_played(run.folder, Judged.from_json) if one.record is not None]
+    if not found:
+        raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it")
+    return found
+
+
+def _print_cases(reference: str, other: str, found: Sequence[Comparison]) -> None:
+    right = ("reference", "other", "difference", "95 % interval", "p", "Holm")
+    shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, "test", right=right)
+    for one in found:
+        low, high = one.ci95
+        shown.add_row(
+            one.name,
+            f"{one.reference:.3f}",
+            f"{one.other:.3f}" + (f" ({one.other_name})" if one.other_name else ""),
+            f"{one.difference:+.3f}",
+            f"{low:+.3f} to {high:+.3f}",
+            f"{one.p:.3g}",
+            f"{one.holm:.3g}",
+            one.test,
+        )
+    output.print(shown, markup=False, highlight=False)
+    output.print()

@@ -1,0 +1,62 @@
+"""What `inspect eval` finds of Bedside: the consultation as a task, and scripted agents as models (an entry point).
+
+    inspect eval bedside/consultation -T data=official -T setting=dialogue+image -T answers=answers.sqlite \\
+        --model-role doctor=openai/gpt-4o-mini --model-role patient=scripted/patient --model-role assessor=...
+
+`bedside run consultation` plays the same and gives the paper's tables; this is for those who live in inspect_ai.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import task
+
+import baselines.dialogue.provider  # noqa: F401 - registers `scripted/...`
+from baselines.classifier.cues import read_cues
+from baselines.consultation.agents import AGENTS
+from baselines.consultation.cases import read_cases
+from baselines.consultation.game import consultation_game
+from baselines.consultation.prompts import read_prompts
+from baselines.dialogue.evaluation import MAX_INVALID, dialogue_task
+from loaders.opened import open_data
+
+
+def consultation(
+    data: str = "3mdbench",
+    setting: str = "dialogue+image",
+    split: str = "test",
+    prompts: str | None = None,
+    cues: str | None = None,
+    cap_mode: str = "paper",
+    judge: str = "patient",
+    answers: str | None = None,
+    epochs: int = 1,
+    max_invalid: float = MAX_INVALID,
+    seed: int | None = None,
+) -> Any:
+    """Simulated consultations of 3MDBench. `answers` is a file that keeps paid answers, to go on after a stop."""
+    game = consultation_game(
+        setting,
+        read_prompts(Path(prompts) if prompts else None),
+        cap_mode=cap_mode,  # type: ignore[arg-type]  # it checks
+        judge=judge,  # type: ignore[arg-type]
+    )
+    opened = open_data(data, split=split, default="3mdbench")
+    names = read_cues(Path(cues), opened.content_digest).names if cues else None
+    return dialogue_task(
+        game,
+        read_cases(opened.splits[split], cues=names).cases,
+        agents={f"scripted/{name}": agent for name, agent in AGENTS.items()},
+        answers=Path(answers) if answers else None,
+        epochs=epochs,
+        max_invalid=max_invalid,
+        seed=seed,
+    )
+
+
+# inspect_ai puts the name of the installed top package before a task's, which here would be `scripts`; of a module that
+# it does not find it takes the name as it is.
+consultation.__module__ = "bedside"
+consultation = task(name="bedside/consultation")(consultation)

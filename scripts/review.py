@@ -1,0 +1,33 @@
+"""`bedside review`: the page on which a person decides about a build's borderline photos."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import typer
+
+from builders.curation.review import NAME, read_queue
+from builders.curation.review_page import write_review
+from builders.image_store import ImageStore
+from scripts.console import output
+
+
+def command(
+    work: Path = typer.Argument(..., metavar="WORK", help="The workspace of a build (OUT.work), or its release."),
+    out: Path = typer.Option(Path("review.html"), "--out", "-o", metavar="FILE", help="The page to write."),
+) -> None:
+    """Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure about.
+
+    It opens from disk and sends nothing anywhere. Export the decisions, and give them to the next build.
+
+    Example: `bedside review runs/photos.work -o review.html`, then `bedside build 3mdbench … --decisions decisions.csv`
+    """
+    beside = work.with_name(work.name + ".work")
+    folder = beside if not (work / NAME).is_file() and (beside / NAME).is_file() else work
+    items = read_queue(folder / NAME)
+    write_review(items, ImageStore(folder / "images").get, out, title=folder.name.removesuffix(".work"))
+    kinds = Counter(item.doubts[0].kind if item.doubts else "decided earlier" for item in items)
+    told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
+    output.print(f"{len(items):,} photos to look at{f' ({told})' if told else ''}", highlight=False)
+    output.print(f"{out}", highlight=False, soft_wrap=True)

@@ -1,0 +1,109 @@
+"""Cases from the authored complaints, and a table at which scripted agents or fixed answers play them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from baselines.consultation.agents import AGENTS
+from baselines.consultation.game import consultation_game
+from baselines.consultation.prompts import read_prompts
+from baselines.consultation.record import ITEMS, Case, Consultation
+from baselines.consultation.rubric import as_items
+from baselines.dialogue.game import Script
+from builders.threemdbench.authored import authored_basic, authored_facts
+from loaders.chat import Answer, Message
+from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
+from tests.pictures_in_tests import drawn, jpeg
+
+PROMPTS = read_prompts()
+PHOTO = jpeg(drawn(1, (60, 40)))
+VERDICT = as_items(dict.fromkeys(ITEMS, 1))
+
+
+def cases(count: int) -> list[Case]:
+    """Cases of all diagnoses in turn and all temperaments in turn; half of the cues name the diagnosis first."""
+    return [case(number) for number in range(count)]
+
+
+def case(number: int = 0, **more: Any) -> Case:
+    diagnosis = DIAGNOSES[number % len(DIAGNOSES)]
+    draw = random.Random(number)
+    others = draw.sample([name for name in NAMES if name != diagnosis.name], 3)
+    place = draw.choice([0, 0, 0, 1, 2, 3])
+    facts: dict[str, Any] = {
+        "case_id": f"case-{number:04}",
+        "image": PHOTO,
+        "diagnosis": diagnosis.name,
+        "domain": diagnosis.domain,
+        "basic": authored_basic(diagnosis.name),
+        "additional": tuple(authored_facts(diagnosis.name, key=str(number), seed=0)),
+        "temperament": PERSONALITIES[number % 4],
+        "cues": tuple([*others[:place], diagnosis.name, *others[place:]][:3]),
+    }
+    return Case(**(facts | more))
+
+
+@dataclass(frozen=True)
+class Asked:
+    role: str
+    messages: tuple[Message, ...]
+    temperature: float
+    max_tokens: int
+    json_schema: Mapping[str, Any] | None
+    attempt: int
+
+
+@dataclass
+class Table:
+    """Who sits in which role, and everything they were asked.
+
+    A role is played by a script, or says the answers of a list in turn, the last one for ever. An assessor without one
+    finds no diagnosis and answers with VERDICT.
+    """
+
+    players: Mapping[str, Script | Sequence[str | Answer]]
+    asked: list[Asked] = field(default_factory=list)
+
+    async def ask(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        json_schema: Mapping[str, Any] | None = None,
+        attempt: int = 0,
+    ) -> Answer:
+        turn = len(self.of(role))
+        self.asked.append(Asked(role, tuple(messages), temperature, max_tokens, json_schema, attempt))
+        player = self.players.get(role)
+        if player is None:
+            assert role == "assessor"
+            said: str | Answer = "none" if json_schema is None else VERDICT
+        else:
+            said = player(messages) if callable(player) else player[min(turn, len(player) - 1)]
+        return said if isinstance(said, Answer) else Answer(said, None, None, "stop")
+
+    def of(self, role: str) -> list[Asked]:
+        return [one for one in self.asked if one.role == role]
+
+
+def played(
+    one: Case | None = None, setting: str = "dialogue+image", **players: Script | Sequence[str | Answer]
+) -> tuple[Consultation, Table]:
+    """One case with these players; see Table. `cap_mode` and the like are the game's defaults."""
+    table = Table(players)
+    return asyncio.run(consultation_game(setting, PROMPTS).play(one or case(), table.ask)), table
+
+
+def by_script(
+    one: Case, doctor: str, setting: str = "dialogue+image", *, patient: str = "patient"
+) -> tuple[Consultation, Table]:
+    """One case played by scripted agents."""
+    names: dict[str, str] = {"patient": patient, "doctor": doctor, "assessor": "assessor"}
+    scripts: dict[str, Callable[[Sequence[Message]], str]] = {role: AGENTS[name](one) for role, name in names.items()}
+    return played(one, setting, **scripts)

@@ -1,0 +1,157 @@
+"""The stated rules: which posts are refused, which comments can be turns, and which chain of a thread is taken."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.medconceal.chains import (
+    Comment,
+    Post,
+    is_bot,
+    is_clinician,
+    longest_chain,
+    refusal,
+    stated_age,
+    without_later,
+)
+
+POST = Post("p", "asker", "[34F] a question", "It hurts.", 0, False, False, False)
+
+
+def comment(name: str, parent: str, author: str = "doc", flair: str = "Physician", text: str = "Yes.") -> Comment:
+    return Comment(name, parent, author, flair if author != "asker" else "", text, int(name[1:]), False)
+
+
+def talk(turns: int, *, start: int = 1, parent: str = "p", doctors: int = 1) -> list[Comment]:
+    found = []
+    for turn in range(turns):
+        name = f"c{start + turn:03d}"
+        found.append(comment(name, parent, f"doc{turn // 2 % doctors}" if turn % 2 == 0 else "asker"))
+        parent = name
+    return found
+
+
+VERIFIED = """Physician|physician - cardiology|Physician, Moderator|Registered Nurse|Nurse Practitioner|:snoo: Physician
+Pharmacist|Physician/Neurology|Physician (verified)|RN"""
+OTHERS = """|Layperson/not verified as healthcare professional|Medical Student|Not a physician|Physicians are liars
+This user has not yet been verified.|Doctorate in history"""
+
+
+@pytest.mark.parametrize("flair", [*re.split(r"[|\n]", VERIFIED), "Physician | Moderator"])
+def test_verified_flairs(flair: str) -> None:
+    assert is_clinician(flair)
+
+
+@pytest.mark.parametrize("flair", re.split(r"[|\n]", OTHERS))
+def test_other_flairs(flair: str) -> None:
+    assert not is_clinician(flair)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"author": "[deleted]"}, "post by a deleted account"),
+        ({"text": "[removed]"}, "post deleted or removed"),
+        ({"text": ""}, "post deleted or removed"),
+        ({"removed": True}, "post deleted or removed"),
+        ({"author": "AutoModerator"}, "post by a bot"),
+        ({"crosspost": True}, "cross-posted"),
+        ({"title": "17M with a rash"}, "poster under age"),
+        ({"text": "I'm 15 and scared."}, "poster under age"),
+    ],
+)
+def test_posts_that_are_refused(changes: dict[str, object], reason: str) -> None:
+    values = {name: getattr(POST, name) for name in Post.__slots__} | changes
+    assert refusal(Post(**values), 10) == (reason, "")
+
+
+def test_a_plain_post_is_not_refused_and_one_of_a_crowd_is() -> None:
+    assert refusal(POST, 10) is None
+    assert refusal(POST, 20_001) == ("too many comments", "20,001 of at most 20,000")
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("16F", 16), ("[ 17 M ]", 17), ("F/16 here", 16), ("Age: 15", 15), ("I am 16 years old", 16), ("im 14", 14),
+        ("34F", 34), ("my son is 6 years old", None), ("My daughter (6F) coughs. I'm 31F.", 31), ("12 mg", None),
+        ("When I was 16 I broke it. Now 40M.", 40), ("took 15 mcg", None), ("16/10 pressure", None),
+    ],
+)  # fmt: skip
+def test_ages_that_posters_state(text: str, age: int | None) -> None:
+    assert stated_age(text) == age
+
+
+def test_bots() -> None:
+    assert all(is_bot(name) for name in ("AutoModerator", "some-bot", "FactBot", "bot_9"))
+    assert not any(is_bot(name) for name in ("abbott", "Bottle", "robotics_fan"))
+
+
+def test_what_was_added_later_is_cut() -> None:
+    assert without_later("It hurts.\n**EDIT 2:** solved\nthanks") == "It hurts."
+    assert without_later("Edited by hand. It hurts.") == "Edited by hand. It hurts."
+    assert without_later("EDIT: all of it") == "EDIT: all of it"  # nothing would be left
+
+
+def test_the_longest_chain_is_taken_and_the_earliest_of_equals() -> None:
+    first, second = talk(8), talk(10, start=101)
+    assert [one.id for one in longest_chain(POST, [*first, *second])] == [one.id for one in second]
+    equal = talk(8, start=51)
+    assert longest_chain(POST, [*equal, *first])[0].id == "c001"
+
+
+def test_any_verified_clinician_may_go_on() -> None:
+    assert len(longest_chain(POST, talk(8, doctors=3))) == 8
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        comment("c004", "c003", "asker", text="[deleted]"),
+        comment("c004", "c003", "stranger", flair=""),
+        comment("c004", "c003", "[deleted]"),
+        comment("c004", "c003", "doc"),  # two clinicians in a row
+    ],
+)
+def test_what_breaks_a_chain(broken: Comment) -> None:
+    turns = talk(8)
+    turns[3] = broken
+    # From the fifth comment on a clinician and the poster alternate again.
+    assert [one.id for one in longest_chain(POST, turns)] == ["c005", "c006", "c007", "c008"]
+
+
+def test_a_bot_is_no_turn() -> None:
+    turns = talk(8)
+    turns[0] = comment("c001", "p", "HealthBot")
+    assert longest_chain(POST, turns)[0].id == "c003"
+
+
+def test_a_clinician_who_asks_is_the_poster() -> None:
+    own = Post("p", "doc0", "34F", "I am a doctor myself.", 0, False, False, False)
+    assert longest_chain(own, [comment("c001", "p", "doc0")]) == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_a_chain_of_any_tangle_alternates_and_follows_replies(data: st.DataObject) -> None:
+    """Replies may form circles, as forged ones can."""
+    names = [f"c{number:03d}" for number in range(data.draw(st.integers(0, 12)))]
+    comments = [
+        comment(name, data.draw(st.sampled_from([*names, "p", "gone"])), data.draw(st.sampled_from(["doc", "asker"])))
+        for name in names
+    ]
+    chain = longest_chain(POST, comments)
+    assert len({one.id for one in chain}) == len(chain)
+    assert all(after.parent == before.id for before, after in pairwise(chain))
+    assert [one.author for one in chain] == (["doc", "asker"] * len(chain))[: len(chain)]
+    if not any(one.parent in names for one in comments):
+        assert len(chain) == min(1, sum(one.author == "doc" for one in comments))
+
+
+def test_a_thread_as_deep_as_no_recursion_goes() -> None:
+    assert len(longest_chain(POST, talk(5_000))) == 5_000

@@ -1,0 +1,189 @@
+"""Dumps of every kind are read alike, and those that are damaged or dangerous end in one clear error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.medconceal import threads
+from builders.medconceal.dumps import Limits, records
+from builders.medconceal.threads import FLAIR, spool_threads, thread_rows
+from builders.samples.medconceal import comments, submissions
+from loaders.errors import InputError, MissingExtra
+
+zstd: Any = pytest.importorskip("backports.zstd") if sys.version_info < (3, 14) else __import__("compression.zstd").zstd
+KEY = bytes(32)
+
+
+def everything(line: bytes) -> bool:
+    return True
+
+
+def packed(path: Path, data: bytes, **options: Any) -> Path:
+    path.write_bytes(zstd.compress(data, **options))
+    return path
+
+
+def wide(data: bytes) -> bytes:
+    """Packed in one stream, as `zstd --long=28` does: the frame asks for a window of 256 MiB, whatever it holds."""
+    stream = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 28})
+    return bytes(stream.compress(data) + stream.flush())
+
+
+def lines_of(path: Path, limits: Limits | None = None) -> list[dict[str, Any]]:
+    return [record for _, record in records(path, everything, ["id"], limits)]
+
+
+def as_jsonl(folder: Path, name: str, lines: list[str]) -> Path:
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def as_zst(folder: Path, name: str, lines: list[str]) -> Path:
+    # Two frames, as dumps that were appended to have.
+    data = [f"{line}\n".encode() for line in lines]
+    path = folder / f"{name}.zst"
+    path.write_bytes(zstd.compress(b"".join(data[:7])) + zstd.compress(b"".join(data[7:])))
+    return path
+
+
+def as_parquet(folder: Path, name: str, lines: list[str]) -> Path:
+    path = folder / f"{name}.parquet"
+    rows = [{**json.loads(line), "edited": False} for line in lines]
+    names = sorted({column for row in rows for column in row})
+    pq.write_table(pa.table({column: [row.get(column) for row in rows] for column in names}), path)
+    return path
+
+
+@pytest.mark.parametrize("written", [as_jsonl, as_zst, as_parquet])
+def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path, str, list[str]], Path]) -> None:
+    found = spool_threads(
+        [written(tmp_path, "submissions", list(submissions()))],
+        [written(tmp_path, "comments", list(comments()))],
+        tmp_path / "spool.sqlite",
+    )
+    assert found.counts == {"comments of them": 105, "submissions with the flair": 12, "threads": 12}
+    rows = list(thread_rows(found, KEY))
+    assert [row["case_id"] for row in rows] == sorted(row["case_id"] for row in rows)
+    kept = [row for row in rows if row["refused"] is None]
+    assert [len(row["turns"]) for row in kept] == [8] * 7
+    assert sorted(row["refused"]["reason"] for row in rows if row["refused"]) == [
+        "chain too short",
+        "chain too short",
+        "cross-posted",
+        "post deleted or removed",
+        "poster under age",
+    ]
+    assert all([turn["role"] for turn in row["turns"]] == ["clinician", "patient"] * 4 for row in kept)
+    # A refused thread leaves nothing of what was said.
+    assert all(not row["text"] and not row["title"] and not row["names"] for row in rows if row["refused"])
+
+
+def test_pseudonyms_depend_on_the_key_and_tell_nothing(tmp_path: Path) -> None:
+    found = spool_threads(
+        [as_jsonl(tmp_path, "submissions", list(submissions()))],
+        [as_jsonl(tmp_path, "comments", list(comments()))],
+        tmp_path / "spool.sqlite",
+    )
+    one, other = list(thread_rows(found, KEY)), list(thread_rows(found, b"another key of thirty-two bytes.."))
+    assert not {row["case_id"] for row in one} & {row["case_id"] for row in other}
+    assert "syn0" not in json.dumps([row["case_id"] + row["thread"] + row["author"] for row in one])
+
+
+def test_a_finished_spool_is_not_read_again_and_half_a_one_is_thrown_away(tmp_path: Path) -> None:
+    posts, said = (as_jsonl(tmp_path, name, list(lines())) for name, lines in (("s", submissions), ("c", comments)))
+    spool = tmp_path / "spool.sqlite"
+    (tmp_path / "spool.sqlite.half").write_bytes(b"what a killed build left")
+    first = spool_threads([posts], [said], spool)
+    posts.unlink()
+    assert spool_threads([posts], [said], spool) == first
+    assert not (tmp_path / "spool.sqlite.half").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n' * 9000)[:-9]), "ends in the middle"),
+        (lambda path: path.write_bytes(b""), "ends in the middle"),
+        (lambda path: path.write_bytes(b"no such format"), "cannot be unpacked"),
+        (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n') + b"tail"), "cannot be unpacked"),
+        (lambda path: packed(path, Random(0).randbytes(3 << 20).replace(b"\n", b"")), "a line without end"),
+        (lambda path: packed(path, b'{"id":"a","body":"tea"}\n' * 90_000), "unpacks to more than 250 times"),
+        (lambda path: path.write_bytes(wide(b'{"id":"a"}\n')), "needs a larger window"),
+        (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "no JSON object"),
+        (lambda path: packed(path, b"[1]\n"), "no JSON object"),
+        (lambda path: packed(path, b"[" * 200_000 + b"\n"), "no JSON object"),
+    ],
+)  # fmt: skip
+def test_damaged_and_dangerous_files_end_in_one_error(tmp_path: Path, make: Callable[[Path], Any], said: str) -> None:
+    path = tmp_path / "dump.zst"
+    make(path)
+    with pytest.raises(InputError, match=said) as caught:
+        lines_of(path, Limits(line_bytes=1 << 20, patience=1 << 20))
+    assert str(path) in str(caught.value)
+
+
+def test_a_large_window_is_fine_for_whoever_allows_it(tmp_path: Path) -> None:
+    path = tmp_path / "dump.zst"
+    path.write_bytes(wide(b'{"id":"a"}\n'))
+    assert lines_of(path, Limits(window_log=28)) == [{"id": "a"}]
+
+
+@pytest.mark.parametrize("name", ["dump.txt", "dump.parquet", "missing.zst"])
+def test_files_of_another_kind(tmp_path: Path, name: str) -> None:
+    if "missing" not in name:
+        (tmp_path / name).write_text("what is this")
+    with pytest.raises(InputError):
+        lines_of(tmp_path / name)
+
+
+def test_a_dump_without_the_flair_says_so(tmp_path: Path) -> None:
+    path = as_jsonl(tmp_path, "submissions", ['{"id":"a","selftext":"Physician Responded"}'])
+    with pytest.raises(InputError, match="no submission with the flair"):
+        spool_threads([path], [path], tmp_path / "spool.sqlite")
+    assert not (tmp_path / "spool.sqlite").exists()
+
+
+def test_a_record_without_an_id_names_its_line(tmp_path: Path) -> None:
+    path = as_jsonl(tmp_path, "submissions", ["", json.dumps({"link_flair_text": FLAIR, "title": "SECRET"})])
+    with pytest.raises(InputError, match="submissions.jsonl:2: a record without 'id'") as caught:
+        spool_threads([path], [path], tmp_path / "spool.sqlite")
+    assert "SECRET" not in str(caught.value)
+
+
+def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = packed(tmp_path / "dump.zst", b"{}\n")
+    for name in ("backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtra, match=r"bedside\[threads\]"):
+        lines_of(path)
+
+
+_texts = st.text(max_size=20)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["t3_abc", "t3_abcd", "t3_zz", "abc", ""]),
+    _texts,
+    st.sampled_from([(",", ":"), (", ", ": ")]),
+    st.booleans(),
+)
+def test_no_comment_of_a_kept_post_is_let_go(link: str, body: str, separators: tuple[str, str], before: bool) -> None:
+    """Whatever a text says, spaces or none, keys in any order: the look at the bytes agrees with the parsed record."""
+    tricky = f'{body}"link_id":"t3_zz"'
+    record = {"body": tricky, "link_id": link} if before else {"link_id": link, "body": tricky}
+    line = json.dumps(record, separators=separators).encode()
+    if link[3:] == "abc" and link.startswith("t3_"):
+        assert threads._of_posts(frozenset({b"abc"}))(line)

@@ -1,0 +1,95 @@
+"""Identifiers leave a text, facts stay, and a published text that repeats its source is found."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.curation.privacy import SPAN, mask_names, scrub, survivors
+from loaders.spans import shares_span, spans, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "kinds"),
+    [
+        ("Mail jane.doe+x@mail.example.co.uk today", "Mail [email] today", {"email": 1}),
+        ("see www.example.org/a?b=c.", "see [link].", {"link": 1}),
+        ("http://x.example/y and https://z.example", "[link] and [link]", {"link": 2}),
+        ("call 212-555-0142 or +44 20 7946 0958", "call [phone] or [phone]", {"phone": 2}),
+        ("thanks /u/some_body and u/other-one", "thanks [user] and [user]", {"user": 2}),
+        ("seen on 14 May 2021", "seen on 2021", {"date": 1}),
+        ("seen on May 14, 2021", "seen on 2021", {"date": 1}),
+        ("since March 2019", "since 2019", {"date": 1}),
+        ("2021-05-14 and 14/05/2021", "2021 and 2021", {"date": 2}),
+        ("on the 3rd of June", "on the [date]", {"date": 1}),
+        ("I live in Wakefield with a cat", "I live in [place] with a cat", {"place": 1}),
+        ("near Los Angeles", "near [place]", {"place": 1}),
+        ("at St. Oswald's Hospital", "at [institution]", {"institution": 1}),
+        ("University of Leeds", "[institution]", {"institution": 1}),
+        ("12 Elm Street, Boston MA 02139", "[place], Boston [place]", {"place": 2}),
+        ("Dr. Petersen said no", "[name] said no", {"name": 1}),
+        ("my name is Ada Lovelace.", "my name is [name].", {"name": 1}),
+        ("my gran is 94 years old", "my gran is over 89 years old", {"age": 1}),
+        ("record 12345678", "record [number]", {"number": 1}),
+    ],
+)
+def test_identifiers_are_generalised(text: str, expected: str, kinds: dict[str, int]) -> None:
+    found = scrub(text)
+    assert found.text == expected
+    assert found.counts == kinds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "43F, 70 kg, TSH 18, 120/80, ramipril 5 mg, since 2019, three times a week",
+        "I may stop in 14 days. March on. Reading helps me, a nice bath too.",
+        "In Germany and in California doctors say so",
+        "HbA1c 8.4%, eGFR 12, PSA 4.1, L4/L5, T2 signal, 58 mm",
+        "Take 20 mg, May 5 mg be enough?",
+    ],
+)
+def test_facts_stay(text: str) -> None:
+    assert scrub(text).text == text
+
+
+def test_user_names_are_taken_out_wherever_they_stand() -> None:
+    found = scrub("Quiet_Harbour_81 here, as u/quiet_harbour_81 said; harbour stays", ["quiet_harbour_81"])
+    assert found.text == "[user] here, as [user] said; harbour stays"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=string.ascii_letters + string.digits + " .,@/:-'u[]", max_size=80))
+def test_a_scrubbed_text_holds_nothing_more_to_take(text: str) -> None:
+    once = scrub(text).text
+    assert scrub(once).text == once
+
+
+def test_names_within_a_quotation_are_masked() -> None:
+    assert mask_names("so I told Martin and Mrs Cole") == "so I told [name] and [name] [name]"
+    assert mask_names("Martin told me") == "Martin told me"  # it cannot be told from the first word of a sentence
+
+
+def test_eight_words_in_a_row_survive_and_are_found() -> None:
+    thread = ["They put my dad on insulin at Easter, and by August the leg was off."]
+    published = {
+        "seven": "they put my dad on insulin at",
+        "eight": "They PUT my dad -- on insulin, at easter!",
+        "none": "His father had an amputation.",
+    }
+    assert survivors(published, thread) == ["eight"]
+    assert len(words(published["eight"])) == SPAN
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from("abcd"), max_size=14), st.lists(st.sampled_from("abcd"), max_size=14), st.integers(1, 5)
+)
+def test_shared_spans_are_those_of_a_naive_search(one: list[str], other: list[str], length: int) -> None:
+    runs = {tuple(one[i : i + length]) for i in range(len(one) - length + 1)}
+    naive = any(tuple(other[i : i + length]) in runs for i in range(len(other) - length + 1))
+    assert shares_span(" ".join(one), [" ".join(other)], length) == naive
+    assert spans(" ".join(one), length) == runs
