@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from baselines.consultation.agents import AGENTS
@@ -16,8 +17,9 @@ from baselines.consultation.rubric import as_items
 from baselines.dialogue.game import Script
 from builders.threemdbench.authored import authored_basic, authored_facts
 from loaders.chat import Answer, Message
-from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
+from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from tests.pictures_in_tests import drawn, jpeg
+from tests.release_in_tests import write_small
 
 PROMPTS = read_prompts()
 PHOTO = jpeg(drawn(1, (60, 40)))
@@ -107,3 +109,24 @@ def by_script(
     names: dict[str, str] = {"patient": patient, "doctor": doctor, "assessor": "assessor"}
     scripts: dict[str, Callable[[Sequence[Message]], str]] = {role: AGENTS[name](one) for role, name in names.items()}
     return played(one, setting, **scripts)
+
+
+def write_cases(folder: Path, count: int) -> Path:
+    """A release of the corpus with a row for each of the first `count` cases."""
+    rows = []
+    for number in range(count):
+        one = case(number)
+        said = {
+            "image": {"bytes": one.image, "path": f"{one.case_id}.jpg"},
+            "image_id": one.case_id,
+            "split": "test",
+            "diagnosis": one.diagnosis,
+            "domain": one.domain,
+            "general_complaint": one.basic,
+            "complaints": list(one.additional),
+            "personality": one.temperament,
+        }
+        rows.append({name: said.get(name) for name in FEATURES})
+    write_small(folder, rows, corpus="3mdbench", features=FEATURES, exclusions=[], stand_in="drawn for a test",
+                measure=lambda found: {"kinds": {}, "letters": len(list(found))})  # fmt: skip
+    return folder

@@ -15,44 +15,19 @@ from baselines.consultation.rubric import as_items
 from baselines.consultation.settings import PAPER
 from baselines.dialogue.played import Played, read_played
 from baselines.results import read_run
-from builders.rows import Row
 from loaders.opened import Opened, open_data
-from loaders.threemdbench import FEATURES
 from scripts.cli import execute
-from tests.bare_consultations import case
+from tests.bare_consultations import case, write_cases
 from tests.chat_server import ChatServer, status
-from tests.release_in_tests import write_small
 
 CASES = 6
 SCRIPTED = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
 LOCAL = tuple(word for role in ("doctor", "patient", "assessor") for word in (f"--{role}", f"openai-api/local/{role}"))
 
 
-def rows() -> list[Row]:
-    """A row of the corpus for each of the first cases."""
-    made = []
-    for number in range(CASES):
-        one = case(number)
-        said = {
-            "image": {"bytes": one.image, "path": f"{one.case_id}.jpg"},
-            "image_id": one.case_id,
-            "split": "test",
-            "diagnosis": one.diagnosis,
-            "domain": one.domain,
-            "general_complaint": one.basic,
-            "complaints": list(one.additional),
-            "personality": one.temperament,
-        }
-        made.append({name: said.get(name) for name in FEATURES})
-    return made
-
-
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("consultation") / "release"
-    write_small(folder, rows(), corpus="3mdbench", features=FEATURES, exclusions=[], stand_in="drawn for a test",
-                measure=lambda found: {"kinds": {}, "letters": len(list(found))})  # fmt: skip
-    return folder
+    return write_cases(tmp_path_factory.mktemp("consultation") / "release", CASES)
 
 
 @pytest.fixture(scope="module")

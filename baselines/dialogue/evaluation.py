@@ -150,6 +150,7 @@ def _task(
     done = 0
 
     @solver(name="dialogue")  # type: ignore[untyped-decorator]
+    @_of_no_package
     def dialogue() -> Any:
         async def solve(state: Any, generate: Any) -> Any:
             nonlocal done
@@ -181,6 +182,7 @@ def _task(
     scores: dict[tuple[str, int], dict[str, float]] = {}
 
     @metric(name="mean")  # type: ignore[untyped-decorator]
+    @_of_no_package
     def means() -> Any:
         def mean(found: Sequence[Any]) -> dict[str, float]:
             """Mean of every score over the samples that have it."""
@@ -194,6 +196,7 @@ def _task(
         return mean
 
     @scorer(name="dialogue", metrics=[means()])  # type: ignore[untyped-decorator]
+    @_of_no_package
     def rated() -> Any:
         async def score(state: Any, target: Any) -> Any:
             return Score(value=scores.pop((str(state.sample_id), state.epoch)))
@@ -201,6 +204,7 @@ def _task(
         return score
 
     @inspect.task(name="dialogue")  # type: ignore[untyped-decorator]
+    @_of_no_package
     def of_game(settings: Mapping[str, Any], version: str) -> Any:
         return inspect.Task(
             name=game.name,
@@ -216,6 +220,12 @@ def _task(
 
     # What identifies a task in an eval set is its name, arguments and version: not its prompts, nor any code.
     return of_game(dict(game.settings), settings_digest(game))
+
+
+def _of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:
+    """inspect_ai reads the metadata of every installed package to find out whose a function is, a second in all."""
+    function.__module__ = "bedside"
+    return function
 
 
 def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent]) -> dict[str, Player]:

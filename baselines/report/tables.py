@@ -66,6 +66,7 @@ _LAYOUTS = {
     ("3MDBench", "Figure 12"): Layout(("row", "setting", "split_or_group"), ("column",), free=_ANY),
     ("3MDBench", "Figure 13"): Layout(("row", "setting", "split_or_group"), ("column",), free=_ANY),
     ("3MDBench", "Differences between temperaments"): Layout(("row", "setting", "split_or_group"), ("column",)),
+    ("3MDBench", "Checks of the assessor"): Layout(("column",), ("row", "setting")),
     **{
         ("MedConceal", f"Table {number}"): Layout(("row", "setting"), ("column",), free=_ANY_COUNT)
         for number in (1, 2, 3, 4, 7, 8, 9, 10, 11)

@@ -14,6 +14,7 @@ from scripts.run import (
     consultation,
     embedding_space,
     language,
+    recheck,
     retrieval,
 )
 
@@ -27,7 +28,7 @@ def _group() -> None:
     """Run a baseline on a corpus."""
 
 
-for module in (language, retrieval, captioning, embedding_space, concepts, ablation, classifier, consultation):
+for module in (language, retrieval, captioning, embedding_space, concepts, ablation, classifier, consultation, recheck):
     name = module.__name__.rpartition(".")[2].replace("_", "-")
     app.command(name=name)(interruptible(module.command))
 for task in (concealment.confirmation, concealment.intervention):
