@@ -1,0 +1,263 @@
+"""What the benchmarks of dialogues share: models that answer at once, and the least that a task of inspect_ai can do.
+
+The minimal task sends the requests of a game, made beforehand, one after the other, keeps nothing and scores with a
+constant. Every method of a benchmark runs in a process of its own and reports seconds without start-up, on the wall and
+of the processor: on a busy machine only the latter can be compared. Memory is the peak of the process, imports
+included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baselines.dialogue.game import Game
+from baselines.dialogue.playing import Player, Scripted
+from baselines.dialogue.run import play_run
+from loaders.chat import Answer, Message, inspect_message, of_inspect
+from loaders.errors import InputError
+
+CONCURRENCY = 16
+Times = dict[str, float]
+Reply = Callable[[str, str, int, bool], str]
+"""An instant answer: of a role, to the last message, in a dialogue of so many messages, as JSON if that is wanted."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A game, its cases, who answers, how many requests a case makes, and whose dialogue the log keeps.
+
+    `cases` makes a number of them; `shown` is the input of a case's sample in the minimal task, its photo if any.
+    """
+
+    module: str
+    game: Game[Any, Any]
+    cases: Callable[[int], Sequence[Any]]
+    reply: Reply
+    calls: int
+    kept: str
+    shown: Callable[[Any], Any]
+    asks_json: Callable[[Sequence[Message]], bool] = lambda sent: False  # for agents that are sent no schema
+
+
+def clock() -> Times:
+    """The time on the wall and of the processor, from some start."""
+    return {"seconds": time.perf_counter(), "processor": time.process_time()}
+
+
+def since(started: Times) -> Times:
+    """What has passed since then."""
+    return {name: now - started[name] for name, now in clock().items()}
+
+
+def instant(bench: Benchmark) -> dict[str, Any]:
+    """Models of inspect_ai that answer at once, by role."""
+    from inspect_ai.model import (
+        ChatCompletionChoice,
+        ChatMessageAssistant,
+        ModelAPI,
+        ModelOutput,
+        ModelUsage,
+        get_model,
+        modelapi,
+    )
+
+    @modelapi(name="instant")
+    class Instant(ModelAPI):  # type: ignore[misc]
+        async def generate(self, input: list[Any], tools: Any, tool_choice: Any, config: Any) -> Any:
+            text = bench.reply(self.model_name, input[-1].text, len(input), config.response_schema is not None)
+            return ModelOutput(
+                model=self.model_name,
+                choices=[ChatCompletionChoice(message=ChatMessageAssistant(content=text))],
+                usage=ModelUsage(input_tokens=900, output_tokens=30, total_tokens=930),
+            )
+
+    return {role: get_model(f"instant/{role}", memoize=False) for role in bench.game.roles}
+
+
+def scripted(bench: Benchmark) -> dict[str, Player]:
+    """Agents without a model that answer at once, by role."""
+
+    def agent(role: str) -> Scripted:
+        def script(sent: Sequence[Message]) -> str:
+            return bench.reply(role, sent[-1].text, len(sent), bench.asks_json(sent))
+
+        return Scripted(f"scripted/{role}", lambda case: script)
+
+    return {role: agent(role) for role in bench.game.roles}
+
+
+def requests(bench: Benchmark, case: Any) -> list[tuple[str, list[Message], dict[str, Any]]]:
+    """What the game sends, request by request: role, messages, settings."""
+    sent = []
+
+    async def ask(role: str, messages: Sequence[Message], **settings: Any) -> Answer:
+        sent.append((role, list(messages), settings))
+        wants_json = settings.get("json_schema") is not None
+        return Answer(bench.reply(role, messages[-1].text, len(messages), wants_json), None, None, "stop")
+
+    async def play() -> None:
+        await bench.game.play(case, ask)
+
+    asyncio.run(play())
+    if len(sent) != bench.calls:
+        raise InputError("bench", found=f"{len(sent)} requests", expected=f"{bench.calls}")
+    return sent
+
+
+def minimal(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
+    """The requests of the game, sent by the shortest task that can be written."""
+    import inspect_ai
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import GenerateConfig, ResponseSchema, get_model
+    from inspect_ai.scorer import Score, mean, scorer
+    from inspect_ai.solver import solver
+    from inspect_ai.util import JSONSchema
+
+    ready: dict[str, list[tuple[str, list[Any], Any]]] = {}
+    for case in played:
+        shared: dict[Message, Any] = {}  # a task appends to a list: each message is one object
+        found = ready[bench.game.case_id(case)] = []
+        for role, messages, settings in requests(bench, case):
+            wanted = settings.get("json_schema")
+            schema = JSONSchema.model_validate(wanted) if wanted else None
+            config = GenerateConfig(
+                temperature=settings["temperature"],
+                max_tokens=settings["max_tokens"],
+                response_schema=ResponseSchema(name="answer", json_schema=schema) if schema else None,
+            )
+            for message in messages:
+                if message not in shared:
+                    shared[message] = inspect_message(message)
+            found.append((role, [shared[message] for message in messages], config))
+
+    @solver(name="minimal")  # type: ignore[untyped-decorator]
+    def dialogue() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            models = {role: get_model(role=role, required=True) for role in bench.game.roles}
+            for role, messages, config in ready[str(state.sample_id)]:
+                output = await models[role].generate(messages, config=config)
+                if role == bench.kept:
+                    state.messages = [*messages, output.message]
+            return state
+
+        return solve
+
+    @scorer(name="minimal", metrics=[mean()])  # type: ignore[untyped-decorator]
+    def constant() -> Any:
+        async def score(state: Any, target: Any) -> Any:
+            return Score(value=1)
+
+        return score
+
+    samples = [Sample(id=bench.game.case_id(case), input=bench.shown(case)) for case in played]
+    models = instant(bench)
+    started = clock()
+    (log,) = inspect_ai.eval(
+        inspect_ai.Task(dataset=MemoryDataset(samples), solver=dialogue(), scorer=constant()),
+        model=None,
+        model_roles=models,
+        log_dir=str(folder),
+        log_realtime=False,
+        log_header_only=True,
+        max_samples=CONCURRENCY,
+        display="none",
+    )
+    if log.status != "success":
+        raise InputError("minimal", found=str(log.error), expected="status success")
+    return since(started)
+
+
+def _play(bench: Benchmark, folder: Path, played: Sequence[Any], players: Mapping[str, Player], *, bare: bool) -> Times:
+    started = clock()
+    run = play_run(bench.game, played, players, folder, bare=bare, concurrency=CONCURRENCY)
+    times = since(started)
+    requested = sum(spent.requests for spent in run.spent.values())
+    if run.failure or requested != bench.calls * len(played):
+        expected = str(bench.calls * len(played))
+        raise InputError("bench", found=f"{run.failure}, {requested} requests", expected=expected)
+    return times
+
+
+def _adapter(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
+    return _play(bench, folder, played, {role: of_inspect(one) for role, one in instant(bench).items()}, bare=False)
+
+
+def _replay(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
+    _adapter(bench, folder, played)
+    return _adapter(bench, folder, played)
+
+
+METHODS: dict[str, Callable[[Benchmark, Path, Sequence[Any]], Times]] = {
+    "minimal": minimal,
+    "adapter": _adapter,
+    "scripted": lambda bench, folder, played: _play(bench, folder, played, scripted(bench), bare=False),
+    "replay": _replay,
+    "bare": lambda bench, folder, played: _play(bench, folder, played, scripted(bench), bare=True),
+}
+"""`adapter` is `bedside run`; `scripted` the same with agents that bypass models; `replay` on answers that are all
+stored; `bare` is `--bare`."""
+
+
+def _child(bench: Benchmark, method: str, number: int) -> dict[str, float]:
+    """Seconds, megabytes, and megabytes left on the disk."""
+    played = bench.cases(number)
+    with tempfile.TemporaryDirectory() as folder:
+        times = METHODS[method](bench, Path(folder), played)
+        written = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {**times, "peak": peak / 2**20, "written": written / 2**20}
+
+
+def _measure(bench: Benchmark, method: str, number: int) -> dict[str, float]:
+    """`_child` in a process of its own."""
+    arguments = [sys.executable, "-m", bench.module, "--child", method, "--cases", str(number)]
+    done = subprocess.run(arguments, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    if done.returncode:
+        raise InputError(method, found=(done.stderr.strip().splitlines() or ["?"])[-1], expected="a run")
+    answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -> int:
+    """The command line of a benchmark: every round runs every method in turn; the best of each is printed."""
+    parser = argparse.ArgumentParser(prog=f"python -m {bench.module}", description=about.split("\n")[0])
+    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--child", choices=METHODS, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.child:
+        print(json.dumps(_child(bench, options.child, options.cases)))
+        return 0
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(options.rounds):
+        for method in options.methods:
+            found = _measure(bench, method, options.cases)
+            if method in best:
+                found["peak"] = max(found["peak"], best[method]["peak"])
+                for name in ("seconds", "processor"):
+                    found[name] = min(found[name], best[method][name])
+            best[method] = found
+    print(f"{options.cases:,} dialogues, {bench.calls} requests each, best of {options.rounds}")
+    for method, found in best.items():
+        ratios = "   ".join(
+            f"{found[name] / best['minimal'][name]:6.3f} x minimal ({what})"
+            for name, what in (("seconds", "wall"), ("processor", "processor"))
+            if "minimal" in best
+        )
+        print(
+            f"  {method:<9} {found['seconds']:7.2f} s   processor {found['processor']:7.2f} s   {ratios}   "
+            f"{found['peak']:4.0f} MB   {found['written']:4.0f} MB on the disk"
+        )
+    return 0
