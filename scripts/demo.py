@@ -90,7 +90,8 @@ def command(
 
     _step(5, "Train a small image classifier on the drawn photos for about a minute")
     classifier = out / "runs" / "classifier"
-    _bedside("run", "classifier", photos, *_CLASSIFIER, "-o", classifier)
+    # One thread: for so small a network, several would mostly wait for each other, for minutes on a busy machine.
+    _bedside("run", "classifier", photos, *_CLASSIFIER, "-o", classifier, OMP_NUM_THREADS="1")
 
     _step(6, "Hold scripted consultations over the photos, in the six settings of the paper")
     consultations = [out / "runs" / f"consultation-{number}" for number in range(1, len(PAPER) + 1)]
@@ -126,11 +127,16 @@ def command(
         output.print(f"  {what}: {path}", highlight=False, soft_wrap=True)
 
 
-def _bedside(*arguments: object) -> None:
+def _bedside(*arguments: object, **environment: str) -> None:
     """A command, as a user would type it."""
     words = [str(argument) for argument in arguments]
     output.print(f"\n$ bedside {' '.join(words)}", style="cyan", highlight=False, soft_wrap=True)
-    finished = subprocess.run([sys.executable, "-m", "scripts", *words], check=False, cwd=_HUB.parent.parent)
+    finished = subprocess.run(
+        [sys.executable, "-m", "scripts", *words],
+        check=False,
+        cwd=_HUB.parent.parent,
+        env={**os.environ, **environment},
+    )
     if finished.returncode:
         raise BedsideError(f"bedside {words[0]}", found=f"exit code {finished.returncode}", expected="0")
 

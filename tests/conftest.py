@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+# Several tests run side by side, and networks of a test are tiny: threads of OpenMP would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # huggingface_hub reads these when it is first imported, which is after this file.
 os.environ["HF_HUB_DISABLE_XET"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
