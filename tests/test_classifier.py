@@ -173,6 +173,7 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(
 
     def interrupted(self: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("Ctrl-C was not heard")
 
     monkeypatch.setattr(training._Training, "_validate", interrupted)
     options = ("--epochs", 3, "--batch-size", 16, "--checkpoint-seconds", 0)
