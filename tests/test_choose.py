@@ -12,18 +12,14 @@ import pytest
 from baselines.consultation.record import HIGHEST, ITEMS
 from baselines.results import read_run
 from scripts.cli import execute
-from tests.release_in_tests import write_small
-from tests.test_consultation_run import FEATURES, rows
+from tests.bare_consultations import write_cases
 
 PATIENTS = ("--doctor", "scripted/doctor", "--judge", "scripted/judge", "--encoder", "words", "--bare")
 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("choose") / "release"
-    write_small(folder, rows(), corpus="3mdbench", features=FEATURES, exclusions=[], stand_in="drawn for a test",
-                measure=lambda found: {"kinds": {}, "letters": len(list(found))})  # fmt: skip
-    return folder
+    return write_cases(tmp_path_factory.mktemp("choose") / "release", 6)
 
 
 @pytest.fixture(scope="module")
