@@ -149,7 +149,7 @@ def _label(run: Run, read: Sequence[Run]) -> str:
         return row
     setting = run.results[0].setting
     alone = sum(one.results[0].setting == setting for one in same) == 1
-    return f"{row}, {setting if alone else run.folder.name}"
+    return f"{row}, {setting if alone else run.folder}"
 
 
 def _judged(run: Run) -> list[Judged]:

@@ -88,6 +88,23 @@ def test_dialogues_of_people_are_scored_like_those_of_models(release: Path, tmp_
     assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
 
 
+def test_runs_are_contrasted_case_by_case(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first two differ in a seed only, and their folders have one name: they are told apart all the same."""
+    folders = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "silent"]
+    for folder, clinician, seed in zip(folders, ("expert", "expert", "silent"), ("0", "1", "0"), strict=True):
+        asked = ("--clinician", f"scripted/{clinician}", "--limit", "6", "--seed", seed, "--bare")
+        assert run("intervention", release, folder, *asked, *AGENTS) == 0
+    capsys.readouterr()
+    assert execute(["contrast", str(folders[0]), str(folders[1]), "--json"]) == 0
+    assert {(one["difference"], one["p"]) for one in json.loads(capsys.readouterr().out)} == {(0, 1)}
+    assert execute(["contrast", *map(str, folders), "-o", str(tmp_path / "out")]) == 0
+    numbers = {one.column: one for one in read_run(tmp_path / "out")[1]}
+    assert numbers["Success delta Ref-AI"].table == "Table 11" and numbers["Success delta Ref-AI"].value == 0
+    assert "best of several" in numbers["Success delta Ref-AI"].note  # of the other expert and the silent one
+    assert execute(["contrast", str(folders[0])]) == 2
+    assert "two or more" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

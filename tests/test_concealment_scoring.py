@@ -301,6 +301,14 @@ def test_intervention_by_hand() -> None:
     assert nobody["Turn-to-Address"].value is None and nobody["Turn-to-Address"].interval() is None
 
 
+def test_repetitions_of_a_case_are_drawn_together() -> None:
+    once = [judged(episode(f"c{n}", states=(n % 2, 0))) for n in range(12)]
+    number, repeated = (by_name(measures(run))["Reveal Rate"] for run in (once, once * 4))
+    assert repeated.value == number.value
+    assert repeated.interval() == pytest.approx(number.interval())
+    assert {one.n for one in results(once * 4, RECORD, row="x")} == {12}
+
+
 def test_probes_are_counted_over_all_turns() -> None:
     said = [("Any emotional concerns?", "No.")] * 4
     intents = ["meta_category_probe", "other", "meta_category_probe", "other"]

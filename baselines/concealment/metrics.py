@@ -7,7 +7,7 @@ paper's Tables 1-4, the case mean of its Tables 7-11, and their intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
@@ -27,9 +27,10 @@ EARLY = 5
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number over cases: sum of `over` by sum of `under`; a case that has no part in it has `under` 0.
+    """One number over episodes: sum of `over` by sum of `under`; one that has no part in it has `under` 0.
 
-    `empty` is the value where no case has a part, None where there is none then.
+    `empty` is the value where none has a part, None where there is none then. `cases` are the cases of the episodes:
+    repetitions of a case are drawn together. Empty: every episode is a case of its own.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Measure:
     under: tuple[float, ...]
     empty: float | None = None
     note: str = ""
+    cases: tuple[str, ...] = ()
 
     @property
     def value(self) -> float | None:
@@ -58,10 +60,13 @@ class Measure:
 
     def interval(self, *, resamples: int = 10_000, seed: int = 0) -> Interval | None:
         """Percentile interval of the micro value over cases; None where too few cases have a part in it."""
-        if self.value is None or not any(self.under) or len(self.under) < 2:
+        cases = self.cases or tuple(map(str, range(len(self.under))))
+        if self.value is None or not any(self.under) or len(set(cases)) < 2:
             return None
         try:
-            found = bootstrap_ratios(self.over, self.under, resamples=resamples, seed=seed).interval()[0]
+            found = bootstrap_ratios(self.over, self.under, resamples=resamples, seed=seed, clusters=cases).interval()[
+                0
+            ]
         except InputError:  # most resamples hold no case with a part in it
             return None
         return float(found[0]), float(found[1])
@@ -70,14 +75,15 @@ class Measure:
 def measures(judged: Sequence[Judged]) -> list[Measure]:
     """All numbers of a run, whose episodes are of one task, in the order of the paper's tables.
 
-    Raises InputError without an episode, for episodes of two tasks, and for two of one case.
+    Raises InputError without an episode, and for episodes of two tasks.
     """
     tasks = {one.episode.task for one in judged}
     if len(tasks) != 1:
         raise InputError("episodes", found=f"{len(judged)} of {len(tasks)} tasks", expected="one or more, of one task")
     task = tasks.pop()
     found = _confirmation(judged) if task == "confirmation" else _intervention(judged)
-    return [*found, *_conversation(judged), *_patient(judged)]
+    cases = tuple(one.episode.case_id for one in judged)
+    return [replace(one, cases=cases) for one in (*found, *_conversation(judged), *_patient(judged))]
 
 
 # --- Confirmation -----------------------------------------------------------------------------------------------------

@@ -46,7 +46,8 @@ def results(judged: Sequence[Judged], record: RunRecord, *, row: str, seed: int 
         raise InputError("episodes", found=f"settings {', '.join(sorted(settings))}", expected="one setting a run")
     setting = settings.pop()
     task = episodes[0].task
-    return [_result(one, task, setting, row, len(judged), record, seed) for one in measures(judged)]
+    cases = len({episode.case_id for episode in episodes})
+    return [_result(one, task, setting, row, cases, record, seed) for one in measures(judged)]
 
 
 def clinician_name(model: str) -> str:
