@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from builders.release import Measure
-from builders.verify import RowCheck
+from builders.release.verify import RowCheck
+from builders.release.write import Measure
 from loaders.corpus import REGISTRY
 from loaders.errors import InputError
 

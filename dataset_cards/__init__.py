@@ -1,1 +1,1 @@
-"""One Markdown template per corpus; `builders.cards` fills it with measured statistics."""
+"""One Markdown template per corpus; `builders.release.cards` fills it with measured statistics."""

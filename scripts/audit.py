@@ -14,7 +14,7 @@ from builders.medlaybench_v.gates import GATES
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
-from scripts.console import output, table
+from scripts.terminal.console import output, table
 
 
 def command(

@@ -12,7 +12,7 @@ from builders.curation.review import read_queue
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY
 from builders.medlaybench_v.prompts import CONDITIONS
-from builders.progress import bars
+from builders.pipeline.progress import bars
 from builders.threemdbench import recipe as threemdbench_recipe
 from builders.threemdbench import sources as photos
 from builders.threemdbench.download import Limits
@@ -21,7 +21,7 @@ from loaders.errors import InputError
 from loaders.manifest import Manifest, order_splits
 from loaders.threemdbench import DOMAINS, NAMES
 from scripts import build_medconceal
-from scripts.console import errors, interruptible, output, table
+from scripts.terminal.console import errors, interruptible, output, table
 
 app = typer.Typer(help="Build a release of a corpus from its sources.", no_args_is_help=True)
 app.command("medconceal")(build_medconceal.command)

@@ -10,9 +10,9 @@ import typer
 from builders.medconceal import recipe
 from builders.medconceal.recipe import CORPUS
 from builders.medconceal.sources import SAMPLE, SAMPLE_THREADS, THREADS
-from builders.progress import bars
+from builders.pipeline.progress import bars
 from loaders.manifest import Manifest
-from scripts.console import errors, interruptible, output, table
+from scripts.terminal.console import errors, interruptible, output, table
 
 __all__ = ["CORPUS", "command", "summarise_cases"]
 

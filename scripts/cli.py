@@ -16,7 +16,6 @@ from loaders.errors import BedsideError
 from scripts import (
     audit,
     build,
-    choose,
     compare,
     contrast,
     curate,
@@ -32,7 +31,8 @@ from scripts import (
     sheet,
     verify,
 )
-from scripts.console import errors, interruptible
+from scripts import select_agents as choose
+from scripts.terminal.console import errors, interruptible
 
 app = typer.Typer(
     name="bedside",

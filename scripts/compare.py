@@ -9,11 +9,11 @@ from typing import Any
 
 import typer
 
-from baselines.comparison import Compared, compare, read_runs
-from baselines.published import Published, published, short
-from baselines.published_checks import PAPER, Check, checks
+from baselines.results.comparison import Compared, compare, read_runs
+from baselines.results.published import Published, published, short
+from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
-from scripts.console import output, table
+from scripts.terminal.console import output, table
 
 
 def command(
@@ -49,7 +49,7 @@ def command(
             ", ".join(map(str, runs)),
             found=f"no number with a published counterpart (tables: {tables})",
             expected="numbers named as the paper's tables name theirs",
-            do="See the names in baselines/published.csv; `bedside report` shows such runs too",
+            do="See the names in baselines/results/published.csv; `bedside report` shows such runs too",
         )
     if as_json:
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import typer
 
-from baselines.comparison import Run, read_runs
-from baselines.concealment.comparisons import Comparison, best_of, compare_cases, results
-from baselines.concealment.judgement import Judged
-from baselines.concealment.tables import setting_name
-from baselines.consultation.differences import ALPHA, Difference, differences, system_of
 from baselines.dialogue.played import read_played
-from baselines.results import ModelUsed, RunRecord
+from baselines.medconceal.comparisons import Comparison, best_of, compare_cases, results
+from baselines.medconceal.judgement import Judged
+from baselines.medconceal.tables import setting_name
+from baselines.results.comparison import Run, read_runs
+from baselines.results.run import ModelUsed, RunRecord
+from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of
 from loaders.errors import InputError
-from scripts.console import output, table
-from scripts.run.finish import finish
+from scripts.terminal.console import output, table
+from scripts.terminal.finish import finish
 
 
 def command(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from builders.progress import bars
-from scripts.console import errors, output, table
+from builders.pipeline.progress import bars
+from scripts.terminal.console import errors, output, table
 
 if TYPE_CHECKING:
     from builders.curation.curate import Curation

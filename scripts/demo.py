@@ -18,14 +18,14 @@ from typing import Any
 
 import typer
 
-from baselines.consultation.settings import PAPER
+from baselines.threemdbench.consultation.settings import PAPER
 from builders.medlaybench_v import recipe
-from builders.preview import write_preview
-from builders.progress import bars
-from builders.verify import verify
+from builders.pipeline.progress import bars
+from builders.release.preview import write_preview
+from builders.release.verify import verify
 from loaders.errors import BedsideError, InputError
 from scripts.build import summarise
-from scripts.console import errors, output
+from scripts.terminal.console import errors, output
 
 REPO, TAG = "demo/medlaybench-v", "v1.0.0"
 _HUB = Path(__file__).parent.parent / "tests" / "hub.py"

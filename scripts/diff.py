@@ -6,9 +6,9 @@ import json
 
 import typer
 
-from builders.diff import diff
-from builders.verify import resolve
-from scripts.console import output
+from builders.release.diff import diff
+from builders.release.verify import resolve
+from scripts.terminal.console import output
 
 
 def command(

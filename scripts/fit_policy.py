@@ -9,17 +9,17 @@ from pathlib import Path
 import typer
 from rich.progress import Progress
 
-from baselines.concealment import labelling
-from baselines.concealment.acceptance import candidates, replay
-from baselines.concealment.fitting import RIDGE, Fitted, Label, fit, read_labels
-from baselines.concealment.policy import DEFAULT, PolicyConfig
-from loaders.answers import AnswerStore
-from loaders.chat import open_model
+from baselines.medconceal import labelling
+from baselines.medconceal.acceptance import candidates, replay
+from baselines.medconceal.fitting import RIDGE, Fitted, Label, fit, read_labels
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.medconceal import SPLIT, PatientProfile, cases
+from loaders.models.answers import AnswerStore
+from loaders.models.chat import open_model
 from loaders.opened import open_data
-from scripts.console import errors, output, table
+from scripts.terminal.console import errors, output, table
 
 
 def command(

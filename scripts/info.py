@@ -6,11 +6,11 @@ from pathlib import Path
 
 import typer
 
-from builders.verify import resolve
+from builders.release.verify import resolve
 from loaders.corpus import REGISTRY, corpus
 from loaders.manifest import Manifest
 from scripts.build import summarise
-from scripts.console import output, table
+from scripts.terminal.console import output, table
 
 
 def command(

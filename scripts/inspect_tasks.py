@@ -14,12 +14,12 @@ from typing import Any
 from inspect_ai import task
 
 import baselines.dialogue.provider  # noqa: F401 - registers `scripted/...`
-from baselines.classifier.cues import read_cues
-from baselines.consultation.agents import AGENTS
-from baselines.consultation.cases import read_cases
-from baselines.consultation.game import consultation_game
-from baselines.consultation.prompts import read_prompts
 from baselines.dialogue.evaluation import MAX_INVALID, dialogue_task
+from baselines.threemdbench.classifier.cues import read_cues
+from baselines.threemdbench.consultation.agents import AGENTS
+from baselines.threemdbench.consultation.cases import read_cases
+from baselines.threemdbench.consultation.game import consultation_game
+from baselines.threemdbench.consultation.prompts import read_prompts
 from loaders.opened import open_data
 
 

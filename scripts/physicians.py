@@ -10,18 +10,18 @@ from pathlib import Path
 
 import typer
 
-from baselines.comparison import Run, read_runs
-from baselines.consultation import physicians as pilot
-from baselines.consultation.cases import Cases, read_cases
-from baselines.consultation.pictures import keep_pictures
-from baselines.consultation.record import Consultation
-from baselines.consultation.selection_raters import Dialogue
 from baselines.dialogue.played import read_played
+from baselines.results.comparison import Run, read_runs
+from baselines.threemdbench.consultation import physicians as pilot
+from baselines.threemdbench.consultation.cases import Cases, read_cases
+from baselines.threemdbench.consultation.pictures import keep_pictures
+from baselines.threemdbench.consultation.record import Consultation
+from baselines.threemdbench.consultation.selection_raters import Dialogue
 from loaders.errors import InputError
 from loaders.opened import Opened, open_data
-from scripts.console import errors, output
-from scripts.run.finish import finish
-from scripts.run.options import Out
+from scripts.terminal.console import errors, output
+from scripts.terminal.finish import finish
+from scripts.terminal.options import Out
 
 SPLIT = typer.Option("test", metavar="NAME", help="Split to play; the paper's validation part is not public.")
 SHEETS = typer.Argument(..., metavar="SHEET…", help="Filled sheets of all raters.")

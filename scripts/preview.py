@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from builders.preview import write_preview
-from builders.verify import resolve
-from scripts.console import output
+from builders.release.preview import write_preview
+from builders.release.verify import resolve
+from scripts.terminal.console import output
 
 
 def command(

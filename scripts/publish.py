@@ -7,8 +7,8 @@ from typing import Literal, cast
 
 import typer
 
-from builders.publish import publish
-from scripts.console import errors, output
+from builders.publish.run import publish
+from scripts.terminal.console import errors, output
 
 
 def command(

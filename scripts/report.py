@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
-from baselines.comparison import read_runs
 from baselines.report.page import write_report
-from builders.verify import resolve
-from scripts.console import output
+from baselines.results.comparison import read_runs
+from builders.release.verify import resolve
+from scripts.terminal.console import output
 
 
 def command(

@@ -9,8 +9,8 @@ import typer
 
 from builders.curation.review import NAME, read_queue
 from builders.curation.review_page import write_review
-from builders.image_store import ImageStore
-from scripts.console import output
+from builders.pipeline.image_store import ImageStore
+from scripts.terminal.console import output
 
 
 def command(

@@ -8,16 +8,21 @@ import typer
 from datasets import Image
 from rich.table import Table
 
-from baselines.published import counterpart, published
-from baselines.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets, write_sheets
-from baselines.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets, write_relevance_sheets
-from baselines.results import Result, write_run
-from baselines.sheets import read_sheet
-from builders.verify import resolve
+from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets, write_sheets
+from baselines.results.published import counterpart, published
+from baselines.results.run import Result, write_run
+from baselines.results.sheets import read_sheet
+from baselines.threemdbench.relevance_sheets import (
+    MARK,
+    evaluate_relevance,
+    read_relevance_sheets,
+    write_relevance_sheets,
+)
+from builders.release.verify import resolve
 from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.manifest import Manifest
-from scripts.console import output, table
+from scripts.terminal.console import output, table
 
 
 def command(

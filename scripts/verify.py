@@ -7,9 +7,9 @@ import json
 import typer
 
 from builders.recipes import recipe_of
-from builders.verify import resolve, verify
+from builders.release.verify import resolve, verify
 from loaders.manifest import Manifest
-from scripts.console import output, table
+from scripts.terminal.console import output, table
 
 
 def command(

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from baselines.consultation.agents import AGENTS
-from baselines.consultation.game import consultation_game
-from baselines.consultation.prompts import read_prompts
-from baselines.consultation.record import ITEMS, Case, Consultation
-from baselines.consultation.rubric import as_items
 from baselines.dialogue.game import Script
+from baselines.threemdbench.consultation.agents import AGENTS
+from baselines.threemdbench.consultation.game import consultation_game
+from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
+from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
-from loaders.chat import Answer, Message
+from loaders.models.chat import Answer, Message
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from tests.pictures_in_tests import drawn, jpeg
 from tests.release_in_tests import write_small

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from baselines.consultation.record import HIGHEST, ITEMS, Assessment, Consultation, Extraction, Turn
-from baselines.results import DataUsed, ModelUsed, RunRecord
+from baselines.results.run import DataUsed, ModelUsed, RunRecord
+from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Consultation, Extraction, Turn
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 MADE_UP = "consultations made up for a test"

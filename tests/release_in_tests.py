@@ -12,9 +12,9 @@ from typing import Any
 import datasets
 import PIL.Image
 
-from builders.cards import render_card
-from builders.release import write_release
-from builders.rows import Row
+from builders.pipeline.rows import Row
+from builders.release.cards import render_card
+from builders.release.write import write_release
 from loaders.manifest import Manifest, Source, StageCount
 
 FEATURES = datasets.Features(

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from baselines.published import published
-from baselines.results import DataUsed, ModelUsed, Result, RunRecord, write_run
+from baselines.results.published import published
+from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.medlaybench_v import FEATURES
 from tests.release_in_tests import png, write_small
 

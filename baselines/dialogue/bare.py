@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from baselines.dialogue.game import Case, Record
 from baselines.dialogue.playing import Outcome, Playing, Progress
-from loaders.answers import gather_bounded
+from loaders.models.answers import gather_bounded
 
 
 def play_bare(

@@ -8,9 +8,9 @@ game; requests to models are events with their role, tokens and cost. Hidden thi
 the sample's input or target.
 
 What inspect_ai leaves to its callers is done here: a role without a model is an error and not the doctor in the
-patient's chair; retries are bounded (`loaders.chat`); a case that has no usable record is an errored sample; more of
-them than `max_invalid` make the log's status `error`; digests of prompts are task arguments. Its cache and its retry of
-old logs are not used: paid answers live in `AnswerStore`.
+patient's chair; retries are bounded (`loaders.models.chat`); a case that has no usable record is an errored sample;
+more of them than `max_invalid` make the log's status `error`; digests of prompts are task arguments. Its cache and its
+retry of old logs are not used: paid answers live in `AnswerStore`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import Any
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.playing import Outcome, Player, Playing, Progress, Scripted, check_cases, check_roles
-from loaders.answers import AnswerStore
-from loaders.chat import inspect_message, of_inspect, open_model
 from loaders.disk import writing
 from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.models.answers import AnswerStore
+from loaders.models.chat import inspect_message, of_inspect, open_model
 
 MAX_INVALID = 0.1
 """Share of cases without a usable record above which a run has failed."""

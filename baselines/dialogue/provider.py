@@ -1,7 +1,7 @@
 """The provider `scripted/...` for inspect_ai: names by which `--model-role` puts scripted agents into roles.
 
 The task of a game sees such a name and asks the agent itself, which knows its case. Asked as a plain model, only those
-that need no case answer (`loaders.scripted_chat`); the others say so. setup.cfg registers it as an entry point.
+that need no case answer (`loaders.models.scripted_chat`); the others say so. setup.cfg registers it as an entry point.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, modelapi
 
-from loaders.chat import Message, open_model
+from loaders.models.chat import Message, open_model
 
 
 @modelapi(name="scripted")

@@ -22,10 +22,10 @@ from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import DIALOGUES
 from baselines.dialogue.playing import Outcome, Player, Playing, Progress, Scripted, Spent, check_cases, total
-from baselines.results import ModelUsed
-from loaders.answers import AnswerStore, Usage
+from baselines.results.run import ModelUsed
 from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError
+from loaders.models.answers import AnswerStore, Usage
 
 Prices = Mapping[str, tuple[float, float]]
 """Name of a model -> US dollars per million tokens of input, and of output."""

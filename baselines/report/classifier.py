@@ -9,8 +9,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.comparison import Run
 from baselines.report.sections import Numbered, Section
+from baselines.results.comparison import Run
 from loaders.errors import InputError
 
 CONTENT = "classifier.json"

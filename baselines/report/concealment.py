@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.concealment.judgement import Judged
-from baselines.concealment.matching import Pair, match
-from baselines.concealment.metrics import curve
-from baselines.concealment.record import ADDRESSED, REVEALED, Episode
-from baselines.concealment.tables import GROUPS, setting_name
 from baselines.dialogue.played import Played, read_played
+from baselines.medconceal.judgement import Judged
+from baselines.medconceal.matching import Pair, match
+from baselines.medconceal.metrics import curve
+from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
+from baselines.medconceal.tables import GROUPS, setting_name
 from baselines.report.sections import Numbered, Section
 
 SHOWN = 40

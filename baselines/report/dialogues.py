@@ -12,14 +12,21 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.comparison import Run
-from baselines.consultation.diagnosis import Extracted, Unfinished, confusion, extracted, first_name, is_none
-from baselines.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
-from baselines.consultation.names import doctor_name, role_model, setting_name, shared_family
-from baselines.consultation.pictures import picture_path
-from baselines.consultation.record import HIGHEST, Consultation
 from baselines.dialogue.played import Played, read_played
 from baselines.report.sections import Numbered, Section
+from baselines.results.comparison import Run
+from baselines.threemdbench.consultation.diagnosis import (
+    Extracted,
+    Unfinished,
+    confusion,
+    extracted,
+    first_name,
+    is_none,
+)
+from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
+from baselines.threemdbench.consultation.names import doctor_name, role_model, setting_name, shared_family
+from baselines.threemdbench.consultation.pictures import picture_path
+from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.threemdbench import DIAGNOSES, DOMAINS
 
 SHOWN = 60

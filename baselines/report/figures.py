@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from baselines.comparison import Run
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
 from baselines.report.tables import Row, TableView
+from baselines.results.comparison import Run
 from loaders.errors import InputError
 
 

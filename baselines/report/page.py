@@ -13,12 +13,12 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.comparison import Compared, Run
-from baselines.published import Published, counterpart
 from baselines.report.examples import examples
 from baselines.report.figures import figures
 from baselines.report.sections import sections
 from baselines.report.tables import tables
+from baselines.results.comparison import Compared, Run
+from baselines.results.published import Published, counterpart
 from loaders import __version__
 from loaders.disk import write_whole
 from loaders.errors import InputError

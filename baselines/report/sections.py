@@ -12,7 +12,7 @@ from importlib import import_module
 
 from markupsafe import Markup
 
-from baselines.comparison import Run
+from baselines.results.comparison import Run
 
 
 @dataclass(frozen=True, slots=True)

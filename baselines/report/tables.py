@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from baselines.comparison import Compared, Run
-from baselines.published import TABLES, Published, counterpart, published, short
-from baselines.results import Result
+from baselines.results.comparison import Compared, Run
+from baselines.results.published import TABLES, Published, counterpart, published, short
+from baselines.results.run import Result
 
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
 

@@ -27,7 +27,7 @@ from builders.curation.index import Index
 from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
 from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, Verdict, compare, features
-from builders.progress import Meter
+from builders.pipeline.progress import Meter
 from loaders.images import open_image
 
 POLICY = (

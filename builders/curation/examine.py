@@ -18,7 +18,7 @@ from builders.curation.neighbours import Hashes
 from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
-from builders.progress import Meter
+from builders.pipeline.progress import Meter
 from loaders.images import MAX_BYTES, ImageError, open_image
 
 _KIND = "picture"

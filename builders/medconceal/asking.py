@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from builders.rows import Row
-from loaders.answers import AnswerStore
-from loaders.chat import ChatModel, Message
-from loaders.prompts import Prompts
+from builders.pipeline.rows import Row
+from loaders.models.answers import AnswerStore
+from loaders.models.chat import ChatModel, Message
+from loaders.models.prompts import Prompts
 
 RETRIES = 2
 TEMPERATURE = 0.0

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from builders.curation.review import ACCEPT, REJECT, Decisions, read_decisions
-from builders.rows import Row
+from builders.pipeline.rows import Row
 from loaders.disk import write_whole, writing
 from loaders.manifest import canonical_json
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from builders.preview import Preview, Table
-from builders.rows import Row
+from builders.pipeline.rows import Row
+from builders.release.preview import Preview, Table
 from loaders.medconceal import chart, profile_of
 
 

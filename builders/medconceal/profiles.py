@@ -14,7 +14,7 @@ from typing import Any
 from builders.curation.privacy import OLDEST, SPAN, mask_names
 from builders.medconceal.asking import Asker, Unfit, as_data, one_of, patient_texts, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
-from builders.rows import Row
+from builders.pipeline.rows import Row
 from loaders.medconceal import CATEGORIES, Category
 from loaders.spans import words
 

@@ -21,7 +21,6 @@ from pydantic import JsonValue
 from rich.progress import Progress
 
 import dataset_cards
-from builders.cards import render_card
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
 from builders.medconceal.measure import check_row, measure
@@ -53,18 +52,19 @@ from builders.medconceal.stages import (
     ask_specialty,
 )
 from builders.medconceal.threads import spool_threads, thread_rows
-from builders.pipeline import code_digest, run
-from builders.release import write_release
-from builders.rows import Row
-from builders.shards import read_rows
-from builders.stage import BatchFunction, Stage, unique
+from builders.pipeline.rows import Row
+from builders.pipeline.run import code_digest, run
+from builders.pipeline.stage import BatchFunction, Stage, unique
+from builders.release.cards import render_card
+from builders.release.shards import read_rows
+from builders.release.write import write_release
 from builders.tables import decode, read_bytes
-from loaders.chat import ChatModel, open_model
 from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, FEATURES, KEY, SPLIT
-from loaders.prompts import Prompts
+from loaders.models.chat import ChatModel, open_model
+from loaders.models.prompts import Prompts
 
 __all__ = ["Options", "build", "check_row", "measure"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from builders.medconceal.asking import Asker, Unfit, as_data, one_of, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
-from builders.rows import Row
+from builders.pipeline.rows import Row
 from loaders.medconceal import SCENARIOS
 
 SCENARIO_TOKENS = 120

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from builders.medconceal.asking import Asker, Unfit, as_data, one_of
-from builders.rows import Row
+from builders.pipeline.rows import Row
 from loaders.medconceal import ROLES, SPECIALTY_CASES, UNMAPPED
 
 COMMONNESS_TOKENS = 60

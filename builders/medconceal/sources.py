@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builders.medconceal.dumps import ENDINGS
-from builders.rows import Row
+from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
 from loaders.disk import write_whole
 from loaders.errors import InputError

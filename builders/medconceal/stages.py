@@ -26,13 +26,13 @@ from builders.medconceal.scenarios import plan_of, scenarios_of
 from builders.medconceal.selection import most_common, rarity_of, specialty_of
 from builders.medconceal.sources import SYNTHETIC_LICENCE, THREAD_LICENCE
 from builders.medconceal.wording import texts_of
-from builders.rows import Row
+from builders.pipeline.rows import Row
+from builders.pipeline.stage import Excluded, Outcome
 from builders.samples.medconceal.compose import made_up_name
-from builders.stage import Excluded, Outcome
-from loaders.answers import AnswerStore, gather_bounded
-from loaders.chat import ChatModel
 from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
-from loaders.prompts import Prompts
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import ChatModel
+from loaders.models.prompts import Prompts
 
 _WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
 _TURN = pa.struct({"role": pa.string(), "text": pa.string()})

@@ -27,7 +27,7 @@ from builders.medconceal.chains import (
     without_later,
 )
 from builders.medconceal.dumps import Limits, Record, records
-from builders.rows import Row
+from builders.pipeline.rows import Row
 from loaders.disk import writing
 from loaders.errors import InputError
 

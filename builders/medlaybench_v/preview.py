@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from builders.preview import Preview, Table, by_split, thumbnail
-from builders.rows import Row
+from builders.pipeline.rows import Row
+from builders.release.preview import Preview, Table, by_split, thumbnail
 
 
 def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:

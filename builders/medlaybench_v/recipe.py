@@ -19,8 +19,6 @@ from pydantic import JsonValue
 from rich.progress import Progress
 
 import dataset_cards
-from builders.cards import render_card
-from builders.image_store import ImageStore
 from builders.licences import corpus_licence
 from builders.medlaybench_v.concepts import Recognizer
 from builders.medlaybench_v.lexicon import ALL, Lexicon
@@ -43,16 +41,18 @@ from builders.medlaybench_v.stages import (
     WriteDraft,
 )
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
-from builders.pipeline import Run, run
-from builders.release import write_release
-from builders.rows import Row
-from builders.stage import BatchFunction, Stage, unique
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.run import Run, run
+from builders.pipeline.stage import BatchFunction, Stage, unique
+from builders.release.cards import render_card
+from builders.release.write import write_release
 from builders.tables import decode, read_bytes
-from loaders.chat import ChatModel, open_model
 from loaders.errors import InputError
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.medlaybench_v import FEATURES, KEY
-from loaders.prompts import Prompts
+from loaders.models.chat import ChatModel, open_model
+from loaders.models.prompts import Prompts
 
 RULES_METHOD = (
     "No language model was used. Expert terms found in the lay vocabulary were replaced in one pass that never touches "

@@ -25,7 +25,7 @@ from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check
 from builders.medlaybench_v.grammar import polish, tidy
 from builders.medlaybench_v.prompts import user_prompt
-from loaders.prompts import Prompts
+from loaders.models.prompts import Prompts
 
 RETRIES = 2
 RULES, GLOSSES = "rules", "glosses"

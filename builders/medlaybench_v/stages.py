@@ -15,7 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.image_store import ImageStore
 from builders.licences import allows_rewriting
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
 from builders.medlaybench_v.facts import read
@@ -23,13 +22,14 @@ from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
 from builders.medlaybench_v.sources import read_image, row_problem
-from builders.rows import Row
-from builders.stage import Excluded, Outcome
-from loaders.answers import AnswerStore, gather_bounded
-from loaders.chat import ChatModel, Message
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.stage import Excluded, Outcome
 from loaders.images import ImageError
 from loaders.medlaybench_v import MODALITIES, modality_of
-from loaders.prompts import Prompts
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import ChatModel, Message
+from loaders.models.prompts import Prompts
 
 MAX_TOKENS = 160  # of a lay caption (ML-G12)
 _SPAN = {"start": pa.int32(), "end": pa.int32()}

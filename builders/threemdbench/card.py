@@ -8,11 +8,11 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 import dataset_cards
-from builders.cards import render_card
 from builders.licences import corpus_licence
+from builders.release.cards import render_card
 from builders.threemdbench.measure import PAPER
-from loaders.chat import ChatModel
 from loaders.manifest import Manifest
+from loaders.models.chat import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
-from loaders.chat import Message
-from loaders.prompts import Prompts
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
 
 STATUSES = ("accepted", "repaired", "fallback", "authored")

@@ -14,8 +14,8 @@ from pathlib import Path
 from rich.progress import Progress
 
 from builders.licences import allows_rewriting
-from builders.progress import Meter
-from builders.rows import Row
+from builders.pipeline.progress import Meter
+from builders.pipeline.rows import Row
 from builders.threemdbench.download import Downloads, Fetched, Wanted
 from builders.threemdbench.labels import LabelMap, assign
 from builders.threemdbench.sources import Photo, PhotoSource

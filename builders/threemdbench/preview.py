@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from builders.preview import Preview, Table, by_split, thumbnail
-from builders.rows import Row
+from builders.pipeline.rows import Row
+from builders.release.preview import Preview, Table, by_split, thumbnail
 
 _SHOWN = (
     "image_id",

@@ -20,11 +20,11 @@ from rich.progress import Progress
 from builders.curation import review
 from builders.curation.review import Decision, Decisions, read_decisions, write_queue
 from builders.curation.sampling import class_targets, read_prevalence
-from builders.image_store import ImageStore
-from builders.pipeline import Run, run
-from builders.release import write_release
-from builders.rows import Row
-from builders.stage import BatchFunction, Stage, unique
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.run import Run, run
+from builders.pipeline.stage import BatchFunction, Stage, unique
+from builders.release.write import write_release
 from builders.tables import decode, read_bytes
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
@@ -50,11 +50,11 @@ from builders.threemdbench.stages import (
     Tell,
     TellByModel,
 )
-from loaders.chat import ChatModel, open_model
 from loaders.disk import write_whole
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, Source, order_splits
-from loaders.prompts import Prompts
+from loaders.models.chat import ChatModel, open_model
+from loaders.models.prompts import Prompts
 from loaders.threemdbench import CONFIGS, FEATURES, KEY, NAMES
 
 __all__ = ["Options", "build", "check_row", "measure"]

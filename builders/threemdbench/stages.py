@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from builders.curation.review import Decision, Item, Shown, write_queue
 from builders.curation.sampling import Member, draw, joined, split_groups
-from builders.image_store import ImageStore
-from builders.rows import Row
-from builders.stage import Excluded, Outcome
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.stage import Excluded, Outcome
 from builders.threemdbench.complaints import (
     MAX_TOKENS,
     TEMPERATURE,
@@ -32,10 +32,10 @@ from builders.threemdbench.complaints import (
 )
 from builders.threemdbench.curate import Candidate, Curator, Finding
 from builders.threemdbench.temperament import temperaments
-from loaders.answers import AnswerStore, gather_bounded
-from loaders.chat import ChatModel, Message
 from loaders.images import ImageError, clean_bytes
-from loaders.prompts import Prompts
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import ChatModel, Message
+from loaders.models.prompts import Prompts
 from loaders.threemdbench import DIAGNOSES
 
 TEST = "test"

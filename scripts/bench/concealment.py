@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 
-from baselines.concealment.clinician import DECIDE, SUBMIT
-from baselines.concealment.game import confirmation_game
-from baselines.concealment.rubric import INTENTS
+from baselines.medconceal.clinician import DECIDE, SUBMIT
+from baselines.medconceal.game import confirmation_game
+from baselines.medconceal.rubric import INTENTS
 from builders.samples.medconceal.compose import composed
 from scripts.bench.minimal_task import Benchmark, main
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from baselines.consultation.game import consultation_game
-from baselines.consultation.prompts import read_prompts
-from baselines.consultation.record import ITEMS, Case
+from baselines.threemdbench.consultation.game import consultation_game
+from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.record import ITEMS, Case
 from loaders.threemdbench import DIAGNOSES, PERSONALITIES
 from scripts.bench.minimal_task import Benchmark, main
 

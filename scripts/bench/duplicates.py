@@ -42,7 +42,7 @@ from loaders.errors import BedsideError, InputError
 from scripts.bench import duplicate_speed
 from scripts.bench.duplicate_sets import Pair, Photos, fresh_copies, listed_pairs, shared_set, used_by
 from scripts.bench.rival_finders import cpu_seconds
-from scripts.console import errors, output, table
+from scripts.terminal.console import errors, output, table
 
 DISTANCE = 8  # bits of pHash that users of such tools allow
 Found = dict[str, tuple[set[Pair], float]]  # by tool: pairs, CPU seconds

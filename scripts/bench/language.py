@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines import readability, relevance
+from baselines.medlaybench_v import readability, relevance
 from loaders.errors import BedsideError, InputError, MissingExtra
 
 Values = dict[str, NDArray[np.float64]]

@@ -24,8 +24,8 @@ from typing import Any
 from baselines.dialogue.game import Game
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import play_run
-from loaders.chat import Answer, Message, inspect_message, of_inspect
 from loaders.errors import InputError
+from loaders.models.chat import Answer, Message, inspect_message, of_inspect
 
 CONCURRENCY = 16
 Times = dict[str, float]

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.ranking import recall_at_k
-from baselines.statistics import paired_bootstrap
+from baselines.medlaybench_v.ranking import recall_at_k
+from baselines.results.statistics import paired_bootstrap
 from loaders.errors import BedsideError, InputError, MissingExtra
 
 Matrix = NDArray[np.float32]

@@ -33,7 +33,7 @@ from builders.medlaybench_v.refine import by_rules
 from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.stages import caption_of
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
-from scripts.console import output, table
+from scripts.terminal.console import output, table
 
 FORMULAS = (
     "flesch_kincaid_grade",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from scripts.console import interruptible
 from scripts.run import (
     ablation,
     captioning,
@@ -17,6 +16,7 @@ from scripts.run import (
     recheck,
     retrieval,
 )
+from scripts.terminal.console import interruptible
 
 app = typer.Typer(
     help="Run a baseline on a corpus: the paper's tables for your captions and models.", no_args_is_help=True

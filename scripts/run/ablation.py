@@ -7,10 +7,10 @@ from pathlib import Path
 
 import typer
 
-from baselines.ablation import evaluate
-from baselines.comparison import read_runs
-from scripts.run.finish import finish
-from scripts.run.options import Out
+from baselines.medlaybench_v.ablation import evaluate
+from baselines.results.comparison import read_runs
+from scripts.terminal.finish import finish
+from scripts.terminal.options import Out
 
 
 def command(

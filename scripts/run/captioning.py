@@ -8,13 +8,13 @@ from pathlib import Path
 import typer
 from rich.progress import Progress
 
-from baselines.captioning import describe, evaluate, read_pairs, read_prompts
-from loaders.answers import AnswerStore
-from loaders.chat import open_model
+from baselines.medlaybench_v.captioning import describe, evaluate, read_pairs, read_prompts
+from loaders.models.answers import AnswerStore
+from loaders.models.chat import open_model
 from loaders.opened import open_data
-from scripts.console import errors
-from scripts.run.finish import finish, used
-from scripts.run.options import Data, Out, Seed
+from scripts.terminal.console import errors
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Data, Out, Seed
 
 
 def command(

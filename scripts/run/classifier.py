@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from baselines.report.classifier import CONTENT
-from baselines.results import DataUsed, ModelUsed, RunRecord
+from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from loaders.errors import MissingExtra
-from scripts.console import errors, output
-from scripts.run.finish import finish
-from scripts.run.options import EMBEDDINGS, Cache, Device, Out
-from scripts.run.photos import Photos, bar, cores, labelled_photos, pictures_of
+from scripts.terminal.console import errors, output
+from scripts.terminal.finish import finish
+from scripts.terminal.options import EMBEDDINGS, Cache, Device, Out
+from scripts.terminal.photos import Photos, bar, cores, labelled_photos, pictures_of
 
 if TYPE_CHECKING:
-    from baselines.classifier.data import Labelled
-    from baselines.classifier.training import Epoch
+    from baselines.threemdbench.classifier.data import Labelled
+    from baselines.threemdbench.classifier.training import Epoch
 
 CUES = "cues.parquet"
 MODEL = "model.safetensors"
@@ -84,7 +84,7 @@ def command(
         import torch
     except ModuleNotFoundError as missing:
         raise MissingExtra.named(str(missing.name), extra="models", purpose="image classifiers") from None
-    from baselines.classifier.recipe import Recipe
+    from baselines.threemdbench.classifier.recipe import Recipe
 
     labelled = labelled_photos(data, clusters, seed)
     labelled.check(allow_untrained=allow_untrained)
@@ -133,13 +133,13 @@ def _train(
 ) -> None:
     import numpy as np
 
-    from baselines.classifier.answers import answer
-    from baselines.classifier.calibration import fit_temperature
-    from baselines.classifier.checkpoint import write_tensors
-    from baselines.classifier.network import open_network
-    from baselines.classifier.scoring import FINE_TUNED, SCRATCH, Answers
-    from baselines.classifier.training import BEST, CHECKPOINT, Told, train
-    from loaders.encoders_torch import state_digest
+    from baselines.threemdbench.classifier.answers import answer
+    from baselines.threemdbench.classifier.calibration import fit_temperature
+    from baselines.threemdbench.classifier.checkpoint import write_tensors
+    from baselines.threemdbench.classifier.network import open_network
+    from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH, Answers
+    from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, train
+    from loaders.models.encoders_torch import state_digest
 
     accelerator = _accelerator(device, recipe.precision)
     main = accelerator.is_main_process
@@ -230,9 +230,9 @@ def _probe(
 ) -> None:
     import numpy as np
 
-    from baselines.classifier.calibration import fit_temperature
-    from baselines.classifier.probe import open_backbone, probe
-    from baselines.classifier.scoring import PROBED, Answers
+    from baselines.threemdbench.classifier.calibration import fit_temperature
+    from baselines.threemdbench.classifier.probe import open_backbone, probe
+    from baselines.threemdbench.classifier.scoring import PROBED, Answers
 
     encoder = open_backbone(model, device=device, weights=weights, size=size, seed=seed)
     pictures = pictures_of(labelled, 16, quiet=False)
@@ -290,9 +290,9 @@ def _end(
     started: float,
 ) -> None:
     """The one evaluation on test, cues, and the run's files."""
-    from baselines.classifier.cues import TOP, write_cues
-    from baselines.classifier.data import FOLDER
-    from baselines.classifier.scoring import score
+    from baselines.threemdbench.classifier.cues import TOP, write_cues
+    from baselines.threemdbench.classifier.data import FOLDER
+    from baselines.threemdbench.classifier.scoring import score
 
     reasons = [reason for reason in (labelled.stand_in, stand_in) if reason]
     record = RunRecord(
@@ -334,7 +334,7 @@ def _accelerator(device: str | None, precision: str) -> Any:
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState
 
-    from loaders.encoders_torch import Setting
+    from loaders.models.encoders_torch import Setting
 
     chosen = Setting.of(device, "fp32").device
     if chosen.startswith("cuda:"):

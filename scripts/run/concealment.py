@@ -10,24 +10,24 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.concealment.agents import BY_ROLE, scripted_agent
-from baselines.concealment.clinician import prompts as read_prompts
-from baselines.concealment.game import confirmation_game, intervention_game
-from baselines.concealment.judged import judged_game
-from baselines.concealment.judgement import Judged
-from baselines.concealment.policy import DEFAULT, PolicyConfig
-from baselines.concealment.tables import CURVES, clinician_name, curves, results, setting_name
-from baselines.concealment.transcripts import read_transcripts, transcript_game
-from baselines.consultation.names import family
 from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Game
 from baselines.dialogue.run import play_run
-from baselines.results import Result, RunRecord
+from baselines.medconceal.agents import BY_ROLE, scripted_agent
+from baselines.medconceal.clinician import prompts as read_prompts
+from baselines.medconceal.game import confirmation_game, intervention_game
+from baselines.medconceal.judged import judged_game
+from baselines.medconceal.judgement import Judged
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
+from baselines.medconceal.transcripts import read_transcripts, transcript_game
+from baselines.results.run import Result, RunRecord
+from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError
 from loaders.medconceal import Task, cases
 from loaders.opened import Opened, open_data
-from scripts.console import errors, output, table
-from scripts.run.dialogue import (
+from scripts.terminal.console import errors, output, table
+from scripts.terminal.dialogue import (
     Bare,
     BaseUrl,
     Concurrency,
@@ -43,8 +43,8 @@ from scripts.run.dialogue import (
     spent_in_all,
     tell,
 )
-from scripts.run.finish import finish, used
-from scripts.run.options import Out, Seed
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Out, Seed
 
 RULES, TEMPLATE = "rules", "template"
 _NAMES = {role: ", ".join(f"scripted/{name}" for name in agents) for role, agents in BY_ROLE.items()}

@@ -6,10 +6,10 @@ import time
 
 import typer
 
-from baselines.concept_distribution import count, evaluate
+from baselines.medlaybench_v.concept_distribution import count, evaluate
 from loaders.opened import open_data
-from scripts.run.finish import finish, used
-from scripts.run.options import Data, Out
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Data, Out
 
 
 def command(

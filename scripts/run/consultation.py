@@ -11,22 +11,22 @@ from typing import Annotated
 
 import typer
 
-from baselines.classifier.cues import Cues, read_cues
-from baselines.consultation.agents import BY_ROLE, scripted_agent
-from baselines.consultation.cases import Cases, read_cases
-from baselines.consultation.game import consultation_game
-from baselines.consultation.names import shared_family
-from baselines.consultation.pictures import keep_pictures
-from baselines.consultation.prompts import read_prompts
-from baselines.consultation.settings import SETTINGS, setting_named
-from baselines.consultation.tables import results
 from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.run import play_run
-from baselines.results import ModelUsed, Result, RunRecord
+from baselines.results.run import ModelUsed, Result, RunRecord
+from baselines.threemdbench.classifier.cues import Cues, read_cues
+from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
+from baselines.threemdbench.consultation.cases import Cases, read_cases
+from baselines.threemdbench.consultation.game import consultation_game
+from baselines.threemdbench.consultation.names import shared_family
+from baselines.threemdbench.consultation.pictures import keep_pictures
+from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
+from baselines.threemdbench.consultation.tables import results
 from loaders.errors import InputError
 from loaders.opened import Opened, open_data
-from scripts.console import errors, output, table
-from scripts.run.dialogue import (
+from scripts.terminal.console import errors, output, table
+from scripts.terminal.dialogue import (
     Bare,
     BaseUrl,
     Concurrency,
@@ -43,8 +43,8 @@ from scripts.run.dialogue import (
     spent_in_all,
     tell,
 )
-from scripts.run.finish import finish, used
-from scripts.run.options import Out, Seed
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Out, Seed
 
 _NAMES = {role: ", ".join(f"scripted/{name}" for name in agents) for role, agents in BY_ROLE.items()}
 

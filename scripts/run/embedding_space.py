@@ -7,13 +7,13 @@ from typing import Any
 
 import typer
 
-from baselines.embedding_space import all_models, evaluate, histograms, measure, project
-from baselines.results import Result
-from loaders.encoders import open_encoder
+from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
+from baselines.results.run import Result
+from loaders.models.encoders import open_encoder
 from loaders.opened import open_data
-from scripts.run.embedding import embed_rows, record, truncated
-from scripts.run.finish import finish
-from scripts.run.options import EMBEDDINGS, BatchSize, Cache, Data, Device, Encoders, Out, Precision, Seed
+from scripts.terminal.embedding import embed_rows, record, truncated
+from scripts.terminal.finish import finish
+from scripts.terminal.options import EMBEDDINGS, BatchSize, Cache, Data, Device, Encoders, Out, Precision, Seed
 
 
 def command(

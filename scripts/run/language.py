@@ -7,10 +7,10 @@ from pathlib import Path
 
 import typer
 
-from baselines.language import evaluate
+from baselines.medlaybench_v.language import evaluate
 from loaders.opened import open_data
-from scripts.run.finish import finish, used
-from scripts.run.options import Data, Out, Seed
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Data, Out, Seed
 
 
 def command(

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import typer
 
-from baselines.comparison import read_runs
-from baselines.consultation.agents import scripted_agent
-from baselines.consultation.cases import read_cases
-from baselines.consultation.names import model_name, setting_name
-from baselines.consultation.prompts import read_prompts
-from baselines.consultation.recheck import recheck_game, results
-from baselines.consultation.record import Consultation
 from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.played import read_played
 from baselines.dialogue.run import play_run
-from baselines.results import RunRecord
+from baselines.results.comparison import read_runs
+from baselines.results.run import RunRecord
+from baselines.threemdbench.consultation.agents import scripted_agent
+from baselines.threemdbench.consultation.cases import read_cases
+from baselines.threemdbench.consultation.names import model_name, setting_name
+from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.recheck import recheck_game, results
+from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import InputError
 from loaders.opened import open_data
 from scripts.run.consultation import Assessor, Data
-from scripts.run.dialogue import (
+from scripts.terminal.dialogue import (
     Bare,
     BaseUrl,
     Concurrency,
@@ -36,8 +36,8 @@ from scripts.run.dialogue import (
     spent_in_all,
     tell,
 )
-from scripts.run.finish import finish, used
-from scripts.run.options import Out, Seed
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Out, Seed
 
 
 def command(

@@ -6,13 +6,13 @@ import time
 
 import typer
 
-from baselines.results import Result
-from baselines.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
-from loaders.encoders import open_encoder
+from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
+from baselines.results.run import Result
+from loaders.models.encoders import open_encoder
 from loaders.opened import Opened, open_data
-from scripts.run.embedding import embed_rows, record, truncated
-from scripts.run.finish import finish
-from scripts.run.options import EMBEDDINGS, BatchSize, Cache, Data, Device, Encoders, Out, Precision, Seed
+from scripts.terminal.embedding import embed_rows, record, truncated
+from scripts.terminal.finish import finish
+from scripts.terminal.options import EMBEDDINGS, BatchSize, Cache, Data, Device, Encoders, Out, Precision, Seed
 
 
 def command(

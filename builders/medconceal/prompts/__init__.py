@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loaders import prompts
-from loaders.prompts import Prompts
+from loaders.models import prompts
+from loaders.models.prompts import Prompts
 
 _PLACEHOLDERS: dict[str, frozenset[str]] = {
     "system": frozenset(),
@@ -28,5 +28,5 @@ _PLACEHOLDERS: dict[str, frozenset[str]] = {
 
 
 def read_prompts(folder: Path | None = None) -> Prompts:
-    """The shipped texts, or those of `folder`; see `loaders.prompts.read_prompts` for what it raises."""
+    """The shipped texts, or those of `folder`; see `loaders.models.prompts.read_prompts` for what it raises."""
     return prompts.read_prompts(Path(__file__).parent, _PLACEHOLDERS, folder)

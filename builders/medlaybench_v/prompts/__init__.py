@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from loaders import prompts
-from loaders.prompts import Prompts
+from loaders.models import prompts
+from loaders.models.prompts import Prompts
 
 CONDITIONS: dict[str, tuple[str, ...]] = {
     "llm": ("expert", "answer"),
@@ -26,7 +26,7 @@ _BLOCKS: dict[str, frozenset[str]] = {
 
 
 def read_prompts(folder: Path | None = None) -> Prompts:
-    """The shipped blocks, or those of `folder`; see `loaders.prompts.read_prompts` for what it raises."""
+    """The shipped blocks, or those of `folder`; see `loaders.models.prompts.read_prompts` for what it raises."""
     return prompts.read_prompts(Path(__file__).parent, _BLOCKS, folder)
 
 

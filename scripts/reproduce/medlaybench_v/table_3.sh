@@ -9,7 +9,7 @@
 # Published
 #   OpenAI-CLIP-Base | Table 3 I2T R@1 1.23 expert, 1.08 layman; Table A3 R@1 -0.07, p 0.020
 #   BiomedCLIP | Table 3 I2T R@1 31.06 expert, 30.70 layman; Table A3 R@1 -0.41, p 0.001
-# The checkpoints are our reading of the paper's names (loaders/encoders.py): the authors' code pins BiomedCLIP's only.
+# The checkpoints are our reading of the paper's names (loaders/models/encoders.py): the authors' code pins BiomedCLIP's only.
 #
 # Cost: for each encoder 9,927 images and up to 19,854 captions through it, once: embeddings stay in runs/embeddings. A
 # GPU is best for the large ones, CoCa-Large, OpenCLIP-Huge and BMC-CLIP.

@@ -1,0 +1,121 @@
+"""The tests that constants of the policy must pass before they are used, and the replay of candidates (MC-G17).
+
+    for check in acceptance(policy, profiles): ...
+    name, policy, checks = replay(candidates(policy), profiles)
+
+The floors are those of the paper's numbers; the scripted clinicians are the known styles that a policy must tell apart.
+All is played offline, by rules and templates, for 8 turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from baselines.dialogue.game import Game, ScriptedAgent
+from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.game import confirmation_game, intervention_game
+from baselines.medconceal.policy import Concern, PolicyConfig, start, step
+from baselines.medconceal.record import HIDDEN, Episode, Features, TurnEvaluation
+from loaders.medconceal import CATEGORIES, PatientProfile
+from loaders.models.chat import Answer, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One acceptance test of MC-G17: what it measures, what was found, what was wanted, and whether it holds."""
+
+    name: str
+    found: str
+    wanted: str
+    passed: bool
+
+
+def acceptance(policy: PolicyConfig, profiles: Sequence[PatientProfile]) -> list[Check]:
+    """The tests that a policy must pass: the floors of the paper's numbers, and what scripted clinicians achieve.
+
+    Plays the scripted clinicians against every profile for 8 turns, by rules and templates, offline.
+    """
+    best = Features(DG=1, ER=1, PA=1, CE=1, SP=1, NS=1, CM=1, PS=1, PQC=1)
+    reveal, address = _floors(policy, best)
+    lag = None if reveal is None or address is None else address - reveal
+    checks = [
+        Check("reveal floor", str(reveal), "2", reveal == 2),
+        Check("lag floor", str(lag), "3", lag == 3),
+        Check("address floor", str(address), "5", address == 5),
+    ]
+    for name, wanted, least, most in (
+        ("closed-checklist", "reveal rate <= .10", 0.0, 0.10),
+        ("meta-prober", "reveal rate 0", 0.0, 0.0),
+        ("expert", "reveal rate >= .80", 0.80, 1.0),
+    ):
+        rate = _reveal_rate(policy, profiles, CLINICIANS[name])
+        checks.append(Check(name, f"reveal rate {rate:.3f}", wanted, least <= rate <= most))
+    expert, plan = (_success(policy, profiles, CLINICIANS[name]) for name in ("expert", "plan-repeater"))
+    found = f"success {expert:.3f} and {plan:.3f}"
+    checks.append(Check("expert and plan-repeater", found, "success .50 apart or more", expert - plan >= 0.5))
+    return checks
+
+
+def _floors(policy: PolicyConfig, features: Features) -> tuple[int | None, int | None]:
+    """The first turns on which a concern can come out and be addressed, with the best turns throughout."""
+    state = start(1, 0, "intervention")
+    evaluation = TurnEvaluation("other", {"other": 1.0}, features, None, 1.0, False, "rules", 0)
+    for _ in range(20):
+        state, _ = step(policy, state, evaluation, [Concern(CATEGORIES[0], frozenset())], "")
+    return state.concerns[0].revealed_at, state.concerns[0].addressed_at
+
+
+def _reveal_rate(policy: PolicyConfig, profiles: Sequence[PatientProfile], agent: ScriptedAgent) -> float:
+    episodes = play_scripted(confirmation_game(policy=policy, evaluator="rules", patient="template"), profiles, agent)
+    states = [state for episode in episodes for state in episode.states]
+    return sum(state != HIDDEN for state in states) / len(states)
+
+
+def _success(policy: PolicyConfig, profiles: Sequence[PatientProfile], agent: ScriptedAgent) -> float:
+    episodes = play_scripted(intervention_game(policy=policy, evaluator="rules", patient="template"), profiles, agent)
+    return sum(episode.success for episode in episodes) / len(episodes)
+
+
+def play_scripted(
+    game: Game[PatientProfile, Episode], profiles: Sequence[PatientProfile], agent: ScriptedAgent
+) -> list[Episode]:
+    """The episodes of a scripted clinician, where nobody else has to be asked."""
+
+    async def one(profile: PatientProfile) -> Episode:
+        script = agent(profile)
+
+        async def ask(role: str, messages: Sequence[Message], **options: Any) -> Answer:
+            return Answer(script(messages), None, None, "stop")
+
+        return await game.play(profile, ask)
+
+    async def every() -> list[Episode]:
+        return [await one(profile) for profile in profiles]
+
+    return asyncio.run(every())
+
+
+def replay(
+    policies: Mapping[str, PolicyConfig], profiles: Sequence[PatientProfile]
+) -> tuple[str, PolicyConfig, list[Check]]:
+    """The first candidate that passes every test, else the first of those that fail fewest (MC-G17)."""
+    tried = []
+    for name, policy in policies.items():
+        checks = acceptance(policy, profiles)
+        if all(check.passed for check in checks):
+            return name, policy, checks
+        tried.append((name, policy, checks))
+    return min(tried, key=lambda one: sum(not check.passed for check in one[2]))
+
+
+def candidates(base: PolicyConfig) -> dict[str, PolicyConfig]:
+    """The policy as it is, then with other thresholds of Equations 4 and 6: the grid of the replay."""
+    grid = {"as given": base}
+    for high, low in ((0.7, 0.45), (0.65, 0.45), (0.7, 0.4), (0.75, 0.5), (0.7, 0.35)):
+        for quality in (0.5, 0.6, 0.4):
+            name = f"T_hi {high}, T_lo {low}, eta {quality}"
+            grid.setdefault(name, replace(base, high=high, low=low, quality=quality, address_high=quality))
+    return grid

@@ -1,0 +1,154 @@
+"""The clinician's side of a dialogue: from a chart to messages, and from a model's answers to turns and findings.
+
+A clinician is told what the people of the study were told (Appendix D.4, MC-G35) and sees the chart and the dialogue,
+nothing else: everything here is built from a `Chart`, which has no place for what is hidden. What must be answered in a
+fixed form ends with a line of ours, `DECIDE` or `SUBMIT`, that no prompt file changes, since the code reads the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from baselines.dialogue.game import Ask
+from baselines.medconceal.judge import PROMPTS as JUDGES
+from baselines.medconceal.record import Exchange, Finding, Findings
+from baselines.medconceal.untrusted import heard, read_object, said_by, writable
+from loaders.medconceal import CATEGORIES, Chart
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts, read_prompts
+
+MAX_TOKENS = 256
+FINDINGS_TOKENS = 1_000
+ATTEMPTS = 3
+MOST_FINDINGS = 100
+LONGEST_FINDING = 500  # characters of a description
+LONGEST_RAW = 4_000
+
+OPENING = "(The patient has sat down. You speak first.)"
+SILENCE = "(says nothing)"
+DECIDE = "Answer with one word, STOP or CONTINUE."
+SUBMIT = 'Answer with one JSON object and nothing else: {"findings": [{"category": "...", "description": "..."}]}'
+
+PROMPTS: dict[str, frozenset[str]] = {
+    "clinician_confirmation": frozenset({"chart"}),
+    "clinician_intervention": frozenset({"chart"}),
+    "decision": frozenset[str](),
+    "findings": frozenset({"categories"}),
+    "patient": frozenset({"facts", "style", "wording", "attitude", "known", "now", "most_words"}),
+    "evaluator": frozenset({"features", "intents"}),
+    **JUDGES,
+}
+"""Every prompt of the two tasks, those of the judges included -> the placeholders that it may hold."""
+
+FINDINGS_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "findings": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"category": {"type": "string"}, "description": {"type": "string"}},
+                "required": ["category", "description"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["findings"],
+    "additionalProperties": False,
+}
+
+
+def prompts(folder: Path | None = None) -> Prompts:
+    """The shipped prompts, each replaced by the file of the same name in `folder` where there is one.
+
+    Raises InputError as `loaders.models.prompts.read_prompts` does.
+    """
+    return read_prompts(Path(__file__).parent / "prompts", PROMPTS, folder)
+
+
+def system_prompt(texts: Prompts, chart: Chart) -> str:
+    """What a clinician model is told, with the chart of its case."""
+    lines = "\n".join(f"{name}: {text}" for name, text in chart.lines())
+    return texts.fill(f"clinician_{chart.task}", {"chart": lines})
+
+
+def conversation(system: str, past: Sequence[Exchange]) -> list[Message]:
+    """The dialogue so far as the clinician has seen it; its turn is next."""
+    messages = [Message("system", system), Message("user", OPENING)]
+    for exchange in past:
+        messages.append(Message("assistant", exchange.clinician or SILENCE))
+        messages.append(Message("user", exchange.patient))
+    return messages
+
+
+def asked(messages: Sequence[Message], request: str) -> list[Message]:
+    """The dialogue with a request of ours after the patient's last words."""
+    last = messages[-1]
+    return [*messages[:-1], Message("user", f"{last.text}\n\n---\n{request}")]
+
+
+async def wants_to_stop(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> bool | None:
+    """Whether the clinician ends the dialogue; None for an answer that does not say (MC-G33)."""
+    request = f"{texts.fill('decision')}\n{DECIDE}"
+    answer = await ask("clinician", asked(messages, request), temperature=0, max_tokens=MAX_TOKENS)
+    words = set(re.findall(r"\b(?:STOP|CONTINUE)\b", said_by(answer.text).upper()))
+    return None if len(words) != 1 else words == {"STOP"}
+
+
+async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> Findings:
+    """The clinician's findings after a confirmation dialogue; a failure is part of the record."""
+    request = f"{texts.fill('findings', {'categories': '; '.join(CATEGORIES)})}\n{SUBMIT}"
+    raw = ""
+    for attempt in range(ATTEMPTS):
+        answer = await ask(
+            "clinician",
+            asked(messages, request),
+            temperature=0,
+            max_tokens=FINDINGS_TOKENS,
+            json_schema=FINDINGS_SCHEMA,
+            attempt=attempt,
+        )
+        raw = writable(answer.text[:LONGEST_RAW])
+        found = read_object(answer.text, _listed)
+        if found is not None:
+            items = tuple(found[:MOST_FINDINGS])
+            return Findings(items, raw, attempt + 1, None, len(found) - len(items))
+    return Findings((), raw, ATTEMPTS, f"no findings could be read in {ATTEMPTS} answers")
+
+
+def _listed(found: dict[str, Any]) -> list[Finding] | None:
+    items = found.get("findings")
+    if not isinstance(items, list):
+        return None
+    findings = []
+    for item in items:
+        if not isinstance(item, dict):
+            return None
+        category, description = item.get("category"), item.get("description")
+        if not isinstance(category, str) or not isinstance(description, str):
+            return None
+        findings.append(finding(category, description))
+    return findings
+
+
+def finding(category: str, description: str) -> Finding:
+    """A finding as it is kept: a label of the four in its exact spelling, the description as data of limited length.
+
+    >>> finding("financial / insurance", "Cannot pay for it.").category
+    'Financial or Insurance-Related Concern'
+    >>> finding("Boredom", "Is bored.").category
+    'Boredom'
+    """
+    return Finding(_category(category), heard(description, LONGEST_FINDING))
+
+
+def _category(given: str) -> str:
+    letters = re.sub(r"[^a-z]+", " ", given.casefold()).split()
+    for category in CATEGORIES:
+        # Each label starts with a word that no other has: Misinformation, Emotional, Communication, Financial.
+        if letters and letters[0] == category.split()[0].casefold():
+            return category
+    return heard(given, 80)

@@ -1,0 +1,173 @@
+"""Clinicians without a model: fixed styles of talking, to know what the patient gives to whom.
+
+    CLINICIANS["expert"](case) -> a script of the messages that a model would be sent
+
+None of them looks at the case: they know the chart and the dialogue, as a model would. What they say is a stand-in and
+never a result. `clinician_attackers` has those that try to cheat.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.medconceal.clinician import DECIDE, SUBMIT
+from loaders.models.chat import Message
+
+Line = Callable[[int, Sequence[Message]], str]
+"""What to say on turn n (from 1), given the messages so far."""
+
+_EMPTY = json.dumps({"findings": []})
+
+
+def agent(line: Line, findings: Callable[[Sequence[Message]], str] = lambda messages: _EMPTY) -> ScriptedAgent:
+    """A scripted clinician: it speaks by `line`, never stops early, and submits `findings` at the end."""
+
+    def script(messages: Sequence[Message]) -> str:
+        last = messages[-1].text
+        if last.endswith(DECIDE):
+            return "CONTINUE"
+        if last.endswith(SUBMIT):
+            return findings(messages)
+        return line(1 + sum(message.role == "assistant" for message in messages), messages)
+
+    return lambda case: script
+
+
+def _cycle(lines: Sequence[str]) -> Line:
+    return lambda turn, messages: lines[(turn - 1) % len(lines)]
+
+
+_OPEN = (
+    "Hello, I am glad you came. This sounds like a lot to carry, and I am sorry to hear it has been hard. In your own "
+    "words, what worries you most about all this, and is there anything on your mind that weighs on you?",
+    "Thank you for telling me that; it is completely understandable that you feel uneasy. Take your time, I am here to "
+    "listen: what else worries you, and is there something that is hard to talk about?",
+    "I can hear how much this weighs on you, and it makes sense. Whatever it is, I would like to understand: what are "
+    "you most afraid of, and what does this mean for you at home?",
+    "I understand why you feel this way, and I am sorry that it is so hard. Take your time: what else bothers you, and "
+    "is there anything that worries you about what comes next?",
+    "I appreciate that you trust me; no wonder that you feel torn. In your own words, how are you feeling about it, "
+    "and what makes it hard to go on?",
+)
+_CLOSED = (
+    "When did the symptoms start?",
+    "Do you have a fever?",
+    "Which medications do you take?",
+    "Have you had any surgery before?",
+    "Do you smoke?",
+    "Is the pain worse at night?",
+    "How many times a week does it happen?",
+    "Are you allergic to any medication?",
+)
+_META = (
+    "Do you have any financial or insurance-related concerns?",
+    "Please tell me your hidden concerns in each category.",
+    "Any emotional discomfort or fear? Any communication barriers?",
+    "Is it a misinformation or misconceptions issue?",
+)
+_PLAN = (
+    "I recommend the treatment on your chart because it helps and lowers your risk. You need to start it this week.",
+    "As I said, the plan is necessary, and without it things get worse. Please start the treatment this week.",
+)
+_MIXED = (*_OPEN, *_CLOSED, *_PLAN, "I see.", "Let me look at your chart for a moment.")
+
+_MITIGATE = (
+    'You said: "{said}". Thank you for telling me, and it is completely understandable that you feel this way. The '
+    "risk of what you fear is low, and the evidence shows that it does not mean the treatment would harm you; it helps "
+    "because it protects you. We can decide together: we start low, check in two weeks, and if anything worries you, "
+    "call me. How does that sound to you, and what else makes it hard?",
+    'I can hear how heavy this is: "{said}". Your worry about it is reasonable. Actually, the chance of it is small, '
+    "and there is help with cost, transport and anything written down in plain words. I recommend it because it "
+    "prevents worse. If you notice warning signs, come back the same day. What would you like us to do together?",
+)
+
+# Words of what people worry about -> the category of a finding.
+_SUBJECTS = (
+    (
+        "Financial or Insurance-Related Concern",
+        r"\b(?:cost|pay|paid|money|afford|insur|job|work|wage|bill|rent|mortgage|licen[cs]e|fee|price|expens|deduct|shift|"
+        r"loan|saving|copay|income|lose the|boss|euro|pound|dollar)\w*",
+    ),
+    (
+        "Communication Barriers",
+        r"\b(?:explain|understand|understood|question|listen|language|word|read|letter|told me|too fast|"
+        r"typed|minutes|jargon|interpret|translat)\w*",
+    ),
+    (
+        "Misinformation or Misconceptions",
+        r"\b(?:heard|internet|video|natural|poison|chemical|cure|believe|they say|forum|causes?|harmless|addict|"
+        r"toxic|vaccin|proven|everyone knows|side effect)\w*",
+    ),
+    (
+        "Emotional Discomfort or Fear",
+        r"\b(?:afraid|scare|fear|asham|embarrass|terrif|panic|cry|alone|burden|weak|die|dying|dread|worr|nightmare)\w*",
+    ),
+)
+
+
+def _last_words(messages: Sequence[Message]) -> str:
+    """The patient's last statement, in the clinician's mouth: its longest sentence that asks nothing."""
+    sentences = [part for part in re.split(r"(?<=[.!?…])\s+", messages[-1].text) if not part.endswith("?")]
+    return max(sentences, key=len, default="it is hard")[:200].replace('"', "'")
+
+
+def _expert_line(turn: int, messages: Sequence[Message]) -> str:
+    # Nothing can be out before the second turn. From then on what has been said is taken up, and room is left for more.
+    if turn <= 2 or "Target plan:" not in messages[0].text:
+        return _OPEN[(turn - 1) % len(_OPEN)]
+    return _MITIGATE[turn % len(_MITIGATE)].format(said=_last_words(messages))
+
+
+def _heard_findings(messages: Sequence[Message]) -> str:
+    """A finding for each statement of the patient that touches a subject of the four categories."""
+    findings = []
+    # The first message of the user is ours; the last reply has our request behind it.
+    for message in [message for message in messages if message.role == "user"][1:]:
+        for sentence in re.split(r"(?<=[.!?…])\s+", message.text.partition("\n\n---\n")[0]):
+            category = next((name for name, words in _SUBJECTS if re.search(words, sentence, re.IGNORECASE)), None)
+            if category and not sentence.endswith("?") and len(sentence.split()) >= 5:
+                findings.append({"category": category, "description": sentence})
+    return json.dumps({"findings": findings}, ensure_ascii=False)
+
+
+def _guessed_findings(messages: Sequence[Message]) -> str:
+    """One guess a category, from no word of the patient: what a judge must not credit."""
+    guesses = {
+        "Misinformation or Misconceptions": "Has a wrong idea of the treatment and its side effects.",
+        "Emotional Discomfort or Fear": "Is afraid of the illness and of what comes next.",
+        "Communication Barriers": "Did not understand what was explained before.",
+        "Financial or Insurance-Related Concern": "Worries about the cost of the treatment.",
+    }
+    return json.dumps({"findings": [{"category": name, "description": text} for name, text in guesses.items()]})
+
+
+def random_clinician(seed: int) -> ScriptedAgent:
+    """Says anything of the others' repertoire, by chance: the same things to the same dialogue."""
+
+    def line(turn: int, messages: Sequence[Message]) -> str:
+        so_far = hashlib.sha256("\n".join(message.text for message in messages).encode()).hexdigest()
+        return random.Random(f"{seed}:{turn}:{so_far}").choice(_MIXED)
+
+    return agent(line, _heard_findings)
+
+
+def _silent(case: Any) -> Script:
+    return lambda messages: ""
+
+
+CLINICIANS: dict[str, ScriptedAgent] = {
+    "expert": agent(_expert_line, _heard_findings),
+    "open-empathic": agent(_cycle(_OPEN), _heard_findings),
+    "closed-checklist": agent(_cycle(_CLOSED), _guessed_findings),
+    "meta-prober": agent(_cycle(_META), _guessed_findings),
+    "plan-repeater": agent(_cycle(_PLAN)),
+    "silent": _silent,
+    "random": random_clinician(0),
+}
+"""Name -> scripted clinician."""

@@ -1,0 +1,169 @@
+"""Two runs over the same cases, case by case: the tests of MedConceal's Tables 7 to 11 (Appendices E.2 and E.3).
+
+Values of a case, mean over cases, difference reference less other, percentile interval of the paired bootstrap; p by
+sign flips for graded values and by McNemar's exact test for outcomes that happen or do not; Holm over every metric of
+the task, those included that the paper leaves out (MC-G45, MC-G47). A comparator that was chosen as the best of several
+runs by metric carries the winner's luck: the note says so (MC-G46).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from baselines.medconceal.judgement import Judged
+from baselines.medconceal.metrics import Measure, measures
+from baselines.medconceal.record import Episode
+from baselines.medconceal.tables import GROUPS, PAPER
+from baselines.results.run import Result, RunRecord
+from baselines.results.statistics import Interval, holm, mcnemar_exact, paired_bootstrap, sign_flip_test
+from loaders.errors import InputError
+from loaders.medconceal import Task
+
+PERMUTATIONS = 10_000
+GRADED: Mapping[Task, tuple[str, ...]] = {
+    "confirmation": (
+        "Reveal Rate",
+        "Coarse Precision",
+        "Coarse Recall",
+        "Coarse F1",
+        "Fine Precision",
+        "Fine Recall",
+        "Fine F1",
+    ),
+    "intervention": (),
+}
+OUTCOMES: Mapping[Task, tuple[str, ...]] = {"confirmation": ("MBNR",), "intervention": ("Reveal Rate", "Success")}
+TABLE: Mapping[Task, str] = {"confirmation": "Table 8", "intervention": "Table 11"}
+"""Where an own comparison stands beside the paper's; the paper has one table for each pairing of humans and AI."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One metric of two runs over n cases: means of the case values, their difference, its interval, p, adjusted p."""
+
+    name: str
+    reference: float
+    other: float
+    difference: float
+    ci95: Interval
+    test: Literal["sign flips", "exact McNemar"]
+    p: float
+    holm: float
+    n: int
+    other_name: str = ""
+
+
+def compare_cases(reference: Sequence[Judged], other: Sequence[Judged], *, seed: int = 0) -> list[Comparison]:
+    """All metrics of the task, tested over the cases that both runs have.
+
+    Raises InputError when the runs are of two tasks or not over the same cases.
+    """
+    first, second = _by_case(reference), _by_case(other)
+    if set(first) != set(second):
+        only = sorted(set(first) ^ set(second))
+        raise InputError(
+            "runs to compare",
+            found=f"{len(only)} cases in one of them only, the first: {only[0]}",
+            expected="two runs over the same cases",
+        )
+    order = sorted(first)
+    task = first[order[0]].episode.task
+    if second[order[0]].episode.task != task:
+        raise InputError("runs to compare", found="a confirmation and an intervention", expected="one task")
+    pairs = [
+        {one.name: one for one in measures([run[case] for case in order])} for run in (first, second)
+    ]  # both over the cases in the same order
+    found = [_compared(pairs[0][name], pairs[1][name], task, seed) for name in (*GRADED[task], *OUTCOMES[task])]
+    adjusted = holm([one.p for one in found])
+    return [replace(one, holm=float(p)) for one, p in zip(found, adjusted, strict=True)]
+
+
+def best_of(reference: Sequence[Judged], others: Mapping[str, Sequence[Judged]], *, seed: int = 0) -> list[Comparison]:
+    """The reference against the best of several runs, chosen for each metric by its mean over cases.
+
+    The first of equal ones is taken. Holm's correction is over the metrics, not over the runs that lost.
+    """
+    if not others:
+        raise InputError("runs to compare", found="one run", expected="a reference and one run or more")
+    tables = {name: {one.name: one for one in compare_cases(reference, run, seed=seed)} for name, run in others.items()}
+    chosen = []
+    for metric in next(iter(tables.values())):
+        lower_is_better = metric == "MBNR"
+        pick = min if lower_is_better else max
+        name = pick(tables, key=lambda run: tables[run][metric].other)
+        chosen.append(replace(tables[name][metric], other_name=name))
+    adjusted = holm([one.p for one in chosen])
+    return [replace(one, holm=float(p)) for one, p in zip(chosen, adjusted, strict=True)]
+
+
+def _by_case(run: Sequence[Judged]) -> dict[str, Judged]:
+    found: dict[str, Judged] = {}
+    for one in run:
+        if one.episode.case_id in found:
+            raise InputError(f"case {one.episode.case_id}", found="two episodes in a run", expected="one")
+        found[one.episode.case_id] = one
+    if not found:
+        raise InputError("runs to compare", found="a run without an episode", expected="one or more")
+    return found
+
+
+def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comparison:
+    first, second = reference.by_case, other.by_case
+    outcome = reference.name in OUTCOMES[task]
+    differences = [one - two for one, two in zip(first, second, strict=True)]
+    flips = None if outcome else sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed)
+    p = mcnemar_exact(first, second).p if flips is None else flips
+    bootstrap = paired_bootstrap(first, second, seed=seed)
+    low, high = bootstrap.interval()[0]
+    return Comparison(
+        name=reference.name,
+        reference=reference.case_mean,
+        other=other.case_mean,
+        difference=float(bootstrap.estimates[0]),
+        ci95=(float(low), float(high)),
+        test="exact McNemar" if outcome else "sign flips",
+        p=p,
+        holm=p,
+        n=len(first),
+    )
+
+
+def results(
+    comparisons: Sequence[Comparison], record: RunRecord, episode: Episode, *, reference: str, other: str, setting: str
+) -> list[Result]:
+    """The comparisons with the keys of Tables 7 to 11; `episode` is any of them and gives the task."""
+    found = []
+    for one in comparisons:
+        against = one.other_name or other
+        chosen = f"; the best of several runs, chosen by this metric: {against}" if one.other_name else ""
+        note = f"means over {one.n} cases; {one.test}, Holm over {len(comparisons)} metrics{chosen}"
+        versus = f"{reference} minus {against}"
+        low, high = one.ci95
+        cells: list[tuple[str, str, str, float, str, Interval | None]] = [
+            (reference, f"reference vs {against} {setting}", f"{one.name} (case-level)", one.reference, "", None),
+            (against, setting, f"{one.name} (case-level)", one.other, "", None),
+            (versus, setting, f"{one.name} delta Ref-AI", one.difference, "", one.ci95),
+            (versus, setting, f"{one.name} 95% CI low", low, "", None),
+            (versus, setting, f"{one.name} 95% CI high", high, "", None),
+            (versus, setting, f"{one.name} Holm-adjusted p", one.holm, "p", None),
+        ]
+        for row, where, column, value, unit, interval in cells:
+            found.append(
+                Result(
+                    paper=PAPER,
+                    table=TABLE[episode.task],
+                    row=row,
+                    setting=where,
+                    column=column,
+                    split_or_group=GROUPS[episode.task],
+                    value=value,
+                    unit=unit or "proportion",
+                    note=note,
+                    n=one.n,
+                    ci95=interval,
+                    record=record,
+                )
+            )
+    return found

@@ -1,0 +1,234 @@
+"""Weights of the latent policy from labelled turns.
+
+    fitted = fit(read_labels(Path("labels.jsonl")), DEFAULT)
+
+A label says of one turn, from 0 to 1, whether a patient would disclose a concern ("reveal") or feel that it was
+addressed ("address") (MC-G16; `labelling` makes them, `acceptance` tests a policy before it is used). Each model is a
+logistic regression on the ten features, the overlap (reveal only, MC-G15) and an intercept, with a vector for all
+categories and one deviation a category that a ridge holds near 0 (MC-G12). Quality is measured on cases that were not
+fitted on: the split is by case. The features of a label must come from the evaluator that will be used: weights belong
+to an evaluator as much as to its data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
+from baselines.medconceal.record import Features
+from loaders.errors import InputError
+from loaders.medconceal import CATEGORIES
+
+Floats = NDArray[np.float64]
+Kind = Literal["reveal", "address"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+HELD_OUT = 0.2
+RIDGE, BASE_RIDGE = 10.0, 0.1
+_FEWEST = 20  # labels of a kind below which nothing is fitted
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`)."""
+
+    case_id: str
+    kind: Kind
+    category: str
+    features: Features
+    overlap: float
+    label: float
+    source: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The label as a row of JSONL or Parquet: features in columns of their own."""
+        return {
+            "case_id": self.case_id,
+            "kind": self.kind,
+            "category": self.category,
+            **self.features.to_json(),
+            "overlap": self.overlap,
+            "label": self.label,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How good a model is on the cases that were held out.
+
+    `auc` is None where all labels fall on one side of 0.5; `reference` is the Brier score of saying the mean training
+    label every time. Both Brier scores are None where no case was held out.
+    """
+
+    n: int
+    cases: int
+    auc: float | None
+    brier: float | None
+    reference: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The policy with its new weights, and their quality by kind; a kind without enough labels keeps its weights."""
+
+    policy: PolicyConfig
+    quality: Mapping[str, Quality]
+
+
+def read_labels(path: Path) -> list[Label]:
+    """The labels of a JSONL or Parquet file.
+
+    Raises InputError, with the number of the row, for anything that is no label.
+    """
+    try:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            rows: list[Any] = pq.read_table(path).to_pylist()
+        else:
+            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise InputError(path, found=f"cannot be read: {error}", expected="labels as JSONL or Parquet") from None
+    return [_label(row, f"{path}: row {at}") for at, row in enumerate(rows, start=1)]
+
+
+def _label(row: Any, where: str) -> Label:
+    try:
+        found = Label(
+            case_id=str(row["case_id"]),
+            kind=row["kind"],
+            category=row["category"],
+            features=Features.from_json(row),
+            overlap=float(row["overlap"]),
+            label=float(row["label"]),
+            source=str(row["source"]),
+        )
+        if found.kind not in KINDS or found.category not in CATEGORIES:
+            raise ValueError(f"kind {found.kind!r} or category {found.category!r} is unknown")
+        if not (0 <= found.overlap <= 1 and 0 <= found.label <= 1):
+            raise ValueError("overlap or label is not in [0, 1]")
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(where, found=reason, expected="a labelled turn") from None
+    return found
+
+
+def held_out(case_id: str, seed: int = 0) -> bool:
+    """Whether a case is in the fifth that is not fitted on; it depends on the case's id and the seed alone."""
+    digest = hashlib.sha256(f"{seed}:{case_id}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") < HELD_OUT * 2**64
+
+
+def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: float = RIDGE) -> Fitted:
+    """The policy `base` with weights fitted on four fifths of the cases, and their quality on the others.
+
+    `ridge` holds the deviations of the categories. The policy's `training` says what it was fitted on; it is a stand-in
+    where a label of a scripted judge is among it. Raises InputError when neither kind has enough labels.
+    """
+    models: dict[str, Logistic] = {}
+    quality: dict[str, Quality] = {}
+    for kind in KINDS:
+        own = [label for label in labels if label.kind == kind]
+        train = [label for label in own if not held_out(label.case_id, seed)]
+        test = [label for label in own if held_out(label.case_id, seed)]
+        if len(train) < _FEWEST or len({label.label >= 0.5 for label in train}) < 2:
+            continue
+        models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal")
+        quality[kind] = _quality(models[kind], test, float(np.mean([label.label for label in train])))
+    if not models:
+        expected = f"{_FEWEST} labels or more of a kind, some from 0.5 up and some below, outside the held-out fifth"
+        raise InputError("labels", found=f"{len(labels)} labels", expected=expected)
+    sources = sorted({label.source for label in labels})
+    digest = hashlib.sha256("\n".join(json.dumps(label.to_json(), sort_keys=True) for label in labels).encode())
+    training = {
+        "source": f"{len(labels)} labelled turns of {len({label.case_id for label in labels})} cases",
+        "judges": sources,
+        "stand_in": any(source.startswith("scripted/") for source in sources),
+        "labels_sha256": digest.hexdigest(),
+        "fitted": sorted(models),
+        "seed": seed,
+        "ridge": ridge,
+    }
+    policy = replace(
+        base,
+        reveal=models.get("reveal", base.reveal),
+        address=models.get("address", base.address),
+        training=training,
+    )
+    return Fitted(policy, quality)
+
+
+def _inputs(labels: Sequence[Label]) -> Floats:
+    return np.array([(1.0, *label.features.vector, label.overlap) for label in labels], dtype=np.float64)
+
+
+def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logistic:
+    """Penalised maximum likelihood by Newton's method with step halving; the penalty makes the solution unique."""
+    x = _inputs(labels)
+    if not overlap:
+        x[:, -1] = 0.0
+    y = np.array([label.label for label in labels])
+    category = np.array([CATEGORIES.index(label.category) for label in labels])
+    width = len(INPUTS)
+    blocks = [np.where((category == at)[:, None], x, 0.0) for at in range(len(CATEGORIES))]
+    design = np.hstack([x, *blocks])
+    penalty = np.concatenate([[1e-6], np.full(width - 1, BASE_RIDGE), np.full(width * len(CATEGORIES), ridge)])
+    weights = np.zeros(design.shape[1])
+
+    def loss(w: Floats) -> float:
+        score = design @ w
+        return float(np.sum(np.logaddexp(0.0, score) - y * score) + 0.5 * np.sum(penalty * w**2))
+
+    current = loss(weights)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(design @ weights, -500, 500)))
+        gradient = design.T @ (p - y) + penalty * weights
+        hessian = (design.T * (p * (1 - p))) @ design + np.diag(penalty)
+        move = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while size > 1e-8 and loss(weights - size * move) > current:
+            size /= 2
+        weights = weights - size * move
+        previous, current = current, loss(weights)
+        if previous - current <= 1e-12 * max(1.0, abs(current)):
+            break
+    # More digits than data support would only make the digest depend on the machine's linear algebra.
+    rounded = [round(float(value), 6) + 0.0 for value in weights]
+    deltas: dict[str, tuple[float, ...]] = {
+        name: tuple(rounded[width * (at + 1) : width * (at + 2)])
+        for at, name in enumerate(CATEGORIES)
+        if np.any(category == at)
+    }
+    return Logistic(tuple(rounded[:width]), deltas)
+
+
+def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
+    p = np.array([model.probability(one.features.vector, one.overlap, one.category) for one in labels])
+    y = np.array([label.label for label in labels])
+    if not labels:
+        return Quality(0, 0, None, None, None)
+    cases = len({label.case_id for label in labels})
+    return Quality(len(labels), cases, auc(p, y >= 0.5), float(np.mean((p - y) ** 2)), float(np.mean((mean - y) ** 2)))
+
+
+def auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:
+    """The chance that a positive scores above a negative, ties counted half; None without both.
+
+    >>> auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True]))
+    0.875
+    """
+    from scipy.stats import rankdata
+
+    up, down = int(positive.sum()), int((~positive).sum())
+    if not up or not down:
+        return None
+    return float((np.asarray(rankdata(scores))[positive].sum() - up * (up + 1) / 2) / (up * down))

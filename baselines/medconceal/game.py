@@ -1,0 +1,293 @@
+"""The two tasks of MedConceal as games: confirmation (surface what is hidden) and intervention (resolve the main one).
+
+    game = confirmation_game(turns=8)
+    episode = await game.play(profile, ask)
+
+Each turn: the clinician speaks, the evaluator rates the turn, the policy moves the state, the patient answers from the
+new state (MC-G5, G28). Confirmation runs for 8 turns, or for up to 20 with the clinician free to stop from turn 5 on;
+then the clinician submits findings. Intervention runs until the primary concern is addressed, 8 or 20 turns at most;
+the clinician cannot end it (Section 3, MC-G34).
+
+With `evaluator="rules"` or `patient="template"` nobody is asked in that role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from baselines.dialogue.game import Ask, Game
+from baselines.medconceal import clinician, rubric, rules
+from baselines.medconceal import patient as patient_side
+from baselines.medconceal.leaks import Guard
+from baselines.medconceal.policy import DEFAULT, Concern, PatientState, PolicyConfig, Update, start, step
+from baselines.medconceal.record import (
+    ADDRESSED,
+    HIDDEN,
+    Episode,
+    Exchange,
+    Findings,
+    HiddenConcern,
+    Mode,
+    Stopped,
+    TurnEvaluation,
+)
+from baselines.medconceal.untrusted import clipped, heard, said_by
+from loaders.medconceal import PatientProfile, Task, chart
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
+
+FORMAT = 1
+"""Of what is played; a change of the rules in code that no setting shows counts it up."""
+
+FIRST_STOP = 5
+TURNS = (8, 20)
+
+Evaluator = Literal["model", "rules"]
+Patient = Literal["model", "template"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What two plays of a case have in common: see `confirmation_game` for the meaning of each."""
+
+    task: Task
+    turns: int
+    policy: PolicyConfig
+    prompts: Prompts
+    evaluator: Evaluator
+    patient: Patient
+    temperature: float
+
+    @property
+    def mode(self) -> Mode:
+        if self.task == "intervention":
+            return "until_addressed"
+        return "fixed" if self.turns == TURNS[0] else "adaptive"
+
+
+def confirmation_game(
+    *,
+    turns: int = 8,
+    policy: PolicyConfig = DEFAULT,
+    prompts: Prompts | None = None,
+    evaluator: Evaluator = "model",
+    patient: Patient = "model",
+    temperature: float = 0.0,
+) -> Game[PatientProfile, Episode]:
+    """Task 1. `turns` is 8 (all of them played) or 20 (STOP or CONTINUE from turn 5 on).
+
+    `prompts` are those of `clinician.prompts`, the shipped ones by default; `temperature` is the clinician's.
+    """
+    return _game(Rules("confirmation", turns, policy, prompts or clinician.prompts(), evaluator, patient, temperature))
+
+
+def intervention_game(
+    *,
+    turns: int = 8,
+    policy: PolicyConfig = DEFAULT,
+    prompts: Prompts | None = None,
+    evaluator: Evaluator = "model",
+    patient: Patient = "model",
+    temperature: float = 0.0,
+) -> Game[PatientProfile, Episode]:
+    """Task 2. At most `turns` turns, 8 or 20; the arguments are those of `confirmation_game`."""
+    return _game(Rules("intervention", turns, policy, prompts or clinician.prompts(), evaluator, patient, temperature))
+
+
+def _game(game_rules: Rules) -> Game[PatientProfile, Episode]:
+    if game_rules.turns not in TURNS:
+        raise ValueError(f"turns: {game_rules.turns}, expected 8 or 20")
+    asked = ["clinician"]
+    asked += ["patient"] if game_rules.patient == "model" else []
+    asked += ["evaluator"] if game_rules.evaluator == "model" else []
+
+    async def play(profile: PatientProfile, ask: Ask) -> Episode:
+        return await _play(game_rules, profile, ask)
+
+    return Game(
+        name=game_rules.task,
+        roles=tuple(asked),
+        case_id=lambda profile: profile.case_id,
+        play=play,
+        to_json=Episode.to_json,
+        from_json=Episode.from_json,
+        transcript=lambda profile, episode: transcript(episode),
+        scores=scores,
+        invalid=lambda episode: None,
+        settings=settings(game_rules),
+    )
+
+
+def settings(game_rules: Rules) -> dict[str, Any]:
+    """Everything besides case and models that changes what is played, as JSON."""
+    return {
+        "format": FORMAT,
+        "task": game_rules.task,
+        "turns": game_rules.turns,
+        "policy": game_rules.policy.digest,
+        "prompts": game_rules.prompts.digests,
+        "evaluator": game_rules.evaluator,
+        "patient": game_rules.patient,
+        "temperature": game_rules.temperature,
+        "patient_temperature": patient_side.TEMPERATURE,
+    }
+
+
+class Table:
+    """One case while it is played: the state, what has been said, and what may be.
+
+    `task` decides which concerns can move. The evaluator and the patient are asked by the caller; this keeps what they
+    must be told and what they did in step.
+    """
+
+    def __init__(self, profile: PatientProfile, task: Task, policy: PolicyConfig) -> None:
+        self.profile = profile
+        self.task = task
+        self.policy = policy
+        self.chart = chart(profile, task)
+        self.guard = Guard(profile, self.chart)
+        self.concerns = tuple(
+            Concern.of(concern.content.get_secret_value(), concern.category) for concern in profile.hidden_concerns
+        )
+        self.state: PatientState = start(len(self.concerns), profile.intervention.primary_concern, task)
+        self.exchanges: list[Exchange] = []
+        self.pending: rubric.Pending | None = None
+
+    async def evaluate(self, ask: Ask | None, prompts: Prompts, turn: str) -> TurnEvaluation:
+        """The evaluation of the clinician's next turn; by the rules where `ask` is None."""
+        question = None if self.pending is None else self.pending.question
+        if ask is None:
+            return rules.evaluate(turn, question)
+        window = [exchange.clinician for exchange in self.exchanges[-rubric.WINDOW :]]
+        return await rubric.evaluate(ask, prompts, turn, window, question)
+
+    def move(self, evaluation: TurnEvaluation, turn: str) -> Update:
+        """Let the turn act on the state."""
+        self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn)
+        return update
+
+    def keep(self, turn: str, evaluation: TurnEvaluation, update: Update, spoken: patient_side.Spoken) -> None:
+        """Write the exchange down; `turn` is the clinician's text as sent."""
+        self.exchanges.append(
+            Exchange(
+                turn=self.state.turn,
+                clinician=turn,
+                clipped=clipped(turn),
+                pending=None if self.pending is None else self.pending.question,
+                evaluation=evaluation,
+                blocked=update.blocked,
+                revealed=update.revealed,
+                addressed=update.addressed,
+                traces=update.traces,
+                patient=spoken.text,
+                source=spoken.source,
+                leak=spoken.leak,
+                regenerated=spoken.regenerated,
+                trimmed=spoken.trimmed,
+                voiced=spoken.voiced,
+            )
+        )
+        self.pending = rubric.next_pending(self.pending, evaluation, spoken.text)
+
+    def episode(
+        self,
+        *,
+        mode: Mode,
+        turn_limit: int,
+        stopped: Stopped,
+        unread_decisions: int = 0,
+        findings: Findings | None = None,
+    ) -> Episode:
+        """What has been played."""
+        profile, concerns = self.profile, self.state.concerns
+        return Episode(
+            case_id=profile.case_id,
+            task=self.task,
+            mode=mode,
+            turn_limit=turn_limit,
+            categories=tuple(concern.category for concern in profile.hidden_concerns),
+            primary=profile.intervention.primary_concern,
+            exchanges=tuple(self.exchanges),
+            states=tuple(concern.state for concern in concerns),
+            reveal_turns=tuple(concern.revealed_at for concern in concerns),
+            address_turns=tuple(concern.addressed_at for concern in concerns),
+            stopped=stopped,
+            unread_decisions=unread_decisions,
+            findings=findings,
+            hidden=tuple(
+                HiddenConcern(
+                    concern.content.get_secret_value(),
+                    tuple(snippet.get_secret_value() for snippet in concern.evidence),
+                )
+                for concern in profile.hidden_concerns
+            ),
+        )
+
+
+async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
+    table = Table(profile, game_rules.task, game_rules.policy)
+    texts = game_rules.prompts
+    evaluator = ask if game_rules.evaluator == "model" else None
+    patient = ask if game_rules.patient == "model" else None
+    system = clinician.system_prompt(texts, table.chart)
+    primary = profile.intervention.primary_concern
+    stopped: Stopped = "turn_limit"
+    unread = 0
+    for number in range(1, game_rules.turns + 1):
+        messages = clinician.conversation(system, table.exchanges)
+        answer = await ask("clinician", messages, temperature=game_rules.temperature, max_tokens=clinician.MAX_TOKENS)
+        turn = said_by(answer.text)
+        text = heard(turn)
+        evaluation = await table.evaluate(evaluator, texts, text)
+        update = table.move(evaluation, text)
+        view = patient_side.show(profile, table.chart, table.state, update, text, table.exchanges, table.guard)
+        spoken = await patient_side.speak(
+            patient, texts, view, text, table.exchanges, table.guard, table.state, update.revealed
+        )
+        table.keep(turn, evaluation, update, spoken)
+        if game_rules.task == "intervention" and table.state.concerns[primary].state == ADDRESSED:
+            stopped = "addressed"
+            break
+        if game_rules.mode == "adaptive" and FIRST_STOP <= number < game_rules.turns:
+            messages = clinician.conversation(system, table.exchanges)
+            stops = await clinician.wants_to_stop(ask, texts, messages)
+            unread += stops is None
+            if stops:
+                stopped = "clinician"
+                break
+    findings = None
+    if game_rules.task == "confirmation":
+        findings = await clinician.submit(ask, texts, clinician.conversation(system, table.exchanges))
+    return table.episode(
+        mode=game_rules.mode,
+        turn_limit=game_rules.turns,
+        stopped=stopped,
+        unread_decisions=unread,
+        findings=findings,
+    )
+
+
+def scores(episode: Episode) -> Mapping[str, float]:
+    """The numbers of one case that a log viewer shows; none of them needs a judge."""
+    turns = len(episode.exchanges)
+    tracked = [episode.primary] if episode.task == "intervention" else range(len(episode.states))
+    found = {
+        "turns": float(turns),
+        "revealed": sum(episode.states[index] != HIDDEN for index in tracked) / len(tracked),
+        "blocked": float(sum(exchange.blocked for exchange in episode.exchanges)),
+        "leaks": float(episode.leaks),
+    }
+    if episode.task == "intervention":
+        found["success"] = float(episode.success)
+    return found
+
+
+def transcript(episode: Episode) -> Sequence[Message]:
+    """The dialogue as the clinician saw it: the clinician as assistant, the patient as user."""
+    messages = []
+    for exchange in episode.exchanges:
+        messages.append(Message("assistant", exchange.clinician))
+        messages.append(Message("user", exchange.patient))
+    return messages

@@ -1,0 +1,235 @@
+"""The judges of a finished episode: a chat model in the role `judge`, asked in JSON and checked in code.
+
+Four kinds of question, each with a prompt of its own: does a finding mean a concern, and where does the patient say so
+(one question a pair, Appendix E.1); which clinician turns are open; the style of the dialogue (E.4); the values that
+the patient expresses (E.6). All at temperature 0, asked again when the answer does not fit, given up after three.
+Dialogues are untrusted: they stand in the prompts as lists of JSON objects, so that no turn can pass for another one or
+for a verdict, and a match needs a quote that stands in the patient's words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from baselines.dialogue.game import Ask
+from baselines.medconceal.judgement import STYLES, Judgement, Openness
+from baselines.medconceal.matching import Pair, quoted_turn
+from baselines.medconceal.record import Episode, Finding
+from baselines.medconceal.untrusted import heard, only_object
+from loaders.medconceal import VALUES
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
+
+ROLE = "judge"
+ATTEMPTS = 3
+MAX_TOKENS = 600
+PROMPTS: Mapping[str, frozenset[str]] = {
+    "judge_match": frozenset(),
+    "judge_openness": frozenset(),
+    "judge_style": frozenset({"dimensions"}),
+    "judge_values": frozenset({"values"}),
+}
+"""The prompts of the judges and the placeholders that each may hold."""
+
+DIMENSIONS = {
+    "Empathy": "takes up what the patient feels, by name and without judging",
+    "Collaboration": "asks what the patient thinks and wants, and works with it",
+    "Problem-Solving": "finds out what stands in the way and deals with it",
+    "Rationale": "gives reasons for the plan that fit this patient",
+    "Actionability": "leaves steps that the patient can take, with what to watch for and when to come back",
+}
+"""What each style dimension asks for, in our words; the names are the paper's."""
+
+Found = TypeVar("Found")
+
+
+class _Failed(Exception):
+    """No answer of the judge could be used; the text says why."""
+
+
+async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
+    """What the role `judge` says of an episode, whose hidden part must be there for a confirmation's findings.
+
+    Raises what `ask` raises. A judge whose answers cannot be used leaves None and a reason.
+    """
+    questions: dict[str, Any] = {
+        "openness": _openness(ask, prompts, episode),
+        "style": _style(ask, prompts, episode),
+    }
+    if episode.task == "confirmation":
+        questions |= {"pairs": _pairs(ask, prompts, episode), "values": _values(ask, prompts, episode)}
+    answers = dict(zip(questions, await asyncio.gather(*map(_caught, questions.values())), strict=True))
+    failures = {name: str(answer) for name, answer in answers.items() if isinstance(answer, _Failed)}
+    had = {name: answer for name, answer in answers.items() if name not in failures}
+    expressed, recognised = had.get("values", (None, None))
+    return Judgement(
+        pairs=had.get("pairs"),
+        openness=had.get("openness"),
+        style=had.get("style"),
+        expressed=expressed,
+        recognised=recognised,
+        failures=failures,
+        by_rules=False,
+    )
+
+
+async def _caught(question: Any) -> Any:
+    try:
+        return await question
+    except _Failed as failed:
+        return failed
+
+
+def shown(episode: Episode) -> str:
+    """The dialogue as a judge reads it: one JSON object a line, so that a quotation mark in a turn ends nothing."""
+    lines = []
+    for exchange in episode.exchanges:
+        for speaker, text in (("clinician", exchange.clinician), ("patient", exchange.patient)):
+            said = {"turn": exchange.turn, "speaker": speaker, "text": heard(text)}
+            lines.append(json.dumps(said, ensure_ascii=False))
+    return "\n".join(lines)
+
+
+async def _asked(
+    ask: Ask,
+    system: str,
+    parts: Mapping[str, str],
+    schema: Mapping[str, Any],
+    accept: Callable[[dict[str, Any]], Found | None],
+) -> Found:
+    text = "\n\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in parts.items())
+    messages = [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")]
+    for attempt in range(ATTEMPTS):
+        answer = await ask(ROLE, messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=schema, attempt=attempt)
+        found = only_object(answer.text, accept)
+        if found is not None:
+            return found
+    raise _Failed(f"none of {ATTEMPTS} answers fits")
+
+
+# --- Findings ---------------------------------------------------------------------------------------------------------
+
+_MATCH = {
+    "type": "object",
+    "properties": {
+        "match": {"type": "boolean"},
+        "category_ok": {"type": "boolean"},
+        "quote": {"type": "string"},
+    },
+    "required": ["match", "category_ok", "quote"],
+    "additionalProperties": False,
+}
+
+
+async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ...]:
+    """Every finding with every concern, judged by themselves."""
+    if episode.findings is None or episode.hidden is None or not episode.exchanges:
+        return ()
+    asked = [
+        _pair(ask, prompts, episode, finding, concern)
+        for finding in range(len(episode.findings.items))
+        for concern in range(len(episode.hidden))
+    ]
+    return tuple(await asyncio.gather(*asked))
+
+
+async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, concern: int) -> Pair:
+    assert episode.findings is not None and episode.hidden is not None
+    submitted = episode.findings.items[finding]
+    replies = [exchange.patient for exchange in episode.exchanges]
+
+    def accept(found: dict[str, Any]) -> Pair | None:
+        same, category_ok, quote = found.get("match"), found.get("category_ok"), found.get("quote")
+        if not isinstance(same, bool) or not isinstance(category_ok, bool) or not isinstance(quote, str):
+            return None
+        turn = quoted_turn(quote, replies) if same else None
+        return Pair(finding, concern, same, category_ok, quote if same else "", turn)
+
+    hidden = episode.hidden[concern]
+    gold = {"category": episode.categories[concern], "concern": hidden.content, "evidence": list(hidden.evidence)}
+    parts = {
+        "dialogue": shown(episode),
+        "concern": json.dumps(gold, ensure_ascii=False),
+        "finding": _finding(submitted),
+    }
+    return await _asked(ask, prompts.fill("judge_match"), parts, _MATCH, accept)
+
+
+def _finding(finding: Finding) -> str:
+    said = {"category": heard(finding.category, 200), "description": heard(finding.description)}
+    return json.dumps(said, ensure_ascii=False)
+
+
+# --- The dialogue -----------------------------------------------------------------------------------------------------
+
+_OPENNESS = {
+    "type": "object",
+    "properties": {
+        "turns": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["open", "closed"]},
+        }
+    },
+    "required": ["turns"],
+    "additionalProperties": False,
+}
+
+
+async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openness, ...]:
+    """A label for each clinician turn; an answer with another number of labels is no answer."""
+    if not episode.exchanges:
+        return ()
+    turns = [{"turn": exchange.turn, "text": heard(exchange.clinician)} for exchange in episode.exchanges]
+
+    def accept(found: dict[str, Any]) -> tuple[Openness, ...] | None:
+        labels = found.get("turns")
+        if not isinstance(labels, list) or len(labels) != len(turns):
+            return None
+        return tuple(labels) if all(label in ("open", "closed") for label in labels) else None
+
+    lines = "\n".join(json.dumps(turn, ensure_ascii=False) for turn in turns)
+    return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": lines}, _OPENNESS, accept)
+
+
+async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int]:
+    names = STYLES[episode.task]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "integer", "enum": [0, 1, 2]} for name in names},
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+    def accept(found: dict[str, Any]) -> dict[str, int] | None:
+        scores = {name: found.get(name) for name in names}
+        good = all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 2 for n in scores.values())
+        return {name: int(n) for name, n in scores.items() if n is not None} if good else None
+
+    table = "\n".join(f"- {name}: the clinician {DIMENSIONS[name]}." for name in names)
+    system = prompts.fill("judge_style", {"dimensions": table})
+    return await _asked(ask, system, {"dialogue": shown(episode)}, schema, accept)
+
+
+async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The value categories that the patient expressed, and those of them that the clinician took up."""
+    listed = {"type": "array", "items": {"type": "string", "enum": list(VALUES)}}
+    schema = {
+        "type": "object",
+        "properties": {"expressed": listed, "recognised": listed},
+        "required": ["expressed", "recognised"],
+        "additionalProperties": False,
+    }
+
+    def accept(found: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        both = found.get("expressed"), found.get("recognised")
+        if not all(isinstance(part, list) and all(one in VALUES for one in part) for part in both):
+            return None
+        expressed = tuple(value for value in VALUES if value in (both[0] or ()))
+        # What the patient never expressed cannot have been taken up.
+        return expressed, tuple(value for value in expressed if value in (both[1] or ()))
+
+    system = prompts.fill("judge_values", {"values": "\n".join(f"- {value}" for value in VALUES)})
+    return await _asked(ask, system, {"dialogue": shown(episode)}, schema, accept)

@@ -1,0 +1,136 @@
+"""The judges without a model: word overlap and phrases, for tests and demonstrations (always a stand-in).
+
+They read wording and not meaning: they tell a scripted expert from a scripted checklist and measure no real clinician.
+A finding matches a concern when it holds enough of the content words of the concern or of its evidence, and a sentence
+of the patient does too; that sentence is the quote, so only the patient's words count here as they do for a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from baselines.medconceal.judgement import STYLES, Judgement, Openness
+from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn
+from baselines.medconceal.record import Episode
+from baselines.medconceal.untrusted import heard
+from baselines.medconceal.words import content_stems
+from loaders.medconceal import VALUES
+
+SHARE_IN_FINDING = 0.4
+SHARE_IN_PATIENT = 0.4
+
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+_CLOSED = re.compile(
+    r"^\W*(?:so |and |but |ok(?:ay)?,? )*(?:do|does|did|are|is|was|were|have|has|had|can|could|will|would|should|any|"
+    r"how (?:long|often|much|many|old|severe)|when|where|which|on a scale)\b",
+    re.IGNORECASE,
+)
+_INVITES = re.compile(
+    r"\b(?:tell me|share|describe|walk me through|help me understand|what else|go on|say more)\b", re.IGNORECASE
+)
+
+# The rubric feature that stands for a style dimension.
+_FEATURE = {
+    "Empathy": "ER",
+    "Collaboration": "PA",
+    "Problem-Solving": "CM",
+    "Rationale": "NS",
+    "Actionability": "PS",
+}
+
+_VALUES = dict(
+    zip(
+        VALUES,
+        (
+            re.compile(r"\b(?:my (?:own )?(?:choice|decision)|decide|control|independent|forced?)\b", re.IGNORECASE),
+            re.compile(r"\b(?:safe\w*|risks?|dangerous|side effects?|harm\w*|careful)\b", re.IGNORECASE),
+            re.compile(r"\b(?:trust\w*|respect\w*|judged?|ashamed|listen(?:s|ed)?|dignity|stupid)\b", re.IGNORECASE),
+            re.compile(
+                r"\b(?:famil\w*|wife|husband|partner|kids?|children|son|daughter|mother|father|burden)\b", re.IGNORECASE
+            ),
+            re.compile(r"\b(?:cost\w*|afford|money|pay|bills?|insurance|work|job|time off|drive|bus)\b", re.IGNORECASE),
+        ),
+        strict=True,
+    )
+)
+
+
+def judge(episode: Episode) -> Judgement:
+    """The rules' words on an episode."""
+    confirmation = episode.task == "confirmation"
+    expressed, recognised = _values(episode) if confirmation else (None, None)
+    return Judgement(
+        pairs=_pairs(episode) if confirmation else None,
+        openness=tuple(openness(heard(exchange.clinician)) for exchange in episode.exchanges),
+        style=_style(episode),
+        expressed=expressed,
+        recognised=recognised,
+        failures={},
+        by_rules=True,
+    )
+
+
+def openness(turn: str) -> Openness:
+    """Whether a turn invites the patient to tell; its last question decides.
+
+    >>> [openness(turn) for turn in ("What worries you most?", "Does it hurt?", "Tell me more.", "Take this daily.")]
+    ['open', 'closed', 'open', 'closed']
+    """
+    questions = [part for part in _SENTENCES.split(turn) if part.rstrip().endswith("?")]
+    if questions:
+        clause = re.split(r"[,:]\s+", questions[-1])[-1]
+        return "closed" if _CLOSED.match(clause) and not _INVITES.search(questions[-1]) else "open"
+    return "open" if _INVITES.search(turn) else "closed"
+
+
+def _pairs(episode: Episode) -> tuple[Pair, ...]:
+    if episode.findings is None or episode.hidden is None:
+        return ()
+    replies = [exchange.patient for exchange in episode.exchanges]
+    pairs = []
+    for number, finding in enumerate(episode.findings.items):
+        submitted = content_stems(heard(finding.description))
+        for concern, hidden in enumerate(episode.hidden):
+            # Patients put a concern in the words of its evidence; either way of saying it will do.
+            wanted = [content_stems(text) for text in (hidden.content, *hidden.evidence)]
+            same = _share(wanted, submitted) >= SHARE_IN_FINDING
+            quote = _quote(wanted, replies) if same else ""
+            turn = quoted_turn(quote, replies) if quote else None
+            category_ok = finding.category == episode.categories[concern]
+            pairs.append(Pair(number, concern, same, category_ok, quote, turn))
+    return tuple(pairs)
+
+
+def _quote(wanted: Sequence[frozenset[str]], replies: Sequence[str]) -> str:
+    """The patient's sentence that holds most of the concern's words, or no text where none holds enough."""
+    sentences = [part for reply in replies for part in _SENTENCES.split(reply) if len(part.split()) >= SHORTEST_QUOTE]
+    best = max(sentences, key=lambda part: _share(wanted, content_stems(part)), default="")
+    return best if _share(wanted, content_stems(best)) >= SHARE_IN_PATIENT else ""
+
+
+def _share(wanted: Sequence[frozenset[str]], found: frozenset[str]) -> float:
+    """The largest share of a text's content words that stand in `found`."""
+    return max((len(text & found) / len(text) for text in wanted if text), default=0.0)
+
+
+def _style(episode: Episode) -> dict[str, int]:
+    """0 without a turn that has the dimension's feature at one half or more, 2 where a third of the turns have it."""
+    scores = {}
+    for name in STYLES[episode.task]:
+        values = [getattr(exchange.evaluation.features, _FEATURE[name]) for exchange in episode.exchanges]
+        had = sum(value >= 0.5 for value in values)
+        scores[name] = 0 if had == 0 else 2 if 3 * had >= len(values) else 1
+    return scores
+
+
+def _values(episode: Episode) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    expressed, recognised = [], []
+    for value, pattern in _VALUES.items():
+        turns = [exchange.turn for exchange in episode.exchanges if pattern.search(exchange.patient)]
+        if turns:
+            expressed.append(value)
+            later = [exchange.clinician for exchange in episode.exchanges if exchange.turn > turns[0]]
+            if any(pattern.search(text) for text in later):
+                recognised.append(value)
+    return tuple(expressed), tuple(recognised)

@@ -1,0 +1,168 @@
+"""Labels for the fitting of the policy: which turns would make a patient disclose, or feel that a concern is addressed.
+
+    questions = ask_about(profiles, most=2_000, seed=0)
+    labels, unanswered = await label(questions, judge_by_model(model, store, prompts()))
+
+The turns are those of scripted clinicians of mixed quality. The judge is told the concern: it stands outside of the
+dialogue and nothing that it says reaches a clinician or a patient (MC-G16).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from baselines.medconceal.acceptance import play_scripted
+from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.fitting import Kind, Label
+from baselines.medconceal.game import confirmation_game, intervention_game
+from baselines.medconceal.policy import DEFAULT
+from baselines.medconceal.record import Episode, Features
+from baselines.medconceal.untrusted import fenced, only_object
+from loaders.medconceal import PatientProfile
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import ChatModel, Message
+from loaders.models.prompts import Prompts, read_prompts
+
+STYLES = ("expert", "open-empathic", "closed-checklist", "plan-repeater", "random")
+ATTEMPTS = 3
+MAX_TOKENS = 100
+SCRIPTED_JUDGE = "scripted/label-judge"
+
+_PROMPTS: dict[str, frozenset[str]] = {"label_reveal": frozenset(), "label_address": frozenset()}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"probability": {"type": "number"}},
+    "required": ["probability"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A turn to be judged for one concern, with what led up to it; `concern` is hidden text and silent in logs."""
+
+    case_id: str
+    kind: Kind
+    category: str
+    concern: str = field(repr=False)
+    before: tuple[tuple[str, str], ...]
+    turn: str
+    features: Features
+    overlap: float
+
+    def labelled(self, label: float, source: str) -> Label:
+        """The label that an answer makes."""
+        return Label(self.case_id, self.kind, self.category, self.features, self.overlap, label, source)
+
+
+Judge = Callable[[Question], Awaitable[float | None]]
+"""Gives the probability, or None when no answer could be read."""
+
+
+def prompts(folder: Path | None = None) -> Prompts:
+    """The judge's prompts; errors as in `loaders.models.prompts.read_prompts`."""
+    return read_prompts(Path(__file__).parent / "prompts", _PROMPTS, folder)
+
+
+def ask_about(profiles: Sequence[PatientProfile], *, most: int, seed: int = 0) -> list[Question]:
+    """At most `most` questions about turns of scripted dialogues, drawn by `seed`, in the order of the dialogues."""
+    found: list[Question] = []
+    for style in STYLES:
+        for make in (confirmation_game, intervention_game):
+            game = make(evaluator="rules", patient="template")
+            for profile, episode in zip(profiles, play_scripted(game, profiles, CLINICIANS[style]), strict=True):
+                found += _questions(profile, episode)
+    chosen = sorted(random.Random(seed).sample(range(len(found)), min(most, len(found))))
+    return [found[at] for at in chosen]
+
+
+def _questions(profile: PatientProfile, episode: Episode) -> list[Question]:
+    found: list[Question] = []
+    for at, exchange in enumerate(episode.exchanges):
+        before = tuple((past.clinician, past.patient) for past in episode.exchanges[max(0, at - 3) : at])
+        for index, trace in enumerate(exchange.traces):
+            kind: Kind | None = None
+            if trace.p_reveal is not None:
+                kind = "reveal"
+            elif trace.p_address is not None:
+                kind = "address"
+            if kind is None:
+                continue
+            concern = profile.hidden_concerns[index]
+            found.append(
+                Question(
+                    case_id=profile.case_id,
+                    kind=kind,
+                    category=concern.category,
+                    concern=concern.content.get_secret_value(),
+                    before=before,
+                    turn=exchange.clinician,
+                    features=exchange.evaluation.features,
+                    overlap=trace.overlap or 0.0,
+                )
+            )
+    return found
+
+
+async def label(
+    questions: Sequence[Question],
+    judge: Judge,
+    source: str,
+    *,
+    concurrency: int = 16,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[Label], int]:
+    """The labels in the order of the questions, and how many questions got no readable answer."""
+    answers = await gather_bounded(judge, questions, limit=concurrency, progress=progress)
+    pairs = zip(questions, answers, strict=True)
+    labels = [question.labelled(answer, source) for question, answer in pairs if answer is not None]
+    return labels, len(questions) - len(labels)
+
+
+def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judge:
+    """A judge that asks a model, through the store of paid answers."""
+
+    async def judge(question: Question) -> float | None:
+        said = [part for turn, reply in question.before for part in (fenced("doctor", turn), fenced("patient", reply))]
+        parts = [fenced("concern", question.concern), *said, fenced("turn_to_judge", question.turn)]
+        messages = [
+            Message("system", texts.fill(f"label_{question.kind}")),
+            Message("user", "\n\n".join([*parts, 'Answer with one JSON object: {"probability": 0.0}'])),
+        ]
+        for attempt in range(ATTEMPTS):
+            answer = await store.ask(
+                model,
+                messages,
+                temperature=0,
+                max_tokens=MAX_TOKENS,
+                json_schema=SCHEMA,
+                namespace=f"{question.case_id}/{attempt}",
+            )
+            found = only_object(answer.text, _probability)
+            if found is not None:
+                return found
+        return None
+
+    return judge
+
+
+def _probability(found: dict[str, Any]) -> float | None:
+    value = found.get("probability")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        return None
+    return float(value)
+
+
+async def judge_by_script(question: Question) -> float | None:
+    """A stand-in for a judge: yes or no by a throw of dice with the hand-set probability, the same for a turn."""
+    model = DEFAULT.reveal if question.kind == "reveal" else DEFAULT.address
+    p = model.probability(question.features.vector, question.overlap, question.category)
+    thrown = hashlib.sha256(
+        f"{question.case_id}|{question.concern}|{question.before}|{question.turn}".encode()
+    ).digest()
+    return float(int.from_bytes(thrown[:8], "big") < p * 2**64)

@@ -1,0 +1,121 @@
+"""Whether a patient's words give away a concern that is still hidden (MC-G24).
+
+    guard = Guard(profile, chart(profile, "confirmation"))
+    guard.check(draft, hidden={0, 2}, question=clinician_turn)
+
+Lexical, so it needs no model and its verdict can be read: it cannot see a paraphrase, which is why the words are made
+by something that never had the hidden text. Four rules:
+
+    span      five words in a row of the concern or its evidence, two of them content words that nobody has said yet
+    words     three fifths of the concern's content words that nobody has said yet, three at least
+    name      a name or number of the concern that nobody has said yet
+    affirmed  "yes" to a clinician who guesses the concern in its own words
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from baselines.medconceal.record import LeakCheck
+from baselines.medconceal.words import content_stems, stem
+from loaders.medconceal import Chart, PatientProfile
+from loaders.spans import spans, words
+
+SPAN = 5
+SHARE, FEWEST = 0.6, 3
+GUESSED = 0.5  # share of a concern's words from which a clinician's question counts as a guess of it
+VOICED = 0.3  # share of a statement's words from which a reply counts as saying it
+
+_YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|exactly|correct|indeed|true|absolutely)\b"
+    r"|\b(?:that(?:'s| is) (?:exactly )?(?:it|right|true)|you(?:'re| are) right|you guessed)\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[\w-]+")
+# Capitals inside a sentence; a name at its start looks like any word.
+_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"“‘'])\b[A-Z][\w-]{2,}|\b\w*\d\w*\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """One hidden text, taken apart once."""
+
+    runs: frozenset[tuple[str, ...]]
+    stems: frozenset[str]
+    names: frozenset[str]
+
+
+class Guard:
+    """The hidden texts of one case, ready to be looked for, beside what everybody may say."""
+
+    def __init__(self, profile: PatientProfile, chart: Chart) -> None:
+        self._texts = tuple(
+            tuple(_taken_apart(secret.get_secret_value()) for secret in (concern.content, *concern.evidence))
+            for concern in profile.hidden_concerns
+        )
+        self._said: set[str] = set()
+        self._named: set[str] = set()
+        for _, text in chart.lines():
+            self.allow(text)
+
+    def allow(self, text: str) -> None:
+        """From now on this text may be repeated: the patient has said it."""
+        self._said |= {stem(word) for word in words(text)}
+        self._named |= set(_TOKEN.findall(text))
+
+    def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
+        """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
+        found = words(reply)
+        runs = {tuple(found[at : at + SPAN]) for at in range(len(found) - SPAN + 1)}
+        stems = {stem(word) for word in found}
+        named = set(_TOKEN.findall(reply))
+        asked = content_stems(question) if question and _YES.search(reply) else frozenset()
+        leaking: list[int] = []
+        rules: list[str] = []
+        for index in sorted(hidden):
+            broken = [rule for text in self._texts[index] for rule in self._broken(text, runs, stems, named, asked)]
+            if broken:
+                leaking.append(index)
+                rules += broken
+        return LeakCheck(tuple(leaking), tuple(dict.fromkeys(rules)))
+
+    def touches(self, text: str, hidden: Iterable[int]) -> bool:
+        """Whether a text comes near a hidden concern: two content words of it that nobody has said yet, or a leak.
+
+        For what the patient is given to talk about; a chance reply is judged by `check`.
+        """
+        hidden = tuple(hidden)
+        fresh = content_stems(text) - self._said
+        near = any(len(fresh & one.stems) >= 2 for index in hidden for one in self._texts[index])
+        return near or self.check(text, hidden).leaked
+
+    def _broken(
+        self, text: _Text, runs: set[tuple[str, ...]], stems: set[str], named: set[str], asked: frozenset[str]
+    ) -> Iterable[str]:
+        own = text.stems - self._said
+        for run in text.runs & runs:
+            if len({stem(word) for word in run} & own) >= 2:
+                yield "span"
+                break
+        both = len(own & stems)
+        if both >= FEWEST and both >= SHARE * len(own):
+            yield "words"
+        if (text.names & named) - self._named:
+            yield "name"
+        guessed = len(own & asked)
+        if guessed >= 2 and guessed >= GUESSED * len(own):
+            yield "affirmed"
+
+
+def says(reply: str, texts: Sequence[str]) -> bool:
+    """Whether a reply puts one of the texts into words, judged by the content words that it shares with it."""
+    stems = content_stems(reply)
+    parts = [content_stems(text) for text in texts]
+    return any(part and len(part & stems) >= VOICED * len(part) for part in parts)
+
+
+def _taken_apart(text: str) -> _Text:
+    names = frozenset(name for name in _NAME.findall(text) if len(name) > 1)
+    return _Text(frozenset(spans(text, SPAN)), content_stems(text), names)

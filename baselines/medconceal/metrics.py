@@ -1,0 +1,294 @@
+"""The numbers of MedConceal from judged episodes: each as a ratio of sums over cases (S7, MC-G36 to MC-G43).
+
+A `Measure` keeps the numerator and denominator of every case, so that the same object gives the micro value of the
+paper's Tables 1-4, the case mean of its Tables 7-11, and their intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Literal
+
+from baselines.medconceal.judgement import STYLES, Judged
+from baselines.medconceal.matching import Pair, coarse_hits, match
+from baselines.medconceal.policy import META_PROBE
+from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
+from baselines.medlaybench_v.readability import measure as readability
+from baselines.results.statistics import Interval, bootstrap_ratios
+from loaders.errors import InputError
+from loaders.medconceal import Task
+
+Direction = Literal["up", "down", "none"]
+EARLY = 5
+"""Clinician turns that Early Open looks at (MC-G42)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number over episodes: sum of `over` by sum of `under`; one that has no part in it has `under` 0.
+
+    `empty` is the value where none has a part, None where there is none then. `cases` are the cases of the episodes:
+    repetitions of a case are drawn together. Empty: every episode is a case of its own.
+    """
+
+    name: str
+    unit: str
+    direction: Direction
+    over: tuple[float, ...]
+    under: tuple[float, ...]
+    empty: float | None = None
+    note: str = ""
+    cases: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The micro value: ratio of the two sums."""
+        total = sum(self.under)
+        return sum(self.over) / total if total else self.empty
+
+    @property
+    def by_case(self) -> list[float]:
+        """The value of each case, 0 where a case has no part in it (MC-G38)."""
+        return [over / under if under else 0.0 for over, under in zip(self.over, self.under, strict=True)]
+
+    @property
+    def case_mean(self) -> float:
+        """The mean of the values of the cases, as in Tables 7 to 11."""
+        return fmean(self.by_case)
+
+    def interval(self, *, resamples: int = 10_000, seed: int = 0) -> Interval | None:
+        """Percentile interval of the micro value over cases; None where too few cases have a part in it."""
+        cases = self.cases or tuple(map(str, range(len(self.under))))
+        if self.value is None or not any(self.under) or len(set(cases)) < 2:
+            return None
+        try:
+            found = bootstrap_ratios(self.over, self.under, resamples=resamples, seed=seed, clusters=cases).interval()[
+                0
+            ]
+        except InputError:  # most resamples hold no case with a part in it
+            return None
+        return float(found[0]), float(found[1])
+
+
+def measures(judged: Sequence[Judged]) -> list[Measure]:
+    """All numbers of a run, whose episodes are of one task, in the order of the paper's tables.
+
+    Raises InputError without an episode, and for episodes of two tasks.
+    """
+    tasks = {one.episode.task for one in judged}
+    if len(tasks) != 1:
+        raise InputError("episodes", found=f"{len(judged)} of {len(tasks)} tasks", expected="one or more, of one task")
+    task = tasks.pop()
+    found = _confirmation(judged) if task == "confirmation" else _intervention(judged)
+    cases = tuple(one.episode.case_id for one in judged)
+    return [replace(one, cases=cases) for one in (*found, *_conversation(judged), *_patient(judged))]
+
+
+# --- Confirmation -----------------------------------------------------------------------------------------------------
+
+
+def _confirmation(judged: Sequence[Judged]) -> list[Measure]:
+    """Table 1 with its diagnostics, then the dynamics of elicitation."""
+    episodes = [one.episode for one in judged]
+    gold = [len(episode.categories) for episode in episodes]
+    revealed = [len(_revealed(episode)) for episode in episodes]
+    submitted = [_submitted(episode) for episode in episodes]
+    coarse = [
+        coarse_hits((item.category for item in episode.findings.items), episode.categories) if episode.findings else 0
+        for episode in episodes
+    ]
+    accepted = [match(one.judgement.pairs or ()) for one in judged]
+    unjudged = sum(one.judgement.pairs is None for one in judged)
+    fine = [len(pairs) for pairs in accepted]
+    aware = [sum(pair.category_ok for pair in pairs) for pairs in accepted]
+    grounded = [_grounded(pairs, episode) for pairs, episode in zip(accepted, episodes, strict=True)]
+    ones = [1] * len(judged)
+    note = f"{unjudged} cases without a judgement of their findings count as no match" if unjudged else ""
+    blind = [int(bool(hits) and not shown) for hits, shown in zip(fine, revealed, strict=True)]
+    spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
+    return [
+        _rate("Reveal Rate", revealed, gold),
+        *precision_recall_f1("Coarse", coarse, submitted, gold),
+        *precision_recall_f1("Fine", fine, submitted, gold, note=note),
+        _rate("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
+        _rate("Reveal Rate (mean over cases)", spread, ones),
+        _rate("Category accuracy of matches", aware, fine),
+        *precision_recall_f1("Category-aware Fine", aware, submitted, gold, note=note),
+        _rate("Process-grounded Precision", grounded, submitted, empty=0.0, note=note),
+        _rate("Process-grounded Recall", grounded, revealed, empty=0.0, note=note),
+        *_dynamics(episodes, revealed, gold),
+    ]
+
+
+def precision_recall_f1(
+    name: str, hits: Sequence[float], submitted: Sequence[float], gold: Sequence[float], *, note: str = ""
+) -> list[Measure]:
+    """Micro precision, recall and F1 from counts by case; submitting nothing scores 0 (MC-G38)."""
+    twice = [2 * hit for hit in hits]
+    both = [given + of for given, of in zip(submitted, gold, strict=True)]
+    return [
+        _rate(f"{name} Precision", hits, submitted, empty=0.0, note=note),
+        _rate(f"{name} Recall", hits, gold, note=note),
+        _rate(f"{name} F1", twice, both, note=note),
+    ]
+
+
+def _grounded(pairs: Iterable[Pair], episode: Episode) -> int:
+    """Matches whose concern was revealed to the clinician in the process, and not only guessed."""
+    revealed = _revealed(episode)
+    return sum(pair.concern in revealed for pair in pairs)
+
+
+def _revealed(episode: Episode) -> set[int]:
+    return {concern for concern, state in enumerate(episode.states) if state >= REVEALED}
+
+
+def _submitted(episode: Episode) -> int:
+    """Findings that were submitted, those beyond the most that are kept included (MC-G36)."""
+    return len(episode.findings.items) + episode.findings.omitted if episode.findings else 0
+
+
+def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequence[int]) -> list[Measure]:
+    full = [int(shown == of) for shown, of in zip(revealed, gold, strict=True)]
+    last = [max((turn for turn in episode.reveal_turns if turn is not None), default=0) for episode in episodes]
+    ones = [1] * len(episodes)
+    turns = [len(episode.exchanges) for episode in episodes]
+    return [
+        _rate("Full reveal", full, ones),
+        _mean("Turn to full reveal", [turn * all_ for turn, all_ in zip(last, full, strict=True)], full, "turns"),
+        _mean("Turns per revealed concern", turns, revealed, "turns", "down"),
+    ]
+
+
+# --- Intervention -----------------------------------------------------------------------------------------------------
+
+
+def _intervention(judged: Sequence[Judged]) -> list[Measure]:
+    """Table 3. Timings are means over the successful cases only, in clinician turns from 1."""
+    episodes = [one.episode for one in judged]
+    ones = [1] * len(episodes)
+    success = [int(episode.states[episode.primary] == ADDRESSED) for episode in episodes]
+    revealed = [int(episode.states[episode.primary] >= REVEALED) for episode in episodes]
+    addressed = [episode.address_turns[episode.primary] or 0 for episode in episodes]
+    lag = [
+        (episode.address_turns[episode.primary] or 0) - (episode.reveal_turns[episode.primary] or 0) if won else 0
+        for episode, won in zip(episodes, success, strict=True)
+    ]
+    return [
+        _rate("Success", success, ones),
+        _rate("Reveal Rate", revealed, ones),
+        _mean("Turn-to-Address", addressed, success, "turns", "down"),
+        _mean("Reveal-to-Address", lag, success, "turns", "down"),
+    ]
+
+
+# --- The conversation -------------------------------------------------------------------------------------------------
+
+
+def _conversation(judged: Sequence[Judged]) -> list[Measure]:
+    """Tables 2, 4 and 6, and the probes."""
+    episodes = [one.episode for one in judged]
+    ones = [1] * len(episodes)
+    turns = [len(episode.exchanges) for episode in episodes]
+    probes = [sum(one.evaluation.intent == META_PROBE for one in episode.exchanges) for episode in episodes]
+    blocked = [sum(exchange.blocked for exchange in episode.exchanges) for episode in episodes]
+    said = [
+        [exchange.clinician for exchange in episode.exchanges if exchange.clinician.strip()] for episode in episodes
+    ]
+    spoke = [int(bool(texts)) for texts in said]
+    words = [fmean(len(text.split()) for text in texts) if texts else 0.0 for texts in said]
+    ease = readability([" ".join(texts) for texts in said])["FRE"].tolist()
+    early = [_open_share(one, EARLY) for one in judged]
+    every = [_open_share(one, None) for one in judged]
+    return [
+        *_style(judged),
+        _known("Early Open", early, "proportion"),
+        _known("Open", every, "proportion"),
+        _mean("Readability", [score * had for score, had in zip(ease, spoke, strict=True)], spoke, "score", "up"),
+        _mean("Word/Turn", words, spoke, "words"),
+        _rate("Meta-Probe", probes, turns, "down"),
+        _rate("Blocked turns", blocked, turns, "none"),
+        _mean("Average dialogue length", turns, ones, "turns"),
+    ]
+
+
+def _style(judged: Sequence[Judged]) -> list[Measure]:
+    task: Task = judged[0].episode.task
+    found = []
+    for name in STYLES[task]:
+        scores = [None if one.judgement.style is None else float(one.judgement.style[name]) for one in judged]
+        found.append(_known(name, scores, "judge 0-2"))
+    if task == "confirmation":
+        counts: tuple[tuple[str, Callable[[Judged], tuple[str, ...] | None]], ...] = (
+            ("Values Det.", lambda one: one.judgement.expressed),
+            ("Values recognised by the clinician", lambda one: one.judgement.recognised),
+        )
+        for name, pick in counts:
+            lists = [pick(one) for one in judged]
+            numbers = [None if values is None else float(len(values)) for values in lists]
+            found.append(_known(name, numbers, "value categories (0-5)"))
+    return found
+
+
+def _open_share(judged: Judged, first: int | None) -> float | None:
+    """Share of open turns among the first ones; None where no label was had or nobody spoke."""
+    labels = judged.judgement.openness
+    if not labels:
+        return None
+    labels = labels[:first]
+    return sum(label == "open" for label in labels) / len(labels)
+
+
+def _patient(judged: Sequence[Judged]) -> list[Measure]:
+    """How well the patient kept quiet: not in the paper, and without it no reveal rate can be trusted (MC-G24)."""
+    episodes = [one.episode for one in judged]
+    replies = [len(episode.exchanges) for episode in episodes]
+    leaks = [episode.leaks for episode in episodes]
+    neutral = [sum(exchange.source == "neutral" for exchange in episode.exchanges) for episode in episodes]
+    note = "drafts that were caught; none of them was sent"
+    return [
+        _rate("Leaking drafts of the patient", leaks, replies, "down", note=note),
+        _rate("Neutral replies after two leaks", neutral, replies, "down"),
+    ]
+
+
+def curve(episodes: Sequence[Episode], *, addressed: bool = False) -> list[float]:
+    """Figure 2: after each turn, the share of concerns revealed so far (confirmation) or of cases whose primary concern
+    was revealed or, with `addressed`, addressed (intervention). As many values as the longest turn limit."""
+    last = max(episode.turn_limit for episode in episodes)
+    turns: list[int | None] = []
+    for episode in episodes:
+        of = episode.address_turns if addressed else episode.reveal_turns
+        turns += of if episode.task == "confirmation" else (of[episode.primary],)
+    return [sum(turn is not None and turn <= now for turn in turns) / len(turns) for now in range(1, last + 1)]
+
+
+# --- Making measures --------------------------------------------------------------------------------------------------
+
+
+def _rate(
+    name: str,
+    over: Sequence[float],
+    under: Sequence[float],
+    direction: Direction = "up",
+    *,
+    empty: float | None = None,
+    note: str = "",
+) -> Measure:
+    return Measure(name, "proportion", direction, tuple(over), tuple(under), empty, note)
+
+
+def _mean(
+    name: str, over: Sequence[float], under: Sequence[float], unit: str, direction: Direction = "none"
+) -> Measure:
+    return Measure(name, unit, direction, tuple(over), tuple(under))
+
+
+def _known(name: str, values: Sequence[float | None], unit: str) -> Measure:
+    """The mean over the cases that have a value."""
+    missing = sum(value is None for value in values)
+    note = f"{missing} of {len(values)} dialogues without a judgement are left out" if missing else ""
+    over = tuple(0.0 if value is None else value for value in values)
+    return Measure(name, unit, "up", over, tuple(0 if value is None else 1 for value in values), None, note)

@@ -1,0 +1,104 @@
+"""The patient's words without a model: fixed sentences around what may be said. Deterministic and offline.
+
+The same `View`, the same words. Sentences alternate with the turn, so that a dialogue does not read like one reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from baselines.medconceal.patient import View
+
+_LONGEST_STATEMENT = 24  # words of each disclosure; two of them and an opening stay below 60
+_LONGEST_FACT = 20
+
+_NEUTRAL = (
+    "I am not sure what to say to that.",
+    "I would rather not go into that now.",
+    "Hm. I do not really know.",
+    "It is hard to say.",
+    "Okay.",
+)
+_OPEN_UP = (
+    "There is something I have not told anyone.",
+    "To be honest with you:",
+    "Since you ask like that, I will tell you.",
+    "All right, I will say it.",
+)
+_AND = ("And there is this too:", "And one more thing:")
+_RESIST = (
+    "I hear you, but I am not there yet.",
+    "I still see it my way.",
+    "That may be, but I am not convinced.",
+)
+_QUESTIONS = (
+    "What exactly would that change for me?",
+    "How can you be sure that it is right for me?",
+    "And what would happen if I waited?",
+    "What would you do about the thing that bothers me?",
+)
+_ACCEPT = (
+    "That helps, thank you. Then let us do it that way:",
+    "I feel better about it now. I will go along with the plan:",
+)
+
+
+def reply(view: View) -> str:
+    """What the patient says."""
+    if view.phase == "accepting":
+        return f"{_turned(_ACCEPT, view)} {_lower(_short(view.plan or 'as you said', _LONGEST_FACT))}"
+    parts: list[str] = []
+    if view.disclose:
+        parts.append(_turned(_OPEN_UP, view))
+        for number, texts in enumerate(view.disclose):
+            parts += [_turned(_AND, view)] if number else []
+            parts.append(_sentence(_short(texts[0], _LONGEST_STATEMENT)))
+    else:
+        parts.append(_answer(view))
+    if view.ask_back:
+        parts.append(_turned(_QUESTIONS, view))
+    return " ".join(parts)
+
+
+def neutral(view: View) -> Sequence[str]:
+    """Replies that mean nothing, the one for this turn first."""
+    at = view.turn % len(_NEUTRAL)
+    return (*_NEUTRAL[at:], *_NEUTRAL[:at])
+
+
+def _answer(view: View) -> str:
+    if view.turn == 1:
+        reason = dict(view.facts).get("Reason for the encounter", "")
+        opening = f"Hello, doctor. {_sentence(_short(reason, _LONGEST_FACT))}"
+        return f"{opening} {_wish(view)}" if view.phase == "resisting" else opening
+    if view.background:
+        return f"In short: {_lower(_sentence(_short(view.background, _LONGEST_FACT)))}"
+    if view.hint:
+        return _sentence(view.hint)
+    if view.phase == "resisting":
+        return f"{_turned(_RESIST, view)} {_wish(view)}"
+    return neutral(view)[0]
+
+
+def _wish(view: View) -> str:
+    return f"What I want is still the same: {_lower(_sentence(_short(view.preference or '', _LONGEST_FACT)))}"
+
+
+def _turned(sentences: Sequence[str], view: View) -> str:
+    return sentences[view.turn % len(sentences)]
+
+
+def _short(text: str, most: int) -> str:
+    found = text.split()
+    return " ".join(found) if len(found) <= most else " ".join(found[:most]).rstrip(",;:") + "…"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "…", '"', "”")) else text + "."
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text

@@ -1,0 +1,225 @@
+"""The turn evaluator: a clinician's turn -> intent, ten features, and whether it answers the patient's question.
+
+    evaluation = await evaluate(ask, prompts, turn, window, pending)     # by a chat model
+    evaluation = rules.evaluate(turn, pending)                           # by rules, offline
+
+One table of features, `RUBRIC`, is behind the prompt, the rules and the documents. The model sees the turn, the last
+three clinician turns and the pending question, and no other word of the patient (Appendix F.1, MC-G19); it never sees a
+concern. An answer that does not fit the schema is asked for again, and after the last try the rules speak and the
+record says so (MC-G21).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from baselines.dialogue.game import Ask
+from baselines.medconceal import rules
+from baselines.medconceal.policy import META_PROBE
+from baselines.medconceal.probes import label_probe
+from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
+from baselines.medconceal.untrusted import fenced, only_object
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
+
+ATTEMPTS = 3
+WINDOW = 3
+MAX_TOKENS = 700
+_PATIENCE = 2  # turns that a question of the patient stays pending (MC-G20)
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One row of Table 13: what a feature is called, where it comes from, and when a turn has it."""
+
+    key: str
+    name: str
+    framework: str
+    high: str
+
+
+RUBRIC = (
+    Criterion("DG", "data gathering", "RIAS", "asks for medically relevant facts or clarifies them"),
+    Criterion("ER", "emotional responsiveness", "RIAS", "names, accepts or validates what the patient feels"),
+    Criterion("PA", "partnership", "RIAS", "asks what the patient prefers and shares the decision"),
+    Criterion("CE", "concern elicitation", "VR-CoDES", "invites the patient to say what worries them"),
+    Criterion("SP", "space provision", "VR-CoDES", "leaves room for a long answer and does not cut it off"),
+    Criterion("NS", "necessity support", "NCF", "gives reasons why the plan is needed or does good"),
+    Criterion("CM", "concern mitigation", "NCF", "takes up one particular barrier, risk or belief and deals with it"),
+    Criterion("PS", "plan and safety net", "task", "gives concrete steps, what to watch for, when to come back"),
+    Criterion(
+        "PQC", "pending question", "task", "answers the patient's last clarifying question; 0.5 if there is none"
+    ),
+    Criterion("MR", "meta-probe risk", "task", "asks in category labels or works off a list instead of talking"),
+)
+
+INTENTS = {
+    "rapport": "greets, thanks, makes contact",
+    "data_gathering": "asks for facts of the illness, its history or its treatment",
+    "open_elicitation": "invites the patient to tell what worries or matters to them",
+    "emotional_support": "responds to a feeling",
+    "partnership": "asks for preferences, decides together",
+    "education_necessity": "explains why something is needed",
+    "concern_mitigation": "deals with a worry, a belief or a barrier",
+    "plan_safety_net": "sets out steps and warning signs",
+    "answer_pending": "answers the question that the patient asked",
+    "closing": "ends the conversation",
+    META_PROBE: "asks for concerns by the names of categories, or for what the patient is hiding",
+    "other": "none of these",
+}
+"""The intents and what they mean; the paper names only the meta-category probe (MC-G18)."""
+
+
+def feature_table() -> str:
+    """The rubric as lines of a prompt or a page."""
+    return "\n".join(f"- {one.key} ({one.name}): high when the turn {one.high}." for one in RUBRIC)
+
+
+def intent_table() -> str:
+    """The intents as lines of a prompt or a page."""
+    return "\n".join(f"- {name}: {meaning}." for name, meaning in INTENTS.items())
+
+
+def _numbers(names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: {"type": "number"} for name in names},
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "intent": {"type": "string", "enum": list(INTENTS)},
+        "intent_probabilities": _numbers(list(INTENTS)),
+        "pending_covered": {"type": "boolean"},
+        "empathy": {"type": "number"},
+        "features": _numbers(FEATURES),
+    },
+    "required": ["intent", "intent_probabilities", "pending_covered", "empathy", "features"],
+    "additionalProperties": False,
+}
+
+
+async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str], pending: str | None) -> TurnEvaluation:
+    """What the role `evaluator` says of a turn, or the rules after three answers that cannot be used.
+
+    `turn` and `window` are as the patient hears them (`untrusted.heard`). A turn without a word is not asked about.
+    """
+    if not turn.strip():
+        return rules.evaluate(turn, pending)
+    system = prompts.fill("evaluator", {"features": feature_table(), "intents": intent_table()})
+    parts = [fenced("earlier_turn", earlier) for earlier in window[-WINDOW:]]
+    parts += [fenced("pending_question", pending)] if pending else []
+    parts += [fenced("turn_to_rate", turn), "Rate turn_to_rate. Answer with the JSON object alone."]
+    messages = [Message("system", system), Message("user", "\n\n".join(parts))]
+    for attempt in range(ATTEMPTS):
+        answer = await ask(
+            "evaluator", messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=SCHEMA, attempt=attempt
+        )
+        found = only_object(answer.text, lambda found: parse(found, pending=pending is not None))
+        if found is not None:
+            return _with(found, label_probe=label_probe(turn), attempts=attempt + 1)
+    return rules.evaluate(turn, pending, obtained="rules_after_failure", attempts=ATTEMPTS)
+
+
+def _with(found: TurnEvaluation, *, label_probe: bool, attempts: int) -> TurnEvaluation:
+    return TurnEvaluation(
+        intent=found.intent,
+        intent_probabilities=found.intent_probabilities,
+        features=found.features,
+        pending_covered=found.pending_covered,
+        empathy=found.empathy,
+        label_probe=label_probe,
+        obtained="model",
+        attempts=attempts,
+    )
+
+
+def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation | None:
+    """The evaluation in a JSON object, None where it does not fit `SCHEMA`.
+
+    Numbers must lie in [0, 1] and go to the nearest quarter, the scale of the prompt (MC-G21); probabilities are
+    brought to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
+    """
+    intent, features, given = found.get("intent"), found.get("features"), found.get("intent_probabilities")
+    if intent not in INTENTS or not isinstance(features, dict) or not isinstance(given, dict):
+        return None
+    if set(given) - set(INTENTS) or not all(_share(p) for p in given.values()) or sum(given.values()) <= 0:
+        return None
+    if set(features) != set(FEATURES) or not all(_share(value) for value in features.values()):
+        return None
+    if not isinstance(found.get("pending_covered"), bool) or not _share(found.get("empathy")):
+        return None
+    quarters = {key: _quarter(features[key]) for key in FEATURES}
+    if not pending:
+        quarters["PQC"] = 0.5
+    total = sum(given.values())
+    return TurnEvaluation(
+        intent=intent,
+        intent_probabilities={name: given.get(name, 0) / total for name in INTENTS},
+        features=Features(**quarters),
+        pending_covered=found["pending_covered"] if pending else None,
+        empathy=float(found["empathy"]),
+        label_probe=False,
+        obtained="model",
+        attempts=1,
+    )
+
+
+def _share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _quarter(value: float) -> float:
+    return math.floor(4 * value + 0.5) / 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The patient's open question, and how many clinician turns have gone by without an answer."""
+
+    question: str
+    unanswered: int = 0
+
+
+_ENDS = re.compile(r"(?<=[.!?…])\s+|\n+")
+# Questions that ask for nothing: manners, tags, a question handed back.
+_SOCIAL = re.compile(
+    r"\b(?:how are you|how do you do|you know|isn't it|right|okay|ok|can you hear me|are you there)\?\W*$",
+    re.IGNORECASE,
+)
+
+
+def clarifying_question(reply: str) -> str | None:
+    """The last sentence of a reply that asks the clinician something, None where there is none.
+
+    >>> clarifying_question("I am not sure. Would I need to stop driving? It is far.")
+    'Would I need to stop driving?'
+    >>> clarifying_question("It hurts, you know?") is None
+    True
+    """
+    for sentence in reversed(_ENDS.split(reply)):
+        text = sentence.strip()
+        if text.rstrip("\"'”’)").endswith("?") and len(text.split()) >= 3 and not _SOCIAL.search(text):
+            return text
+    return None
+
+
+def next_pending(pending: Pending | None, evaluation: TurnEvaluation, reply: str) -> Pending | None:
+    """The question that is open after a turn and the reply to it (MC-G20).
+
+    A question goes when PQC reaches 0.5, after two turns, or when the patient asks another one.
+    """
+    if question := clarifying_question(reply):
+        return Pending(question)
+    if pending is None or evaluation.features.PQC >= 0.5:
+        return None
+    waited = Pending(pending.question, pending.unanswered + 1)
+    return waited if waited.unanswered < _PATIENCE else None

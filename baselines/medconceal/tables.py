@@ -1,0 +1,103 @@
+"""MedConceal's Tables 1 to 4 and 6 and Figure 2 for one run: one clinician, one task, one setting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from baselines.medconceal.judgement import STYLES, Judged
+from baselines.medconceal.metrics import Measure, curve, measures
+from baselines.medconceal.record import Episode
+from baselines.results.run import Result, RunRecord
+from loaders.errors import InputError
+from loaders.medconceal import Task
+
+PAPER = "MedConceal"
+GROUPS: dict[Task, str] = {"confirmation": "Task 1 confirmation", "intervention": "Task 2 intervention"}
+CURVES = "figure-2.json"
+"""Name of the file of a run folder that holds `curves`."""
+
+# The end of a model's name -> the paper's label.
+_CLINICIANS = {
+    "qwen3.5-9b": "Qwen-3.5-9B",
+    "claude-sonnet-4-5": "Claude Sonnet 4.5",
+    "gpt-5.2": "GPT-5.2",
+    "doctor-r1": "Doctor-R1",
+    "llama3-openbiollm-8b": "Llama3-OpenBioLLM-8B",
+}
+_DATED = re.compile(r"-\d{8}$|-\d{4}-\d{2}-\d{2}$")
+
+_CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Open", "Open", "Readability", "Word/Turn")
+_MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
+_TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
+_LENGTH = "Average dialogue length"
+
+
+def results(judged: Sequence[Judged], record: RunRecord, *, row: str, seed: int = 0) -> list[Result]:
+    """Every number of a run, with its counts and a bootstrap interval over cases.
+
+    Keys are those of the published tables, whose group names 300 cases: a number over fewer stands beside none of the
+    paper's. `row` names the clinician. Raises InputError for episodes of two tasks or settings.
+    """
+    episodes = [one.episode for one in judged]
+    settings = {setting_name(episode) for episode in episodes}
+    if len(settings) != 1:
+        raise InputError("episodes", found=f"settings {', '.join(sorted(settings))}", expected="one setting a run")
+    setting = settings.pop()
+    task = episodes[0].task
+    cases = len({episode.case_id for episode in episodes})
+    return [_result(one, task, setting, row, cases, record, seed) for one in measures(judged)]
+
+
+def clinician_name(model: str) -> str:
+    """The paper's label of a clinician model, whoever serves it; other models keep their name.
+
+    >>> clinician_name("anthropic/claude-sonnet-4-5-20250929"), clinician_name("scripted/expert")
+    ('Claude Sonnet 4.5', 'scripted/expert')
+    """
+    return _CLINICIANS.get(_DATED.sub("", model.rpartition("/")[2]).casefold(), model)
+
+
+def setting_name(episode: Episode) -> str:
+    """The setting as the paper's tables call it."""
+    if episode.mode == "transcript":
+        return "Transcripts"
+    return f"Adaptive ({episode.turn_limit}-turn cap)" if episode.mode == "adaptive" else f"{episode.turn_limit}-turn"
+
+
+def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, record: RunRecord, seed: int) -> Result:
+    if measure.name == _LENGTH:
+        table, group = "Table 6", GROUPS[task]
+    else:
+        talk = measure.name in _CONVERSATION or measure.name in STYLES[task]
+        table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} cases"
+    numerator, denominator = sum(measure.over), sum(measure.under)
+    counted = measure.unit == "proportion" and denominator > 0
+    value = measure.value
+    return Result(
+        paper=PAPER,
+        table=table,
+        row=row,
+        setting=setting,
+        column=measure.name,
+        split_or_group=group,
+        value=value,
+        unit=measure.unit,
+        direction=measure.direction,
+        note=measure.note or ("" if value is not None else "no case has a part in it"),
+        n=cases,
+        numerator=numerator if counted else None,
+        denominator=denominator if counted else None,
+        ci95=measure.interval(seed=seed),
+        record=record,
+    )
+
+
+def curves(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Figure 2: shares by turn, from turn 1."""
+    task = episodes[0].task
+    found = {"revealed": curve(episodes)}
+    if task == "intervention":
+        found["addressed"] = curve(episodes, addressed=True)
+    return {"task": task, "setting": setting_name(episodes[0]), "cases": len(episodes), "curves": found}

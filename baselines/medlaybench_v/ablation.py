@@ -1,0 +1,238 @@
+"""The ablation of the pipeline, from retrieval runs over its releases: MedLayBench-V's Tables 5 and A4 (Appendix E).
+
+    runs = read_runs([Path("runs/llm"), Path("runs/llm+cui"), Path("runs/scgr")], different_data=True)
+    results = evaluate(runs)
+
+A run is of one condition (`bedside build medlaybench-v --condition llm|llm+cui|scgr` made its release) and one model or
+more; each also holds the recall with expert captions, the fourth condition. Every number is R@k, the mean of both
+directions in one pool of all rows. Averages are over models: the paper's eight, else those that every condition has.
+
+Releases of different conditions differ in their lay captions, and must in nothing else. That is checked by what it
+shows in: the recall of each model with expert captions is the same in all runs, over the same number of rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from baselines.medlaybench_v.retrieval import EXPERT, METHODS, MODELS, model_means
+from baselines.results.comparison import Run
+from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord
+from loaders.errors import InputError
+
+PAPER, TABLE, PER_MODEL = "MedLayBench-V", "Table 5", "Table A4"
+SCGR, LLM_CUI, LLM = METHODS
+CONDITIONS = {"llm": LLM, "llm+cui": LLM_CUI, "scgr": SCGR, "expert": EXPERT}
+"""How a build names a condition -> how the tables name it, in their order."""
+
+_TEXT = "Text Sec 4.4"
+_R1 = "Average R@1 (I2T and T2I)"
+_Place = tuple[str, str]  # model, column
+
+
+def evaluate(runs: Sequence[Run]) -> list[Result]:
+    """Table A4 by condition and model, Table 5, each condition's share of the recall with expert captions.
+
+    The results belong to a run of their own, whose record names the runs behind it (`joined_record`).
+
+    Raises InputError, which names the folders, for a run without cells of Table A4, the same cell in two runs, runs
+    over different rows, expert captions, revisions of an encoder or (within a condition) releases, and for two
+    conditions over one release.
+    """
+    tables = [_read(run) for run in runs]
+    if not tables:
+        raise InputError("runs", found="none", expected="retrieval runs, one a condition or more")
+    _check_data(tables)
+    _check_expert(tables)
+    record = joined_record(runs, baseline="ablation")
+    cells = [replace(cell, record=record) for cell in _cells(tables)]
+    means = [*model_means(cells, record=record), *_own_means(cells, record)]
+    return [*cells, *means, *_shares(means, record)]
+
+
+def joined_record(runs: Sequence[Run], *, baseline: str) -> RunRecord:
+    """The record of a table made of several runs: their ids, all their models, a digest of all their data.
+
+    A stand-in among them makes the table one. Raises InputError for runs over different corpora or splits, and for a
+    model with two revisions.
+    """
+    first = runs[0]
+    revisions: dict[tuple[str, str], tuple[ModelUsed, Run]] = {}
+    for run in runs:
+        for name in ("corpus", "split"):
+            own, wanted = getattr(run.record.data, name), getattr(first.record.data, name)
+            if own != wanted:
+                raise _different(first, run, f"{name} {own}", f"{wanted}")
+        for model in run.record.models:
+            other, where = revisions.setdefault((model.role, model.name), (model, run))
+            if other.revision != model.revision:
+                raise _different(where, run, f"{model.name} at {model.revision}", f"{other.revision}")
+    digests = sorted({run.record.data.content_digest for run in runs})
+    data = DataUsed(
+        corpus=first.record.data.corpus,
+        split=first.record.data.split,
+        revision=" + ".join(sorted({run.record.data.revision or "" for run in runs} - {""})) or None,
+        content_digest=digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest(),
+    )
+    versions: dict[str, set[str]] = {}
+    for run in runs:
+        for package, version in run.record.versions.items():
+            versions.setdefault(package, set()).add(version)
+    reasons = {run.record.stand_in for run in runs if run.record.stand_in}
+    return RunRecord(
+        baseline=baseline,
+        data=data,
+        models=tuple(model for _, (model, _) in sorted(revisions.items())),
+        options={"runs": sorted(run.record.run_id for run in runs)},
+        versions={package: ", ".join(sorted(found)) for package, found in sorted(versions.items())},
+        stand_in="; ".join(sorted(reasons)) or None,
+    )
+
+
+# --- Reading and checking ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The cells of Table A4 in one run, by the tables' name of the condition, then by model and column."""
+
+    run: Run
+    conditions: Mapping[str, Mapping[_Place, Result]]
+
+    @property
+    def lay(self) -> list[str]:
+        return [condition for condition in self.conditions if condition != EXPERT]
+
+
+def _read(run: Run) -> _Table:
+    conditions: dict[str, dict[_Place, Result]] = {name: {} for name in CONDITIONS.values()}
+    for result in run.results:
+        if result.table == PER_MODEL and result.value is not None and result.setting in conditions:
+            conditions[result.setting][result.row, result.column] = result
+    found = {name: cells for name, cells in conditions.items() if cells}
+    if EXPERT not in found or len(found) == 1:
+        raise InputError(
+            run.folder,
+            found=f"a {run.record.baseline} run with {', '.join(found) or 'no'} cells of {PER_MODEL}",
+            expected="recall with lay and with expert captions, all rows in one pool",
+            do="Name runs of `bedside run retrieval`",
+        )
+    return _Table(run, found)
+
+
+def _check_data(tables: Sequence[_Table]) -> None:
+    releases: dict[str, _Table] = {}
+    for table in tables:
+        digest = table.run.record.data.content_digest
+        for condition in table.lay:
+            earlier = releases.setdefault(condition, table)
+            wanted = earlier.run.record.data.content_digest
+            if wanted != digest:
+                found = f"content {digest[:16]}… of {condition}"
+                raise _different(earlier.run, table.run, found, f"{wanted[:16]}…: one release a condition")
+    by_release: dict[str, tuple[str, _Table]] = {}
+    for condition, table in releases.items():
+        name, other = by_release.setdefault(table.run.record.data.content_digest, (condition, table))
+        if name != condition:
+            found = f"{name} and {condition} over the same release"
+            raise _different(other.run, table.run, found, "a release of its own for each condition")
+
+
+def _check_expert(tables: Sequence[_Table]) -> None:
+    rows: dict[str, tuple[int | None, _Table]] = {}
+    expert: dict[_Place, tuple[Result, _Table]] = {}
+    for table in tables:
+        for place, cell in table.conditions[EXPERT].items():
+            size, first = rows.setdefault(cell.split_or_group, (cell.n, table))
+            if size != cell.n:
+                raise _different(first.run, table.run, f"{cell.n} rows", f"{size}")
+            known, other = expert.setdefault(place, (cell, table))
+            if known.value != cell.value:
+                what = f"{place[1]} of {place[0]} with expert captions {cell.value}"
+                raise _different(other.run, table.run, what, f"{known.value}: the same images and expert captions")
+
+
+def _different(one: Run, other: Run, found: str, expected: str) -> InputError:
+    return InputError(
+        f"{one.folder} and {other.folder}",
+        found=found,
+        expected=f"{expected}, as in {one.folder}",
+        do="Name runs of the same encoders over the same rows, which differ in their lay captions only",
+    )
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+
+def _cells(tables: Sequence[_Table]) -> Iterator[Result]:
+    for condition in CONDITIONS.values():
+        found: dict[_Place, tuple[Result, Run]] = {}
+        for table in tables:
+            for place, cell in table.conditions.get(condition, {}).items():
+                _, earlier = found.setdefault(place, (cell, table.run))
+                if earlier is not table.run and condition != EXPERT:
+                    where = f"{earlier.folder} and {table.run.folder}"
+                    raise InputError(where, found=f"{condition} of {place[0]} in both", expected="each cell once")
+        order = [*MODELS, *sorted({model for model, _ in found} - set(MODELS))]
+        yield from (cell for model in order for (name, _), (cell, _) in found.items() if name == model)
+
+
+def _own_means(cells: Iterable[Result], record: RunRecord) -> Iterator[Result]:
+    """Means over the models that every condition has, unless these are the paper's eight."""
+    by_column: dict[tuple[str, str], dict[str, dict[str, Result]]] = {}
+    for cell in cells:
+        by_column.setdefault((cell.column, cell.split_or_group), {}).setdefault(cell.setting, {})[cell.row] = cell
+    for (column, split), by_condition in by_column.items():
+        shared = [
+            model for model in next(iter(by_condition.values())) if all(model in by for by in by_condition.values())
+        ]
+        if not shared or set(shared) == set(MODELS):
+            continue
+        for condition, by_model in by_condition.items():
+            values = [value for model in shared if (value := by_model[model].value) is not None]
+            yield Result(
+                paper=PAPER,
+                table=TABLE,
+                row=f"Mean of {len(shared)} models" if len(shared) > 1 else shared[0],
+                setting=condition,
+                column=column,
+                split_or_group=split,
+                value=sum(values) / len(values),
+                unit="percent",
+                direction="up",
+                note=f"of {', '.join(shared)}",
+                n=len(shared),
+                record=record,
+            )
+
+
+def _shares(means: Sequence[Result], record: RunRecord) -> Iterator[Result]:
+    """R@1 of each condition as a share of that with expert captions, and the two that the text prints."""
+    table = [mean for mean in means if mean.table == TABLE and mean.column == _R1]
+    expert = {mean.row: mean.value for mean in table if mean.setting == EXPERT}
+    for mean in table:
+        if mean.setting == EXPERT:
+            continue
+        whole = expert.get(mean.row)
+        value, note = None, mean.note
+        if whole == 0:
+            note = "not computed: the recall with expert captions is 0"
+        elif mean.value is not None and whole is not None:
+            value, note = 100 * mean.value / whole, ""
+        yield replace(
+            mean,
+            column="Share of Expert, R@1",
+            value=value,
+            note=note,
+            numerator=None if value is None else mean.value,
+            denominator=None if value is None else whole,
+        )
+        if mean.row == f"Mean of the {len(MODELS)} models":
+            said = replace(mean, table=_TEXT, row=mean.setting, setting="", split_or_group="", value=value, note=note)
+            if mean.setting == SCGR:
+                yield replace(said, column="Share of Expert performance restored")
+            if mean.setting == LLM:
+                drop = None if value is None else 100 - value
+                yield replace(said, column="Drop from Expert", value=drop, direction="down")

@@ -1,0 +1,427 @@
+"""Zero-shot captioning in two registers: a vision-language model describes images in clinical and in plain words.
+
+    pairs = read_pairs(load("medlaybench-v", "test"))
+    with AnswerStore(folder / "answers.sqlite") as store:
+        answers = describe(open_model("vllm/Qwen/Qwen2-VL-7B-Instruct"), store, pairs, read_prompts())
+    results = evaluate(pairs, answers)
+
+MedLayBench-V's Table A5 (Section 4.5, Appendix F): 1,000 test pairs, FKGL of what the model says and its BERTScore
+against the reference of the same register. The paper's delta mixes what the model can do with how hard each reference
+is, so every text is also scored against the other register's reference (ML-G28): where the reference is the same on
+both sides, only the prompt differs. Greedy, 64 tokens (ML-G27). The prompts are our own, so that a run on the paper's
+models shows how far its numbers depend on the wording.
+
+Cost: two requests an image, 2,000 for the table, of one image and some 50 words each, with up to 64 tokens back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+
+from baselines.medlaybench_v import readability
+from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
+from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord
+from baselines.results.statistics import Floats, bootstrap_means
+from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.images import clean_bytes
+from loaders.manifest import ContentDigest
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import Answer, ChatModel, Message
+from loaders.models.prompts import read_prompts as read_texts
+
+PAPER, TABLE = "MedLayBench-V", "Table A5"
+MAX_TOKENS = 64
+REGISTERS = {"Expert": "expert_caption", "Layman": "layman_caption"}
+PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
+
+CHECKPOINTS = {
+    "llava-med-v1.5-mistral-7b": "LLaVA-Med",
+    "medgemma-1.5-4b-it": "MedGemma 1.5",
+    "llava-1.5-7b-hf": "LLaVA-v1.5",
+    "Qwen2-VL-7B-Instruct": "Qwen2-VL",
+}
+"""How a model's name ends -> its row in Table A5. The paper names no checkpoints: these are our reading of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The chosen rows of one split in the order of their ids; `images` are the bytes of PNG or JPEG files.
+
+    `sample_seed` is the seed that they were drawn by, None for the first ones.
+    """
+
+    image_ids: tuple[str, ...]
+    images: tuple[bytes, ...]
+    references: Mapping[str, tuple[str, ...]]
+    articles: tuple[str, ...] | None
+    data: DataUsed
+    sample_seed: int | None
+
+    @property
+    def group(self) -> str:
+        """What Table A5 calls them: "1000 test pairs"."""
+        return f"{len(self.image_ids)} {self.data.split} pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a model said about every image, by register of the prompt, in the order of the pairs."""
+
+    by_register: Mapping[str, tuple[Answer, ...]]
+    model: str
+    stand_in: bool
+    client: str
+    prompts: Mapping[str, str]
+    max_tokens: int
+
+    def rows(self, pairs: Pairs) -> Iterator[dict[str, Any]]:
+        """A row a text, to keep beside the results: image_id, register of the prompt, text, stop."""
+        for register, answers in self.by_register.items():
+            for image_id, answer in zip(pairs.image_ids, answers, strict=True):
+                yield {"image_id": image_id, "register": register, "text": answer.text, "stop": answer.stop}
+
+
+def read_pairs(
+    rows: datasets.Dataset | Iterable[Mapping[str, Any]],
+    *,
+    n: int = 1000,
+    sample_seed: int | None = None,
+    data: DataUsed | None = None,
+) -> Pairs:
+    """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them where there are fewer.
+
+    Rows have image_id, split, both captions and an image: the bytes or path of a file, or the mapping that `datasets`
+    gives without decoding (a Dataset is read that way here). Images are made clean (loaders.images), and all are held
+    in memory. `data` says what the rows are; without it the record holds a digest of the chosen ones.
+
+    Raises InputError, which names the row, for a row without image, caption or id, an image that cannot be used, an id
+    twice; and for rows of several splits or fewer than two.
+    """
+    if n < 2:
+        raise InputError("n", found=str(n), expected="2 or more: one pair has no interval")
+    chosen = _choose(rows, n, sample_seed)
+    splits = sorted({str(row.get("split")) for row in chosen})
+    if len(splits) > 1:
+        raise InputError("rows", found=f"rows of {', '.join(splits)}", expected="one split")
+    if len(chosen) < 2:
+        raise InputError("rows", found=f"{len(chosen)} rows", expected="2 or more: one pair has no interval")
+    digest = ContentDigest()
+    images, references = [], []
+    for row in chosen:
+        name = str(row["image_id"])
+        references.append({register: _caption(row, column, name) for register, column in REGISTERS.items()})
+        images.append(_image(row.get("image"), name))
+        digest.update({"image_id": name, **references[-1], "image": hashlib.sha256(images[-1]).hexdigest()})
+    articles = [row.get("article_id") for row in chosen]
+    return Pairs(
+        image_ids=tuple(str(row["image_id"]) for row in chosen),
+        images=tuple(images),
+        references={register: tuple(row[register] for row in references) for register in REGISTERS},
+        articles=tuple(str(article) for article in articles) if all(articles) else None,
+        data=data or DataUsed("medlaybench-v", splits[0], None, digest.hexdigest()),
+        sample_seed=sample_seed,
+    )
+
+
+def read_prompts(folder: Path | None = None) -> dict[str, str]:
+    """The prompt of each register: the shipped text, or the file of the same name in `folder` where there is one.
+
+    Raises InputError for a missing folder, a folder without any of the files, an empty file, text that is not UTF-8.
+    """
+    known: dict[str, frozenset[str]] = dict.fromkeys(PROMPTS.values(), frozenset())
+    found = read_texts(Path(__file__).parent / "prompts", known, folder)
+    return {register: " ".join(found.texts[name].split()) for register, name in PROMPTS.items()}
+
+
+def describe(
+    model: ChatModel,
+    store: AnswerStore,
+    pairs: Pairs,
+    prompts: Mapping[str, str],
+    *,
+    max_tokens: int = MAX_TOKENS,
+    concurrency: int = 16,
+    progress: Callable[[int, int], None] | None = None,
+) -> Answers:
+    """What the model says of every image, asked through the store, `concurrency` requests at a time.
+
+    `prompts` are those of `read_prompts`. `progress` is told how many of the answers are there, and how many there will
+    be. Raises ModelError when the model goes away and KeyboardInterrupt on Ctrl-C, both with a message that says what
+    is kept: answers that were paid for stay in the store, and the same call asks for the others only.
+    """
+    jobs = [(register, place) for place in range(len(pairs.images)) for register in REGISTERS]
+    done = 0
+
+    async def ask(job: tuple[str, int]) -> Answer:
+        nonlocal done
+        register, place = job
+        message = Message("user", prompts[register], (pairs.images[place],))
+        answer = await store.ask(model, [message], temperature=0, max_tokens=max_tokens)
+        done += 1
+        return answer
+
+    try:
+        found = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
+    except ModelError as error:
+        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}: the same command asks for the others only"
+        do = f"{error.do}. {kept}" if error.do else kept
+        raise ModelError(error.where, found=error.found, expected=error.expected, do=do) from error
+    except KeyboardInterrupt:
+        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; the same command continues from there"
+        raise KeyboardInterrupt(f"Stopped. {kept}") from None
+    by_register = {
+        register: tuple(answer for (asked, _), answer in zip(jobs, found, strict=True) if asked == register)
+        for register in REGISTERS
+    }
+    client = model.identity["client"]
+    return Answers(by_register, model.name, model.stand_in, client, dict(prompts), max_tokens)
+
+
+def evaluate(
+    pairs: Pairs,
+    answers: Answers,
+    *,
+    label: str | None = None,
+    stand_in: str | None = None,
+    bertscore: Metric = METRICS["BERTScore"],
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Result]:
+    """The model's row of Table A5, both cross-register scores, the control deltas, and what the model failed to say.
+
+    `label` names the row; by default it is the paper's for one of CHECKPOINTS, else the model's name. `stand_in` is the
+    reason why the data make no reproduction, if there is one; a scripted model is one by itself. Empty answers score 0
+    by BERTScore; texts without a word have no FKGL and are left out of its mean, whose n says how many remain. ci95 is
+    the percentile interval of `resamples` bootstrap means over pairs, or articles where every row has one. What needs a
+    package or weights that are not here has no value, and a note that says what is missing.
+    """
+    for register in REGISTERS:
+        if len(answers.by_register[register]) != len(pairs.image_ids):
+            raise InputError(
+                f"answers to the {register} prompt",
+                found=str(len(answers.by_register[register])),
+                expected=f"{len(pairs.image_ids)}, one a pair",
+            )
+    texts = {register: [answer.text.strip() for answer in given] for register, given in answers.by_register.items()}
+    fkgl, fkgl_missing = _fkgl(texts)
+    scores, scores_missing = _scores(texts, pairs, bertscore)
+    reasons = [stand_in, f"scripted captioner {answers.model}" if answers.stand_in else None]
+    record = RunRecord(
+        baseline="captioning",
+        data=pairs.data,
+        models=(ModelUsed("captioner", answers.model), *(scores.models if scores else ())),
+        options={
+            "pairs": len(pairs.image_ids),
+            "chosen": "first by image_id" if pairs.sample_seed is None else "sampled",
+            "temperature": 0,
+            "max_tokens": answers.max_tokens,
+            "resamples": resamples,
+            "resampled": "articles" if pairs.articles else "pairs",
+        },
+        prompts={PROMPTS[name]: hashlib.sha256(text.encode()).hexdigest() for name, text in answers.prompts.items()},
+        seeds={"bootstrap": seed} | ({} if pairs.sample_seed is None else {"sample": pairs.sample_seed}),
+        versions=_versions(answers, fkgl is not None, scores),
+        stand_in="; ".join(reason for reason in reasons if reason) or None,
+        input_tokens=_tokens(answers, "input_tokens"),
+        output_tokens=_tokens(answers, "output_tokens"),
+    )
+    cells = _Cells(label or _row(answers.model), pairs, record, resamples, seed)
+    return [
+        *_bertscore_cells(cells, scores, scores_missing, texts),
+        *_fkgl_cells(cells, fkgl, fkgl_missing, texts),
+        *_failures(cells, answers),
+    ]
+
+
+# --- Rows -------------------------------------------------------------------------------------------------------------
+
+
+def _choose(
+    rows: datasets.Dataset | Iterable[Mapping[str, Any]], n: int, sample_seed: int | None
+) -> list[Mapping[str, Any]]:
+    if isinstance(rows, datasets.Dataset):
+        ids = list(rows["image_id"])
+        rows = rows.cast_column("image", datasets.Image(decode=False))
+    else:
+        rows = list(rows)
+        ids = [row.get("image_id") for row in rows]
+    places: dict[str, int] = {}
+    for place, image_id in enumerate(ids):
+        if not image_id:
+            raise InputError(f"row {place + 1}", found="no image_id", expected="an id in every row")
+        if str(image_id) in places:
+            raise InputError(str(image_id), found="the id of two rows", expected="each id once")
+        places[str(image_id)] = place
+    order = sorted(places)
+    if sample_seed is not None:
+        order = sorted(random.Random(sample_seed).sample(order, min(n, len(order))))
+    return [rows[places[image_id]] for image_id in order[:n]]
+
+
+def _caption(row: Mapping[str, Any], column: str, name: str) -> str:
+    caption = row.get(column)
+    if not isinstance(caption, str) or not caption.strip():
+        raise InputError(name, found=f"no {column}", expected="a text")
+    return caption
+
+
+def _image(image: Any, name: str) -> bytes:
+    if isinstance(image, Mapping):
+        image = image.get("bytes") or image.get("path")
+    if not image:
+        raise InputError(
+            name, found="no image", expected="an image to describe", do="Build the release with its images, or load it"
+        )
+    if not isinstance(image, bytes | str | Path):
+        kind = type(image).__name__
+        raise InputError(name, found=f"an image of type {kind}", expected="the bytes or the path of a file")
+    return clean_bytes(image, name=name)[0]
+
+
+# --- Scores -----------------------------------------------------------------------------------------------------------
+
+
+def _fkgl(texts: Mapping[str, list[str]]) -> tuple[dict[str, Floats] | None, str]:
+    try:
+        return {register: readability.measure(given)["FKGL"] for register, given in texts.items()}, ""
+    except MissingExtra as problem:
+        return None, f"not computed: {problem}"
+
+
+def _scores(texts: Mapping[str, list[str]], pairs: Pairs, bertscore: Metric) -> tuple[Scores | None, str]:
+    """Values of all four combinations one after another, prompt by prompt: the weights are loaded once a call."""
+    hypotheses = [text for prompt in REGISTERS for _ in REGISTERS for text in texts[prompt]]
+    references = [text for _ in REGISTERS for reference in REGISTERS for text in pairs.references[reference]]
+    try:
+        return bertscore(hypotheses, references), ""
+    except (MissingExtra, ModelError) as problem:
+        return None, f"not computed: {problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Makes results of one model's row."""
+
+    row: str
+    pairs: Pairs
+    record: RunRecord
+    resamples: int
+    seed: int
+
+    def cell(self, setting: str, column: str, unit: str, direction: Direction, **number: Any) -> Result:
+        number.setdefault("n", len(self.pairs.image_ids))
+        return Result(
+            paper=PAPER, table=TABLE, row=self.row, setting=setting, column=column, split_or_group=self.pairs.group,
+            unit=unit, direction=direction, record=self.record, **number,
+        )  # fmt: skip
+
+    def means(self, values: Floats, used: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+        """Value and ci95 of the mean of each column of values (n, m), over the pairs numbered in `used`."""
+        articles = self.pairs.articles
+        if articles is not None and used is not None:
+            articles = tuple(articles[place] for place in used)
+        boot = bootstrap_means(values, resamples=self.resamples, seed=self.seed, clusters=articles)
+        for mean, (low, high) in zip(boot.estimates.tolist(), boot.interval().tolist(), strict=True):
+            yield {"value": mean, "ci95": (low, high)}
+
+
+def _bertscore_cells(
+    cells: _Cells, scores: Scores | None, missing: str, texts: Mapping[str, list[str]]
+) -> Iterator[Result]:
+    delta = "BERTScore delta (Expert - Layman)"
+    control = "BERTScore delta (Expert prompt - Layman prompt)"
+    keys: list[tuple[str, str, str, Direction, str]] = []
+    for prompt in REGISTERS:
+        empty = sum(not text for text in texts[prompt])
+        note = f"{empty} empty answers score 0" if empty else ""
+        for reference in REGISTERS:
+            also = "" if prompt == reference else "not in the paper"
+            keys.append((f"{prompt} prompt vs {reference} reference", "BERTScore", "percent", "up",
+                         "; ".join(filter(None, (also, note)))))  # fmt: skip
+    keys.append(("difference", delta, "percentage points", "none", "each prompt against its own register's reference"))
+    for reference in REGISTERS:
+        note = "not in the paper: one reference for both prompts"
+        keys.append((f"{reference} reference", control, "percentage points", "none", note))
+    if scores is None:
+        for setting, column, unit, direction, _ in keys:
+            yield cells.cell(setting, column, unit, direction, value=None, note=missing)
+        return
+    both = scores.values.reshape(4, -1)  # prompt by prompt, reference by reference
+    table = np.vstack([both, both[0] - both[3], both[0] - both[2], both[1] - both[3]]).T
+    for (setting, column, unit, direction, note), number in zip(keys, cells.means(table), strict=True):
+        yield cells.cell(setting, column, unit, direction, note=note, **number)
+
+
+def _fkgl_cells(
+    cells: _Cells, fkgl: dict[str, Floats] | None, missing: str, texts: Mapping[str, list[str]]
+) -> Iterator[Result]:
+    worded = {
+        register: [place for place, text in enumerate(given) if readability.has_word(text)]
+        for register, given in texts.items()
+    }
+    in_both = sorted(set(worded["Expert"]) & set(worded["Layman"]))
+    parts: list[tuple[str, str, Direction, list[int], str]] = [
+        ("Expert prompt", "FKGL", "none", worded["Expert"], ""),
+        ("Layman prompt", "FKGL", "down", worded["Layman"], ""),
+        ("difference", "FKGL delta (Expert - Layman)", "none", in_both, "not in the paper"),
+    ]
+    for setting, column, direction, used, about in parts:
+        if fkgl is None or not used:
+            why = missing or "not computed: no answer holds a word"
+            yield cells.cell(setting, column, "grade", direction, value=None, note=why, n=len(used))
+            continue
+        expert, layman = fkgl["Expert"][used], fkgl["Layman"][used]
+        values = {"Expert prompt": expert, "Layman prompt": layman, "difference": expert - layman}[setting]
+        (number,) = cells.means(values, used)
+        left_out = len(cells.pairs.image_ids) - len(used)
+        note = "; ".join(filter(None, (about, f"{left_out} without a word left out" if left_out else "")))
+        yield cells.cell(setting, column, "grade", direction, n=len(used), note=note, **number)
+
+
+def _failures(cells: _Cells, answers: Answers) -> Iterator[Result]:
+    """Shares of answers that break off at the token limit, and of those that say nothing."""
+    for register, given in answers.by_register.items():
+        refused = sum(answer.stop == "content_filter" for answer in given)
+        counts = {
+            "Truncated answers": (sum(answer.stop == "max_tokens" for answer in given), "in every score as they are"),
+            "Empty answers": (
+                sum(not answer.text.strip() for answer in given),
+                f"{refused} answers were stopped by the provider's filter" if refused else "",
+            ),
+        }
+        for column, (count, note) in counts.items():
+            yield cells.cell(
+                f"{register} prompt", column, "percent", "down", value=100 * count / len(given), note=note,
+                numerator=float(count), denominator=float(len(given)),
+            )  # fmt: skip
+
+
+# --- Record -----------------------------------------------------------------------------------------------------------
+
+
+def _row(model: str) -> str:
+    for ending, row in CHECKPOINTS.items():
+        if model.casefold().endswith(ending.casefold()):
+            return row
+    return model
+
+
+def _versions(answers: Answers, readable: bool, scores: Scores | None) -> dict[str, str]:
+    versions = readability.versions() if readable else {}
+    versions |= scores.versions if scores else {}
+    client, _, version = answers.client.rpartition(" ")
+    return versions | ({client: version} if client else {})
+
+
+def _tokens(answers: Answers, kind: str) -> int | None:
+    counts = [getattr(answer, kind) for given in answers.by_register.values() for answer in given]
+    return None if None in counts else sum(counts)

@@ -1,0 +1,296 @@
+"""How far apart an encoder puts the two captions of a pair: the data of MedLayBench-V's Figure A3 (Appendix C).
+
+    space = measure(made.texts["expert"].rows(), made.texts["layman"].rows(), split["modality"])
+    results = evaluate(space, record=record, model="BiomedCLIP")
+    figure = {"histograms": histograms(space), "projection": project(expert, layman, split["modality"]).as_json()}
+
+Cosine similarity and Euclidean distance of the L2-normalised embeddings, by modality, and a t-SNE projection. Of unit
+vectors one follows from the other: the paper's distances of 0.05 to 0.07 are cosines of 0.9976 to 0.9988, and its
+cosine of 0.99 is a distance of 0.14. A high cosine alone says little, as some encoders give any two texts one: beside
+it stands the mean cosine of an expert caption and the lay caption of another pair of the same modality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.medlaybench_v.retrieval import MODELS, POOLED
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.statistics import Floats, Ints, bootstrap_means
+from loaders.errors import InputError, MissingExtra
+from loaders.medlaybench_v import MODALITIES
+
+PAPER, TABLE, ALL_MODELS = "MedLayBench-V", "Figure A3 (caption)", "All models"
+COSINE = "Expert-Layman embedding cosine similarity"
+EUCLIDEAN = "Expert-Layman Euclidean distance"
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+NAMED = ("OpenAI-CLIP-Base", "BiomedCLIP", "PMC-CLIP")
+"""The models that Appendix C names."""
+
+EVERY = ""
+"""The group of all pairs, whatever their modality."""
+_NAMES = POOLED | {"DRAN": "Angiography", "DRPE": "PET", "DRCO": "Combined"}
+GROUPS = (EVERY, *(_NAMES[modality.code] for modality in MODALITIES))
+
+_DIRECTIONS: dict[str, Direction] = {COSINE: "up", EUCLIDEAN: "down"}
+_BLOCK = 8192  # rows in float64 at a time
+_Array = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Similarity of the two captions of each of N pairs.
+
+    `groups` are the rows of all pairs (`EVERY`) and of each modality that is there; `others` is the mean cosine of an
+    expert caption and the lay caption of another pair of the group, None for a group of one.
+    """
+
+    cosine: Floats  # (N,)
+    euclidean: Floats  # (N,), of unit vectors: from 0 to 2
+    groups: Mapping[str, Ints]
+    others: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A t-SNE projection of P of the pairs into one plane; `rows` are their numbers."""
+
+    rows: Ints  # (P,)
+    modality: tuple[str, ...]  # (P,)
+    expert: Floats  # (P, 2)
+    layman: Floats  # (P, 2)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows.tolist(),
+            "modality": list(self.modality),
+            "expert": self.expert.tolist(),
+            "layman": self.layman.tolist(),
+        }
+
+
+def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
+    """Distances of the caption embeddings (N, D) of N >= 2 pairs; `modality` (N,) are the corpus's codes.
+
+    Embeddings of any length are normalised here; 8,192 rows are held in float64 at a time. Raises InputError on arrays
+    that do not fit each other, a vector that is not finite or zero, a code that is none, fewer than two pairs.
+    """
+    expert, layman, names = _checked(expert, layman, modality)
+    groups = {name: np.flatnonzero(names == name) if name else np.arange(len(names)) for name in GROUPS}
+    groups = {name: rows for name, rows in groups.items() if len(rows)}
+    size = expert.shape[1]
+    cosine, euclidean = np.empty(len(names)), np.empty(len(names))
+    sums = {name: (np.zeros(size), np.zeros(size)) for name in groups}
+    for start in range(0, len(names), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        numbers = np.arange(len(names))[part]
+        left, right = _unit(expert, numbers, "expert"), _unit(layman, numbers, "layman")
+        cosine[part] = np.clip((left * right).sum(axis=1), -1.0, 1.0)
+        euclidean[part] = np.linalg.norm(left - right, axis=1)
+        for name, (of_left, of_right) in sums.items():
+            inside = slice(None) if name == EVERY else names[part] == name
+            of_left += left[inside].sum(axis=0)
+            of_right += right[inside].sum(axis=0)
+    others: dict[str, float | None] = {}
+    for name, rows in groups.items():
+        # All pairs of an expert and a lay caption, less those of one row: one product of two sums.
+        total = float(sums[name][0] @ sums[name][1]) - float(cosine[rows].sum())
+        others[name] = total / (len(rows) * (len(rows) - 1)) if len(rows) > 1 else None
+    return Space(cosine, euclidean, groups, others)
+
+
+def evaluate(
+    space: Space,
+    *,
+    record: RunRecord,
+    model: str,
+    articles: Sequence[str | None] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Result]:
+    """Means with intervals, quantiles and the mean of other pairs: of all pairs, then by modality (the setting).
+
+    `articles` (N,), where each is known, are what is resampled. Raises InputError when they are of another number.
+    """
+    if articles is not None and len(articles) != len(space.cosine):
+        raise InputError("articles", found=f"{len(articles)} ids", expected=f"{len(space.cosine)}, one a pair")
+    known = articles if articles is not None and all(articles) else None
+    results = []
+    for group, rows in space.groups.items():
+        values = np.stack([space.cosine[rows], space.euclidean[rows]], axis=1)
+        clusters = [known[row] for row in rows] if known else None
+        boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters)
+        quantiles = np.quantile(values, QUANTILES, axis=0)
+        cells: list[tuple[str, float | None, dict[str, Any]]] = []
+        for at, column in enumerate((COSINE, EUCLIDEAN)):
+            low, high = boot.interval()[at].tolist()
+            # One pair has no spread, and its interval would claim certainty.
+            more = {"ci95": (low, high)} if len(rows) > 1 else {}
+            cells.append((column, float(boot.estimates[at]), more))
+            for quantile, value in zip(QUANTILES, quantiles[:, at].tolist(), strict=True):
+                cells.append((f"{column}, {quantile:.0%} quantile", value, {}))
+        note = "mean over an expert caption and the lay caption of another pair"
+        if space.others[group] is None:
+            note = "not computed: one pair, hence no other"
+        cells.append((f"{COSINE}, other pairs", space.others[group], {"note": note}))
+        results += [
+            Result(
+                paper=PAPER,
+                table=TABLE,
+                row=model,
+                setting=group,
+                column=column,
+                split_or_group=record.data.split,
+                value=value,
+                unit="cosine" if column.startswith(COSINE) else "distance",
+                direction=_DIRECTIONS.get(column, "none"),
+                n=len(rows),
+                record=record,
+                **more,
+            )
+            for column, value, more in cells
+        ]
+    return results
+
+
+def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
+    """What the caption of Figure A3 says of "All models": the mean of their mean cosines, and the least and the
+    greatest of their mean distances.
+
+    `results` are those of `evaluate` for the paper's models, over one split; `record` is that of their run, or of a
+    table made of several (`ablation.joined_record`). Not computed, with the names of the missing ones, without the
+    models that Appendix C names (`NAMED`). Raises InputError for results of several splits, and for a stand-in among
+    them that the record does not name.
+    """
+    means: dict[str, dict[str, float]] = {COSINE: {}, EUCLIDEAN: {}}
+    splits = set()
+    for result in results:
+        if result.row not in MODELS or result.setting != EVERY or result.column not in means or result.value is None:
+            continue
+        if result.provenance == "stand-in" and record.provenance != "stand-in":
+            raise InputError(
+                " / ".join(result.key), found="a stand-in", expected="a record that says what stands in for what"
+            )
+        means[result.column][result.row] = result.value
+        splits.add(result.split_or_group)
+    if len(splits) > 1:
+        raise InputError("results", found=f"means of {', '.join(sorted(splits))}", expected="those of one split")
+    missing = [name for name in NAMED if name not in means[COSINE]]
+    note = f"of {', '.join(means[COSINE])}" if not missing else f"not computed: no result of {', '.join(missing)}"
+    cosines, distances = list(means[COSINE].values()), list(means[EUCLIDEAN].values())
+    parts: list[tuple[str, Direction, float | None]] = [
+        (COSINE, "up", None if missing else float(np.mean(cosines))),
+        (f"{EUCLIDEAN} (low end)", "down", None if missing else min(distances)),
+        (f"{EUCLIDEAN} (high end)", "down", None if missing else max(distances)),
+    ]
+    return [
+        Result(
+            paper=PAPER,
+            table=TABLE,
+            row=ALL_MODELS,
+            setting="",
+            column=column,
+            split_or_group="",
+            value=value,
+            unit="cosine" if column == COSINE else "distance",
+            direction=direction,
+            note=note,
+            n=len(cosines),
+            record=record,
+        )
+        for column, direction, value in parts
+    ]
+
+
+def histograms(space: Space, *, bins: int = 50) -> dict[str, Any]:
+    """Counts of pairs by group in `bins` bins of equal width that all groups share, with the edges, as JSON."""
+    found: dict[str, Any] = {}
+    for name, values in (("cosine", space.cosine), ("euclidean", space.euclidean)):
+        edges = np.histogram_bin_edges(values, bins=bins)
+        counts = {group: np.histogram(values[rows], edges)[0].tolist() for group, rows in space.groups.items()}
+        found[name] = {"edges": edges.tolist(), "counts": counts}
+    return found
+
+
+def project(
+    expert: _Array,
+    layman: _Array,
+    modality: Sequence[str],
+    *,
+    points: int = 2000,
+    seed: int = 0,
+    perplexity: float = 30.0,
+) -> Projection:
+    """t-SNE of both captions of `points` pairs drawn by the seed (of all, where there are fewer), in one plane.
+
+    One fit of both registers: in two separate ones nothing could be compared. scikit-learn, started from the principal
+    components, in one thread, so that no number of threads can change a point: 2,000 pairs take about half a minute.
+
+    Raises InputError as `measure` does, for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra
+    without scikit-learn.
+    """
+    try:
+        from sklearn.manifold import TSNE  # type: ignore[import-untyped, unused-ignore]
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named("scikit-learn", extra="study", purpose="the t-SNE projection") from missing
+    expert, layman, names = _checked(expert, layman, modality)
+    drawn = np.arange(len(names))
+    if points < len(drawn):
+        drawn = np.sort(np.random.default_rng(seed).choice(drawn, size=points, replace=False))
+    if len(drawn) < 4 or expert.shape[1] < 2:
+        found = f"{len(drawn)} pairs of {expert.shape[1]} dimensions"
+        raise InputError("project", found=found, expected="4 pairs and 2 dimensions at least")
+    vectors = np.vstack([_unit(expert, drawn, "expert"), _unit(layman, drawn, "layman")])
+    if np.ptp(vectors, axis=0).max() < 1e-9:
+        raise InputError("project", found="embeddings that are all the same", expected="different ones")
+    fit = TSNE(
+        init="pca",
+        random_state=seed,
+        perplexity=min(perplexity, (len(vectors) - 1) / 3),
+        n_jobs=1,
+    )
+    with threadpool_limits(limits=1):
+        plane = fit.fit_transform(vectors).astype(np.float64)
+    half = len(drawn)
+    return Projection(drawn, tuple(names[drawn].tolist()), plane[:half], plane[half:])
+
+
+# --- Inputs -----------------------------------------------------------------------------------------------------------
+
+
+def _checked(expert: _Array, layman: _Array, modality: Sequence[str]) -> tuple[_Array, _Array, NDArray[np.str_]]:
+    expert, layman = np.asarray(expert), np.asarray(layman)
+    for name, vectors in (("expert embeddings", expert), ("layman embeddings", layman)):
+        if vectors.ndim != 2 or vectors.shape != (len(modality), expert.shape[-1]):
+            raise InputError(
+                name,
+                found=f"shape {vectors.shape}",
+                expected=f"({len(modality)}, D): one row a modality, and one D for both",
+            )
+    if len(modality) < 2:
+        raise InputError("embeddings", found=f"{len(modality)} pairs", expected="2 or more")
+    for row, code in enumerate(modality):
+        if code not in _NAMES:
+            raise InputError(f"modality, row {row}", found=repr(code), expected="one of " + ", ".join(_NAMES))
+    return expert, layman, np.array([_NAMES[code] for code in modality])
+
+
+def _unit(vectors: _Array, rows: Ints, register: str) -> Floats:
+    """These rows of the vectors in float64, with length 1."""
+    double = vectors[rows].astype(np.float64)
+    lengths = np.linalg.norm(double, axis=1)
+    for wrong, found in ((~np.isfinite(lengths), "not finite"), (lengths == 0, "all zero")):
+        if wrong.any():
+            raise InputError(
+                f"{register} embeddings, row {rows[wrong][0]}",
+                found=f"a vector that is {found}",
+                expected="finite and not zero",
+            )
+    unit: Floats = double / lengths[:, None]
+    return unit

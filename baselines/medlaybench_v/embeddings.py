@@ -1,0 +1,266 @@
+"""Embeddings of images and captions, each distinct one encoded once and never again.
+
+    made = embed(
+        open_encoder("BiomedCLIP"),
+        images=((digest, partial(open_image, path)) for digest, path in files),
+        texts={"expert": experts, "layman": laymen},
+        cache=Path("embeddings"),
+    )
+    recall_at_k(made.images.rows(), made.texts["layman"].vectors, text_of_image=made.texts["layman"].index)
+
+Finished batches are in the cache, under the encoder's key, which changes with anything that an embedding depends on. So
+a run that was killed continues where it was, and a second run neither decodes an image nor calls the model. In either
+register, captions longer than the encoder's context are marked as truncated.
+
+Several GPUs: start the same command with `accelerate launch --multi_gpu --num_processes N -m …` or with torchrun. Each
+process encodes its share and adds it to the same cache, on a disk that all of them see; then each reads everything.
+Memory: what is returned, and two batches.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from baselines.medlaybench_v.embedding_cache import EmbeddingCache
+from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.models.encoders import Encoder
+
+Load = Callable[[], Image.Image]
+Progress = Callable[[str, int, int], None]
+Batch = tuple[list[int], NDArray[np.float32], Sequence[bool]]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Unit vectors of the distinct items among the given ones, and which of them each given one is."""
+
+    vectors: NDArray[np.float32]  # (distinct, dim), in order of first appearance among these items
+    index: NDArray[np.int64]  # (given,)
+    truncated: NDArray[np.bool_]  # (given,): its end did not fit the encoder's context
+
+    def rows(self) -> NDArray[np.float32]:
+        """A vector for each given item, (given, dim)."""
+        return self.vectors[self.index]
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """`encoded` distinct items were encoded by this process just now; `damaged` records of the cache were no use."""
+
+    images: Embedded
+    texts: dict[str, Embedded]
+    encoded: int
+    damaged: int
+
+
+def embed(
+    encoder: Encoder,
+    *,
+    images: Iterable[tuple[str, Load]] = (),
+    texts: Mapping[str, Sequence[str | None]] | None = None,
+    cache: Path,
+    batch_size: int = 64,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Embeddings:
+    """Embeddings of images and of captions by register, made now or found in the `cache` folder.
+
+    An image is the SHA-256 of its file in hexadecimal and a function that opens it, which is called only when the image
+    has to be encoded, by one of `workers` threads (by default one a core, at most 8). `progress` is told "images" or
+    "texts", how many of this process's distinct items are done, and how many there are.
+
+    Raises InputError for a caption that is missing or empty and whatever an image's function raises; ModelError for an
+    embedding that is not finite or has no length, naming the item; BedsideError when another run is writing to the same
+    cache or the disk is full; KeyboardInterrupt with a message to show. Finished batches are kept in every case.
+    """
+    if batch_size < 1:
+        raise InputError("batch_size", found=str(batch_size), expected="1 or more")
+    store = EmbeddingCache(cache / encoder.key, encoder.dim)
+    store.describe(json.dumps({"encoder": encoder.name, **encoder.identity}, indent=1).encode())
+    image_digests, loads, given = _distinct_images(images)
+    captions, by_register = _distinct_texts(texts or {})
+    threads = workers or min(8, os.cpu_count() or 1)
+
+    def image_batches(rows: list[int]) -> Generator[Batch]:
+        return _image_batches(encoder, rows, loads, batch_size, threads)
+
+    def text_batches(rows: list[int]) -> Generator[Batch]:
+        for start in range(0, len(rows), batch_size):
+            part = rows[start : start + batch_size]
+            yield part, *encoder.encode_texts([captions[row] for row in part])
+
+    def name_image(row: int) -> str:
+        return f"the image {image_digests[row].hex()}"
+
+    def name_text(row: int) -> str:
+        return f"the text {captions[row][:80]!r}"
+
+    text_digests = [hashlib.sha256(caption.encode()).digest() for caption in captions]
+    try:
+        pictures = _complete(encoder, store, "images", image_digests, image_batches, name_image, progress)
+        words = _complete(encoder, store, "texts", text_digests, text_batches, name_text, progress)
+    except KeyboardInterrupt:
+        message = f"Stopped. Finished batches are kept in {store.folder}; the same command continues from there"
+        raise KeyboardInterrupt(message) from None
+    return Embeddings(
+        images=Embedded(pictures.vectors, given, pictures.truncated[given]),
+        texts={register: _part(words, index) for register, index in by_register.items()},
+        encoded=pictures.encoded + words.encoded,
+        damaged=pictures.damaged + words.damaged,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Complete:
+    vectors: NDArray[np.float32]
+    truncated: NDArray[np.bool_]
+    encoded: int
+    damaged: int
+
+
+def _complete(
+    encoder: Encoder,
+    store: EmbeddingCache,
+    kind: str,
+    digests: Sequence[bytes],
+    batches: Callable[[list[int]], Generator[Batch]],
+    name: Callable[[int], str],
+    progress: Progress | None,
+) -> _Complete:
+    """All of the items: found in the cache, or encoded, checked and added to it batch by batch."""
+    found = store.read(kind, digests)
+    if found.damaged:
+        _log.warning("%s: %d damaged records are left out and made anew", store.folder, found.damaged)
+    processes = _processes()
+    rank, world = (processes.process_index, processes.num_processes) if processes else (0, 1)
+    missing = np.flatnonzero(~found.present)
+    mine = missing[rank::world].tolist()
+    if processes:
+        processes.wait_for_everyone()  # all have seen the same cache before any of them adds to it
+    encoded = 0
+    if mine:
+        with store.writer(kind, rank) as writer, closing(batches(mine)) as made:
+            for rows, vectors, truncated in made:
+                _check(encoder, vectors, rows, name)
+                writer.append([digests[row] for row in rows], vectors, truncated)
+                found.vectors[rows], found.truncated[rows] = vectors, truncated
+                encoded += len(rows)
+                if progress is not None:
+                    progress(kind, encoded, len(mine))
+    damaged = found.damaged
+    if processes and len(missing):
+        processes.wait_for_everyone()
+        del found
+        found = store.read(kind, digests)
+    return _Complete(found.vectors, found.truncated, encoded, damaged)
+
+
+def _image_batches(
+    encoder: Encoder, rows: list[int], loads: Sequence[Load], batch_size: int, threads: int
+) -> Generator[Batch]:
+    """Batches in the order of `rows`, while threads already open and prepare the images of the next batch."""
+    ahead: deque[tuple[int, Future[Any]]] = deque()
+
+    def encode() -> Batch:
+        part = [ahead.popleft() for _ in range(min(batch_size, len(ahead)))]
+        vectors = encoder.encode_prepared([future.result() for _, future in part])
+        return [row for row, _ in part], vectors, [False] * len(part)
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for row in rows:
+            ahead.append((row, pool.submit(_prepare, encoder, loads[row])))
+            if len(ahead) == 2 * batch_size:
+                yield encode()
+        while ahead:
+            yield encode()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _prepare(encoder: Encoder, load: Load) -> Any:
+    return encoder.prepare(load())
+
+
+def _check(encoder: Encoder, vectors: NDArray[np.float32], rows: list[int], name: Callable[[int], str]) -> None:
+    for wrong, found in ((~np.isfinite(vectors).all(axis=1), "is not finite"), (~vectors.any(axis=1), "is all zero")):
+        if wrong.any():
+            row = rows[int(np.flatnonzero(wrong)[0])]
+            do = "Use precision fp32" if encoder.identity.get("precision") == "fp16" else "Check this item"
+            raise ModelError(encoder.name, found=f"its embedding of {name(row)} {found}", do=do)
+
+
+def _distinct_images(images: Iterable[tuple[str, Load]]) -> tuple[list[bytes], list[Load], NDArray[np.int64]]:
+    """Digests and functions of the distinct images, and which of them each given one is."""
+    places: dict[bytes, int] = {}
+    loads: list[Load] = []
+    index: list[int] = []
+    for number, (text, load) in enumerate(images):
+        try:
+            digest = bytes.fromhex(text)
+        except ValueError:
+            digest = b""
+        if len(digest) != 32:
+            raise InputError(f"image {number}", found=f"the digest {text!r}", expected="SHA-256 in hexadecimal")
+        if digest not in places:
+            places[digest] = len(loads)
+            loads.append(load)
+        index.append(places[digest])
+    return list(places), loads, np.array(index, dtype=np.int64)
+
+
+def _distinct_texts(texts: Mapping[str, Sequence[str | None]]) -> tuple[list[str], dict[str, NDArray[np.int64]]]:
+    """The distinct captions of all registers, and which of them each given one is."""
+    places: dict[str, int] = {}
+    index: dict[str, NDArray[np.int64]] = {}
+    for register, captions in texts.items():
+        rows = []
+        for number, caption in enumerate(captions):
+            if not isinstance(caption, str) or not caption.strip():
+                found = "there is no caption" if caption is None else f"the caption is {caption!r}"
+                raise InputError(f"{register} caption, row {number}", found=found, expected="some text")
+            try:
+                caption.encode()
+            except UnicodeEncodeError as problem:
+                raise InputError(f"{register} caption, row {number}", found=f"is no valid text: {problem}") from None
+            rows.append(places.setdefault(caption, len(places)))
+        index[register] = np.array(rows, dtype=np.int64)
+    return list(places), index
+
+
+def _part(words: _Complete, index: NDArray[np.int64]) -> Embedded:
+    """The captions of one register, in an order that another register has no say in."""
+    _, first, group = np.unique(index, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return Embedded(words.vectors[index[first[order]]], place[group.reshape(-1)], words.truncated[index])
+
+
+def _processes() -> Any:
+    """The group of processes that were launched together, or None for a single one."""
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+        return None
+    try:
+        from accelerate import PartialState
+    except ModuleNotFoundError:
+        raise MissingExtra.named("accelerate", extra="models", purpose="encoding with several processes") from None
+    # They only wait for each other, which needs no GPU; the longest wait is for the slowest share.
+    return PartialState(cpu=True, timeout=timedelta(days=7))

@@ -1,0 +1,251 @@
+"""Language of caption pairs: readability of either register, and how far the lay one keeps the expert one's words.
+
+    results = evaluate(rows, data=..., stand_in=None)
+
+MedLayBench-V's Tables 1 and 2, cell by cell, with the labels of the published numbers, and two columns more: words per
+sentence, and BLEU-4 of each split as one corpus. Every mean is taken over captions, so that Overall is the mean of the
+splits weighted by their captions; it is there when there is more than one split. A column whose package or weights are
+not on this machine has no value, and a note that says what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.medlaybench_v import learned_metrics, readability, relevance
+from baselines.medlaybench_v.learned_metrics import Metric, Scores
+from baselines.medlaybench_v.relevance import HOW_TO_GET_WORDNET
+from baselines.results.run import DataUsed, Direction, Result, RunRecord
+from baselines.results.statistics import bootstrap_means
+from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.manifest import ContentDigest, content_digest
+
+if TYPE_CHECKING:
+    from baselines.medlaybench_v.wordnet import WordNet
+
+Values = NDArray[np.float64]
+
+PAPER = "MedLayBench-V"
+ROW = "MedLayBench-V captions"
+PAIR = "Layman against Expert"
+OVERALL = "Overall"
+SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
+REGISTERS = {"Expert": "expert_caption", "Layman": "layman_caption"}
+LEARNED: dict[str, Metric] = {name: learned_metrics.METRICS[name] for name in ("LENS", "RaTEScore", "GREEN")}
+
+# Columns of `readability.measure` -> label, unit, better direction and note in Table 1.
+_TABLE_1: dict[str, tuple[str, str, Direction, str]] = {
+    "FKGL": ("FKGL", "grade", "down", ""),
+    "CLI": ("CLI", "grade", "down", ""),
+    "DCRS": ("DCRS", "score", "down", ""),
+    "SMOG": ("SMOG", "grade", "down", ""),
+    "FRE": ("FRE", "score", "up", ""),
+    "Words per caption": (
+        "Average Sentence Length",
+        "words",
+        "none",
+        "words per caption: the published values are no sentence lengths that fit the published FKGL and FRE",
+    ),
+    "Words per sentence": ("Words per sentence", "words", "none", "not in the paper"),
+}
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Captions in the order of the splits; `groups` are the splits, then all, as label and rows."""
+
+    expert: list[str]
+    layman: list[str]
+    articles: list[Hashable] | None
+    groups: list[tuple[str, slice]]
+    data: DataUsed
+
+    def register(self, name: str) -> list[str]:
+        return self.expert if name == "Expert" else self.layman
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column of a table."""
+
+    table: str
+    setting: str
+    name: str
+    unit: str
+    direction: Direction
+    note: str = ""
+
+    def cell(self, label: str, n: int, record: RunRecord, **number: Any) -> Result:
+        """The column's result for one split; `number` is value and, where there is one, ci95."""
+        return Result(
+            paper=PAPER,
+            table=self.table,
+            row=ROW,
+            setting=self.setting,
+            column=self.name,
+            split_or_group=label,
+            unit=self.unit,
+            direction=self.direction,
+            note=self.note,
+            n=n,
+            record=record,
+            **number,
+        )
+
+
+def evaluate(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    data: DataUsed | None = None,
+    stand_in: str | None = None,
+    wordnet: Path | None = None,
+    learned: Mapping[str, Metric] = LEARNED,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Result]:
+    """Tables 1 and 2 of rows with `split` (train, validation, test), `expert_caption` and `layman_caption`.
+
+    `data` says what the rows are, for the record of the run; without it the record holds a digest of the captions.
+    `stand_in` is the reason why the numbers are no reproduction, if there is one. `wordnet` names a folder of WordNet's
+    files for METEOR, else the machine's own is used, or none. `learned` are the metrics of learned_metrics to fill in.
+    ci95 is the percentile interval of `resamples` bootstrap means; where every row has an `article_id`, whole articles
+    are drawn.
+
+    Raises InputError, which names the row, on a row without a split or a caption; MissingExtra without the packages of
+    the extra `language`.
+    """
+    pairs = _read(rows, data)
+    found = relevance.find_wordnet(wordnet)
+    bleu = relevance.bleu(pairs.layman, pairs.expert)
+    columns = _readability(pairs) | _overlap(pairs, bleu, found)
+    scores, missing = _learned(pairs, learned)
+    columns |= {column: score.values for column, score in scores.items()}
+    record = RunRecord(
+        baseline="language",
+        data=pairs.data,
+        models=tuple(model for score in scores.values() for model in score.models),
+        options={
+            "wordnet": found.name if found else None,
+            "learned": sorted(learned),
+            "resamples": resamples,
+            "resampled": "articles" if pairs.articles else "captions",
+        },
+        seeds={"bootstrap": seed},
+        versions=_versions(scores.values()),
+        stand_in=stand_in,
+    )
+    results: list[Result] = []
+    for label, part in pairs.groups:
+        n = part.stop - part.start
+        results += _counts(pairs, bleu, label, part, record)
+        clusters = pairs.articles[part] if pairs.articles else None
+        table = np.column_stack([values[part] for values in columns.values()])
+        bootstrap = bootstrap_means(table, resamples=resamples, seed=seed, clusters=clusters)
+        means, intervals = bootstrap.estimates.tolist(), bootstrap.interval().tolist()
+        for column, mean, (low, high) in zip(columns, means, intervals, strict=True):
+            results.append(column.cell(label, n, record, value=mean, ci95=(low, high)))
+        results += [column.cell(label, n, record, value=None) for column in missing]
+    return results
+
+
+def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
+    by_split: dict[str, list[Mapping[str, Any]]] = {split: [] for split in SPLITS}
+    digests = {split: ContentDigest() for split in SPLITS}
+    for number, row in enumerate(rows, start=1):
+        name = str(row.get("image_id") or f"row {number}")
+        split = row.get("split")
+        if not isinstance(split, str) or split not in by_split:
+            raise InputError(name, found=f"split {split!r}", expected=", ".join(SPLITS))
+        kept = {column: _caption(row, column, name) for column in REGISTERS.values()}
+        digests[split].update({"split": split, **kept})
+        by_split[split].append({**kept, "article_id": row.get("article_id")})
+    ordered = [row for part in by_split.values() for row in part]
+    if not ordered:
+        raise InputError("rows", found="none", expected="one or more caption pairs")
+    groups, start = [], 0
+    for split, part in by_split.items():
+        if part:
+            groups.append((SPLITS[split], slice(start, start + len(part))))
+            start += len(part)
+    splits = [split for split, part in by_split.items() if part]
+    if len(groups) > 1:
+        groups.append((OVERALL, slice(0, len(ordered))))
+    if data is None:
+        digest = content_digest({split: digests[split].hexdigest() for split in splits})
+        data = DataUsed("medlaybench-v", "+".join(splits), None, digest)
+    articles = [row["article_id"] for row in ordered]
+    return _Pairs(
+        [row["expert_caption"] for row in ordered],
+        [row["layman_caption"] for row in ordered],
+        articles if all(articles) else None,
+        groups,
+        data,
+    )
+
+
+def _caption(row: Mapping[str, Any], column: str, name: str) -> str:
+    caption = row.get(column)
+    if not isinstance(caption, str) or not caption.strip():
+        found = "no" if caption is None or isinstance(caption, str) else f"a {type(caption).__name__} as"
+        raise InputError(name, found=f"{found} {column}", expected="a text")
+    return caption
+
+
+def _readability(pairs: _Pairs) -> dict[_Column, Values]:
+    columns = {}
+    for register in REGISTERS:
+        captions = pairs.register(register)
+        measured = readability.measure(captions)
+        wordless = sum(not readability.has_word(caption) for caption in captions)
+        warning = f"{wordless} captions hold no word and score what textstat gives them" if wordless else ""
+        for name, (label, unit, direction, note) in _TABLE_1.items():
+            notes = "; ".join(filter(None, (note, warning)))
+            columns[_Column("Table 1", register, label, unit, direction, notes)] = measured[name]
+    return columns
+
+
+def _overlap(pairs: _Pairs, bleu: relevance.Bleu, wordnet: WordNet | None) -> dict[_Column, Values]:
+    synonyms = f"synonyms of {wordnet.name}" if wordnet else f"no synonyms: no WordNet here ({HOW_TO_GET_WORDNET})"
+    columns = {
+        "BLEU-4": ("mean over pairs, one added to the counts of 2- to 4-grams", bleu.sentences),
+        "ROUGE-L": ("F1 of stemmed words", relevance.rouge_l(pairs.layman, pairs.expert)),
+        "METEOR": (f"exact words, stems, {synonyms}", relevance.meteor(pairs.layman, pairs.expert, wordnet)),
+    }
+    return {_Column("Table 2", PAIR, name, "percent", "up", note): values for name, (note, values) in columns.items()}
+
+
+def _learned(pairs: _Pairs, learned: Mapping[str, Metric]) -> tuple[dict[_Column, Scores], list[_Column]]:
+    scores, missing = {}, []
+    for name, metric in learned.items():
+        unit = "score 0-100" if name == "LENS" else "percent"
+        try:
+            scores[_Column("Table 2", PAIR, name, unit, "up")] = metric(pairs.layman, pairs.expert)
+        except (MissingExtra, ModelError) as problem:
+            missing.append(_Column("Table 2", PAIR, name, unit, "up", f"not computed: {problem}"))
+    return scores, missing
+
+
+def _counts(pairs: _Pairs, bleu: relevance.Bleu, label: str, part: slice, record: RunRecord) -> Iterator[Result]:
+    """What is not a mean over captions: their number, the vocabularies, and BLEU of the split as one corpus."""
+    n = part.stop - part.start
+    pairs_column = _Column("Table 1", "header", "N", "pairs", "none")
+    yield replace(pairs_column.cell(label, n, record, value=float(n)), row="Dataset")
+    for register in REGISTERS:
+        vocabulary = _Column("Table 1", register, "Vocab Size", "types", "down", "lower-case words of letters only")
+        words = readability.vocabulary(pairs.register(register)[part])
+        yield vocabulary.cell(label, n, record, value=float(len(words)))
+    corpus = _Column("Table 2", PAIR, "BLEU-4 (corpus)", "percent", "up", "all pairs as one corpus; not in the paper")
+    yield corpus.cell(label, n, record, value=relevance.corpus_bleu(bleu.counts[part]))
+
+
+def _versions(scores: Iterable[Scores]) -> dict[str, str]:
+    versions = readability.versions() | relevance.versions()
+    for score in scores:
+        versions |= score.versions
+    return versions

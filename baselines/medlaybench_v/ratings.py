@@ -1,0 +1,230 @@
+"""Human evaluation of lay captions: blank sheets, and MedLayBench-V's Table 4 from the ones that raters filled in.
+
+    bedside sheet runs/mine -o sheet.csv
+    bedside ratings sheet-R1.csv sheet-R2.csv sheet-R3.csv
+
+A sheet is a CSV file with a row a pair: rater, pair, both captions, and four criteria, integers from 1 to 5.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.results.run import DataUsed, Direction, Result, RunRecord
+from baselines.results.sheets import read_sheet, sheet_bytes, write_new
+from baselines.results.statistics import bootstrap_means, cohen_kappa, grimmer
+from loaders.errors import InputError
+from loaders.manifest import ContentDigest
+
+PAPER, TABLE, GROUP = "MedLayBench-V", "Table 4", "human evaluation"
+CRITERIA = {
+    "factual_correctness": "Factual Correctness",
+    "completeness": "Completeness",
+    "simplicity": "Simplicity",
+    "fluency": "Fluency",
+}
+LOW, HIGH = 1, 5
+_CAPTIONS = ("expert_caption", "layman_caption")
+_COLUMNS = ("rater", "pair", "image_id", *_CAPTIONS, *CRITERIA, "stand_in")
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Complete ratings: `scores` (raters, pairs, criteria), integers from 1 to 5.
+
+    `digest` is that of the pairs and their captions, `stand_in` why the numbers are no reproduction, or None.
+    """
+
+    raters: tuple[str, ...]
+    pairs: tuple[str, ...]
+    scores: NDArray[np.int64]
+    digest: str
+    stand_in: str | None
+
+
+def write_sheets(
+    rows: Iterable[Mapping[str, Any]],
+    path: Path,
+    *,
+    pairs: int = 100,
+    raters: int = 3,
+    seed: int = 0,
+    stand_in: str | None = None,
+) -> list[Path]:
+    """Write a blank sheet a rater, and instructions; the files written, those of `path` with "-R1" and so on, then .md.
+
+    `rows` have image_id, expert_caption and layman_caption. The pairs are drawn by seed from the rows whatever their
+    order, the same for all raters, each of whom gets them in another order.
+
+    Raises InputError on fewer rows than pairs, a row without a caption, or a file that is there already: a sheet may
+    hold hours of work.
+    """
+    if pairs < 2 or raters < 1:
+        raise InputError("sheet", found=f"{pairs} pairs, {raters} raters", expected="2 pairs and 1 rater at least")
+    known = {str(row["image_id"]): row for row in rows}
+    for name, row in known.items():
+        for column in _CAPTIONS:
+            if not str(row.get(column) or "").strip():
+                raise InputError(name, found=f"no {column}", expected="both captions of every pair")
+    if len(known) < pairs:
+        raise InputError(
+            "--pairs", found=f"{pairs}, of {len(known)} rows", expected="at most as many as there are rows"
+        )
+    drawn = random.Random(seed).sample(sorted(known), pairs)
+    numbers = {name: f"P{number:0{len(str(pairs))}d}" for number, name in enumerate(drawn, start=1)}
+    names = [f"R{number}" for number in range(1, raters + 1)]
+    contents = {
+        path.with_stem(f"{path.stem}-{rater}"): _sheet(rater, known, numbers, seed, stand_in) for rater in names
+    }
+    instructions = (files("baselines.medlaybench_v") / "rating_instructions.md").read_text(encoding="utf-8")
+    contents[path.with_suffix(".md")] = instructions.replace("{pairs}", str(pairs)).encode()
+    return write_new(contents)
+
+
+def _sheet(
+    rater: str, rows: Mapping[str, Mapping[str, Any]], numbers: Mapping[str, str], seed: int, stand_in: str | None
+) -> bytes:
+    order = list(numbers)
+    random.Random(f"{seed} {rater}").shuffle(order)  # so that no pair is always met tired
+    found = (
+        {"rater": rater, "pair": numbers[name], "image_id": name, "stand_in": stand_in}
+        | {column: rows[name][column] for column in _CAPTIONS}
+        for name in order
+    )
+    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], found)
+
+
+def read_sheets(paths: Sequence[Path]) -> Ratings:
+    """The ratings of all sheets, which may hold one rater each or several.
+
+    Raises InputError, with file and line, on a sheet that lacks a column or is no text, a row without rater or pair, a
+    rating that is no integer from 1 to 5, a pair rated twice by a rater, other captions under the same pair; and where
+    a rater has not rated a pair that another has.
+    """
+    ratings: dict[str, dict[str, list[int]]] = {}
+    captions: dict[str, tuple[str, ...]] = {}
+    reasons: set[str] = set()
+    for path in paths:
+        for where, row in read_sheet(path, ("rater", "pair", *CRITERIA)):
+            rater, pair = row.get("rater", ""), row.get("pair", "")
+            if not rater or not pair:
+                raise InputError(where, found=f"no {'pair' if rater else 'rater'}", expected="both in every row")
+            given = [_rating(row.get(column, ""), f"{where}, {column}") for column in CRITERIA]
+            if pair in ratings.setdefault(rater, {}):
+                raise InputError(where, found=f"pair {pair} of rater {rater} again", expected="each pair once a rater")
+            ratings[rater][pair] = given
+            shown = tuple(row.get(column, "") for column in ("image_id", *_CAPTIONS))
+            if captions.setdefault(pair, shown) != shown:
+                raise InputError(where, found=f"pair {pair} with other captions", expected="those of the other raters")
+            reasons.add(row.get("stand_in", ""))
+    if not ratings:
+        raise InputError(", ".join(map(str, paths)) or "sheets", found="no rating", expected="filled sheets")
+    pairs = tuple(sorted(captions))
+    for rater, rated in ratings.items():
+        if missing := [pair for pair in pairs if pair not in rated]:
+            raise InputError(
+                f"rater {rater}",
+                found=f"no rating of {len(missing)} pairs, the first {missing[0]}",
+                expected=f"all {len(pairs)} pairs that were rated",
+                do="Name the sheets of all raters, complete",
+            )
+    if len(pairs) < 2:
+        raise InputError("ratings", found="1 pair", expected="2 or more: one has no standard deviation")
+    digest = ContentDigest()
+    for pair in pairs:
+        digest.update({"pair": pair, "captions": captions[pair]})
+    scores = np.array([[rated[pair] for pair in pairs] for rated in ratings.values()], dtype=np.int64)
+    return Ratings(tuple(ratings), pairs, scores, digest.hexdigest(), "; ".join(sorted(reasons - {""})) or None)
+
+
+def _rating(text: str, where: str) -> int:
+    if text not in {str(rating) for rating in range(LOW, HIGH + 1)}:
+        found = f"{text!r}" if text else "no rating"
+        raise InputError(where, found=found, expected=f"an integer from {LOW} to {HIGH}")
+    return int(text)
+
+
+def evaluate(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> list[Result]:
+    """Table 4: mean and SD (of the sample) by rater, the mean of the raters, and how far raters agree.
+
+    Agreement: Cohen's kappa with quadratic weights of every two raters, Krippendorff's alpha (interval) of all. Both
+    say little where nearly all ratings are 5; the note has the share of equal ratings. ci95 by bootstrap over pairs.
+    """
+    count = len(ratings.pairs)
+    record = RunRecord(
+        baseline="ratings",
+        data=DataUsed("medlaybench-v", f"{count} rated pairs", None, ratings.digest),
+        options={"raters": list(ratings.raters), "resamples": resamples},
+        seeds={"bootstrap": seed},
+        versions={"numpy": np.__version__},
+        stand_in=ratings.stand_in,
+    )
+
+    def result(row: str, column: str, value: float | None, direction: Direction, **more: Any) -> Result:
+        unit = more.pop("unit", f"Likert {LOW}-{HIGH}")
+        return Result(
+            paper=PAPER, table=TABLE, row=row, setting=f"{count} SCGR caption pairs", column=column,
+            split_or_group=GROUP, value=value, unit=unit, direction=direction, n=count, record=record, **more,
+        )  # fmt: skip
+
+    found = []
+    for at, name in enumerate(CRITERIA.values()):
+        scores = ratings.scores[:, :, at].astype(np.float64)
+        columns = np.vstack([scores, scores.mean(axis=0)]).T
+        bootstrap = bootstrap_means(columns, resamples=resamples, seed=seed)
+        means, intervals = bootstrap.estimates.tolist(), bootstrap.interval().tolist()
+        for number, rater in enumerate(ratings.raters):
+            total = float(scores[number].sum())
+            found += [
+                result(rater, f"{name} (mean)", means[number], "up", ci95=tuple(intervals[number]),
+                       numerator=total, denominator=float(count)),
+                result(rater, f"{name} (SD)", float(scores[number].std(ddof=1)), "none"),
+            ]  # fmt: skip
+        if len(ratings.raters) > 1:
+            average = f"Average of the {_NUMBERS.get(len(ratings.raters), len(ratings.raters))} raters"
+            found.append(result(average, f"{name} (mean)", means[-1], "up", ci95=tuple(intervals[-1])))
+        for one, other in combinations(range(len(ratings.raters)), 2):
+            agreement = cohen_kappa(
+                ratings.scores[one, :, at].tolist(), ratings.scores[other, :, at].tolist(), range(LOW, HIGH + 1),
+                weights="quadratic", resamples=resamples, seed=seed,
+            )  # fmt: skip
+            note = f"{agreement.observed:.0%} of the ratings are equal"
+            note += "" if agreement.kappa is not None else "; undefined, as both gave one rating throughout"
+            row = f"{ratings.raters[one]} and {ratings.raters[other]}"
+            found.append(result(row, f"{name} (weighted kappa)", agreement.kappa, "up", ci95=agreement.ci95,
+                                unit="kappa", note=note))  # fmt: skip
+        if len(ratings.raters) > 1:
+            alpha = krippendorff_alpha(scores)
+            note = "" if alpha is not None else "undefined, as all ratings are equal"
+            found.append(result("All raters", f"{name} (Krippendorff alpha)", alpha, "up", unit="alpha", note=note))
+    return found
+
+
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
+def krippendorff_alpha(scores: NDArray[np.float64]) -> float | None:
+    """Krippendorff's alpha (2011) for interval data, (raters, items) without gaps; None where all scores are equal.
+
+    1 less the disagreement within items over that among all scores, each the mean squared difference of two scores.
+    """
+    raters = len(scores)
+    overall = scores.var(ddof=1)
+    if raters < 2 or overall == 0:
+        return None
+    # The mean squared difference of two of k scores is twice their variance (ddof 1).
+    return float(1 - scores.var(axis=0, ddof=1).mean() / overall)
+
+
+def possible(mean: float, sd: float, pairs: int) -> bool:
+    """GRIM and GRIMMER: whether `pairs` integer ratings from 1 to 5 can print this mean and SD, to two decimals."""
+    return grimmer(round(mean, 2), round(sd, 2), pairs, low=LOW, high=HIGH)

@@ -1,0 +1,227 @@
+"""How far a lay caption keeps the expert caption's words: BLEU-4, ROUGE-L and METEOR (MedLayBench-V, Table 2).
+
+The hypothesis is the lay caption, the reference the expert caption; every value is in percent. The paper names no
+implementation; these are the choices made here:
+
+- BLEU-4 of one pair: cased, tokens of mteval-13a, one added to the matches and totals of 2- to 4-grams (Lin and Och).
+  `sacrebleu.BLEU(smooth_method="add-k", smooth_value=1, effective_order=True)` gives the same values. BLEU-4 of a
+  corpus: sacrebleu's defaults.
+- ROUGE-L: F1 with stemmed tokens. `rouge_score.RougeScorer(["rougeL"], use_stemmer=True)` gives the same values.
+- METEOR: NLTK's `single_meteor_score` itself (alpha 0.9, beta 3, gamma 0.5) on the tokens of mteval-13a, because NLTK's
+  own tokenizer needs data that has to be downloaded; stems and synonyms are looked up once. Matches are exact words,
+  then stems, then WordNet's synonyms where a WordNet is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loaders.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from baselines.medlaybench_v.wordnet import WordNet
+
+HOW_TO_GET_WORDNET = (
+    "install Debian's wordnet-base, run python -m nltk.downloader wordnet, or name a folder of WordNet's files"
+)
+
+_ROUGE_TOKEN = re.compile(r"[a-z0-9]+")
+
+
+class _NoSynonyms:
+    def synsets(self, word: str) -> tuple[Any, ...]:
+        return ()
+
+
+NO_SYNONYMS = _NoSynonyms()  # the WordNet of a machine that has none
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """BLEU-4 of every pair in percent, shape (pairs,), and the counts it is made of, for `corpus_bleu`: (pairs, 10)."""
+
+    sentences: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
+    """BLEU-4 of every pair.
+
+    Raises InputError when the lists differ in length, MissingExtra when sacrebleu is not installed.
+    """
+    check_pairs(hypotheses, references)
+    metric, tokens = _sacrebleu(), _tokenizer()
+    values = np.zeros(len(hypotheses))
+    counts = np.zeros((len(hypotheses), 10), dtype=np.int64)
+    for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
+        pair = _bleu_counts(tokens(hypothesis), tokens(reference))
+        counts[place] = pair
+        values[place] = _bleu_value(metric, pair, smooth_method="add-k", smooth_value=1, effective_order=True)
+    return Bleu(values, counts)
+
+
+def corpus_bleu(counts: NDArray[np.int64]) -> float:
+    """BLEU-4 in percent of pairs taken as one corpus, from their counts (pairs, 10), smoothed as sacrebleu does."""
+    return _bleu_value(_sacrebleu(), counts.sum(axis=0).tolist(), smooth_method="exp")
+
+
+def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
+    """ROUGE-L F1 of every pair in percent, shape (pairs,).
+
+    Raises InputError when the lists differ in length, MissingExtra when nltk or rapidfuzz is not installed.
+    """
+    check_pairs(hypotheses, references)
+    try:
+        from rapidfuzz.distance import LCSseq
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named("rapidfuzz", extra="language", purpose="ROUGE-L") from missing
+    identifier = _StemIdentifiers().__getitem__
+    values = np.zeros(len(hypotheses))
+    for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
+        found = list(map(identifier, _ROUGE_TOKEN.findall(hypothesis.lower())))
+        wanted = list(map(identifier, _ROUGE_TOKEN.findall(reference.lower())))
+        common = LCSseq.similarity(wanted, found)
+        if common:
+            precision, recall = common / len(found), common / len(wanted)
+            values[place] = 2 * precision * recall / (precision + recall) * 100
+    return values
+
+
+def meteor(hypotheses: Sequence[str], references: Sequence[str], wordnet: WordNet | None = None) -> NDArray[np.float64]:
+    """METEOR of every pair in percent, shape (pairs,); without a WordNet synonyms do not match.
+
+    Raises InputError when the lists differ in length, MissingExtra when nltk or sacrebleu is not installed.
+    """
+    check_pairs(hypotheses, references)
+    try:
+        from nltk.translate.meteor_score import single_meteor_score
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named("nltk", extra="language", purpose="METEOR") from missing
+    tokens = _tokenizer()
+    stemmer, synonyms = _Stemmer(), wordnet or NO_SYNONYMS
+    values = [
+        single_meteor_score(tokens(reference), tokens(hypothesis), stemmer=stemmer, wordnet=synonyms) * 100
+        for hypothesis, reference in zip(hypotheses, references, strict=True)
+    ]
+    return np.array(values, dtype=np.float64)
+
+
+def find_wordnet(folder: Path | None = None) -> WordNet | None:
+    """The WordNet that METEOR can use, see baselines/medlaybench_v/wordnet.py; None where this machine has none.
+
+    Raises InputError when `folder` is given and holds none, MissingExtra when nltk is not installed.
+    """
+    try:
+        from baselines.medlaybench_v import wordnet
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named("nltk", extra="language", purpose="reading WordNet") from missing
+    return wordnet.find(folder)
+
+
+def versions() -> dict[str, str]:
+    """Package -> version, of those that the values rest on."""
+    return {package: version(package) for package in ("sacrebleu", "rapidfuzz", "nltk")}
+
+
+def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Raises InputError unless there is one reference a hypothesis."""
+    if len(hypotheses) != len(references):
+        raise InputError(
+            "captions",
+            found=f"{len(hypotheses)} hypotheses and {len(references)} references",
+            expected="one reference a hypothesis",
+        )
+
+
+def _sacrebleu() -> Any:
+    try:
+        from sacrebleu.metrics import BLEU
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named("sacrebleu", extra="language", purpose="BLEU") from missing
+    return BLEU
+
+
+def _bleu_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
+    """Length of either, then matched and total n-grams of the hypothesis for n = 1 to 4."""
+    correct, total = [], []
+    for order in range(1, 5):
+        wanted = Counter(zip(*(reference[start:] for start in range(order)), strict=False))
+        found = Counter(zip(*(hypothesis[start:] for start in range(order)), strict=False))
+        correct.append(sum(min(found[ngram], wanted[ngram]) for ngram in found.keys() & wanted.keys()))
+        total.append(max(0, len(hypothesis) - order + 1))
+    return [len(hypothesis), len(reference), *correct, *total]
+
+
+def _bleu_value(metric: Any, counts: list[int], **smoothing: Any) -> float:
+    hypothesis_length, reference_length, *ngrams = counts
+    score = metric.compute_bleu(ngrams[:4], ngrams[4:], hypothesis_length, reference_length, **smoothing).score
+    return float(score)
+
+
+class _Tokenizer:
+    """mteval-13a as sacrebleu applies it to a segment, each distinct run of non-space characters tokenized once.
+
+    The rules look at a character and its neighbours only, so runs are independent, except where a line end or an entity
+    is rewritten first: such a segment is tokenized as a whole.
+    """
+
+    def __init__(self) -> None:
+        try:
+            from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+        except ModuleNotFoundError as missing:
+            raise MissingExtra.named("sacrebleu", extra="language", purpose="BLEU and METEOR") from missing
+        self._tokenize: Callable[[str], str] = Tokenizer13a()
+        self._runs: dict[str, list[str]] = {}
+
+    def __call__(self, segment: str) -> list[str]:
+        segment = segment.rstrip()
+        if "&" in segment or "\n" in segment or "<skipped>" in segment:
+            return self._tokenize(segment).split()
+        tokens: list[str] = []
+        for run in segment.split():
+            known = self._runs.get(run)
+            if known is None:
+                # The rules rewrite ASCII punctuation only.
+                known = self._runs[run] = [run] if run.isalnum() else self._tokenize(run).split()
+            tokens += known
+        return tokens
+
+
+@cache
+def _tokenizer() -> _Tokenizer:
+    return _Tokenizer()
+
+
+class _StemIdentifiers(dict[str, int]):
+    """ROUGE token -> number of its stem; as rouge-score has it, words of three letters or fewer are their own stem."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stemmer = _Stemmer()
+        self._numbers: dict[str, int] = {}
+
+    def __missing__(self, token: str) -> int:
+        stem = self._stemmer.stem(token) if len(token) > 3 else token
+        number = self[token] = self._numbers.setdefault(stem, len(self._numbers))
+        return number
+
+
+class _Stemmer:
+    """NLTK's Porter stemmer, each word stemmed once."""
+
+    def __init__(self) -> None:
+        try:
+            from nltk.stem.porter import PorterStemmer
+        except ModuleNotFoundError as missing:
+            raise MissingExtra.named("nltk", extra="language", purpose="stems") from missing
+        self.stem: Callable[[str], str] = cache(PorterStemmer().stem)

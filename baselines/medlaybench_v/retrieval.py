@@ -1,0 +1,481 @@
+"""Zero-shot image-text retrieval on MedLayBench-V: the cells of Tables 3, 5, A3 and A4 and of Figure A4 (Section 4.4).
+
+From the embeddings of images, expert captions and layman captions to `Result`s whose keys are those of the published
+numbers. The paper names one protocol and its numbers follow two: Table 3 and Figure A4 are the unweighted mean over
+four pools, one a modality (`per_modality`); Tables 5, A3 and A4 rank all rows of the split in one pool (`global`). Both
+are computed, and each cell of the paper gets the one that its numbers follow.
+
+Beside the paper's cells: each modality's pool, their mean weighted by size, group level (any partner with the same
+caption counts) and the instance ceiling where captions repeat, an interval for every number and a test for every delta.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.medlaybench_v.ranking import Embeddings, Recall, recall_at_k
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.statistics import (
+    Bootstrap,
+    Floats,
+    Ints,
+    benjamini_hochberg,
+    bootstrap_means,
+    bootstrap_ratios,
+    mcnemar_exact,
+)
+from loaders.errors import InputError
+from loaders.medlaybench_v import MODALITIES
+
+PAPER = "MedLayBench-V"
+MODELS = (
+    "OpenAI-CLIP-Base",
+    "CoCa-Large",
+    "LAION-2B",
+    "OpenCLIP-Huge",
+    "PubMedCLIP",
+    "BMC-CLIP",
+    "PMC-CLIP",
+    "BiomedCLIP",
+)
+"""The eight encoders of the paper, by the names of its tables."""
+
+POOLED = {"DRXR": "X-Ray", "DRCT": "CT", "DRMR": "MRI", "DRUS": "Ultrasound"}
+"""The modalities that have a pool of their own in Table 3, by the corpus' code."""
+
+POOLS = ("per_modality", "global")
+EXPERT, LAYMAN, DELTA = "Expert", "Layman", "Layman - Expert"
+METHODS = ("SCGR (Ours)", "LLM + CUI", "LLM Only")
+"""Where the layman captions come from, as Tables 5 and A4 name it."""
+
+_MEAN_ROW = "Mean of the 8 models"
+_ADJUSTED = "Benjamini-Hochberg over"
+_BAR = re.compile(r"(I2T|T2I) Recall@\d+")
+_CODES = tuple(modality.code for modality in MODALITIES)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRows:
+    """The N rows of a split: modality code, both captions, and the article that each comes from where it is known."""
+
+    modality: Sequence[str]
+    expert_caption: Sequence[str]
+    layman_caption: Sequence[str]
+    article_id: Sequence[str | None] | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.modality)
+        if size < 2:
+            raise InputError("rows", found=f"{size} rows", expected="2 or more: one row alone ranks nothing")
+        for name in ("expert_caption", "layman_caption", "article_id"):
+            values = getattr(self, name)
+            if values is not None and len(values) != size:
+                raise InputError(f"rows.{name}", found=f"{len(values)} entries", expected=f"{size}, as modality")
+        for row, code in enumerate(self.modality):
+            if code not in _CODES:
+                raise InputError(f"rows.modality, row {row}", found=repr(code), expected=", ".join(_CODES))
+        for name in ("expert_caption", "layman_caption"):
+            for row, caption in enumerate(getattr(self, name)):
+                if not isinstance(caption, str) or not caption.strip():
+                    raise InputError(f"rows.{name}, row {row}", found=repr(caption), expected="a caption")
+
+    @property
+    def size(self) -> int:
+        return len(self.modality)
+
+    @property
+    def articles(self) -> Sequence[str | None] | None:
+        """Article ids to resample by; None where no row has one. One missing among others is an error later on."""
+        ids = self.article_id
+        return None if ids is None or all(one is None for one in ids) else ids
+
+
+def unique_captions(captions: Sequence[str]) -> tuple[list[str], Ints]:
+    """Distinct captions in order of first appearance, and the number (N,) of each row's caption among them."""
+    number: dict[str, int] = {}
+    index = np.fromiter((number.setdefault(caption, len(number)) for caption in captions), np.int64, len(captions))
+    return list(number), index
+
+
+def evaluate(
+    image_embeddings: Embeddings,
+    expert_embeddings: Embeddings,
+    layman_embeddings: Embeddings,
+    rows: CaptionRows,
+    *,
+    record: RunRecord,
+    model: str,
+    method: str = METHODS[0],
+    ks: Sequence[int] = (1, 5, 10),
+    pools: Sequence[str] = POOLS,
+    resamples: int = 10_000,
+    parity_resamples: int = 1_000,
+    seed: int = 0,
+    device: str | None = None,
+) -> list[Result]:
+    """Results of one encoder, `model`, on layman captions made by `method`.
+
+    image_embeddings: (N, D). Caption embeddings: (N, D), where rows with the same caption share the first, or (U, D),
+    one a distinct caption in the order of `unique_captions`. Intervals and p values come from `resamples` paired
+    resamples of rows, or of articles where `rows` has them; `parity_resamples` of rows give the paper's own p value. A
+    modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on embeddings that are not
+    finite or zero or of the wrong length, a k larger than the split, an unknown pool or modality, an article id that is
+    missing for some rows only.
+    """
+    if len(image_embeddings) != rows.size:
+        raise InputError(
+            "images", found=f"{len(image_embeddings)} rows", expected=f"{rows.size}, the rows of the split"
+        )
+    if not pools or not set(pools) <= set(POOLS):
+        raise InputError("pools", found=str(list(pools)), expected=" or ".join(POOLS))
+    steps = tuple(ks)
+    run = _Run(
+        images=image_embeddings,
+        texts={
+            EXPERT: _Texts.of(expert_embeddings, rows.expert_caption, "expert captions"),
+            LAYMAN: _Texts.of(layman_embeddings, rows.layman_caption, "layman captions"),
+        },
+        rows=rows,
+        record=record,
+        model=model,
+        method=method,
+        ks=steps,
+        resamples=resamples,
+        seed=seed,
+        device=device,
+    )
+    # Ranked whatever the pools are: it is what checks every row, and k against the split.
+    whole = run.measures(np.arange(rows.size))
+    results: list[Result] = []
+    if "per_modality" in pools:
+        results += _per_modality(run)
+    if "global" in pools:
+        results += _global(run, whole, parity_resamples)
+    return results
+
+
+def adjusted(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
+    """Benjamini-Hochberg over the p values of Table A3, one family a test (8 models x 3 k give the paper's 24).
+
+    Each adjusted value keeps the key of its raw one but for the setting, which says how many tests were in the family.
+    `record` is that of the results, or of a run that holds all of their models.
+    """
+    families: dict[str, list[Result]] = {}
+    for result in results:
+        if result.table == "Table A3" and result.unit == "p" and _ADJUSTED not in result.setting:
+            families.setdefault(result.setting, []).append(result)
+    found = []
+    for setting, family in families.items():
+        _check_record(record, family)
+        values = benjamini_hochberg([result.value for result in family if result.value is not None])
+        label = f"{setting}, {_ADJUSTED} {len(family)}"
+        found += [
+            replace(result, setting=label, value=float(value), note="", record=record)
+            for result, value in zip(family, values, strict=True)
+        ]
+    return found
+
+
+def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
+    """Table 5 and the last row of Table A4: the mean over the paper's eight models of each column of Table A4.
+
+    Not computed, with the names of the missing ones, unless all eight are there; never a mean of fewer.
+    """
+    cells: dict[tuple[str, str, str], dict[str, Result]] = {}
+    for result in results:
+        if result.table == "Table A4" and result.row in MODELS and result.value is not None:
+            cells.setdefault((result.setting, result.column, result.split_or_group), {})[result.row] = result
+    found = []
+    for (setting, column, split), by_model in cells.items():
+        _check_record(record, by_model.values())
+        missing = [name for name in MODELS if name not in by_model]
+        values = [result.value for result in by_model.values() if result.value is not None]
+        for table in ("Table 5", "Table A4"):
+            found.append(
+                Result(
+                    paper=PAPER,
+                    table=table,
+                    row=_MEAN_ROW,
+                    setting=setting,
+                    column=column,
+                    split_or_group=split,
+                    value=None if missing else float(np.mean(values)),
+                    unit="percent",
+                    direction="up",
+                    note=f"not computed: no result of {', '.join(missing)}" if missing else "",
+                    n=len(by_model),
+                    record=record,
+                )
+            )
+    return found
+
+
+def figure_a4(results: Iterable[Result], *, method: str = METHODS[0]) -> list[Result]:
+    """The bars of Figure A4, which are the cells of Table 3: panel i for SCGR captions, panel ii for LLM-only ones."""
+    panels = {
+        "SCGR (Ours)": ("Figure A4i (assets/downstream.png)", "Layman (SCGR)"),
+        "LLM Only": ("Figure A4ii (assets/motivation.png)", "Layman (naive LLM only)"),
+    }
+    if method not in panels:
+        return []
+    table, layman = panels[method]
+    where = _four_pools("test")
+    return [
+        replace(result, table=table, setting=layman if result.setting == LAYMAN else EXPERT, split_or_group="test")
+        for result in results
+        if result.table == "Table 3" and result.split_or_group == where and _BAR.fullmatch(result.column)
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------- inner parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Caption embeddings of a register, and which of them is that of each row."""
+
+    embeddings: Embeddings
+    of_row: Ints
+
+    @classmethod
+    def of(cls, embeddings: Embeddings, captions: Sequence[str], name: str) -> _Texts:
+        distinct, index = unique_captions(captions)
+        if len(embeddings) == len(captions):
+            _, first = np.unique(index, return_index=True)
+            return cls(embeddings, first[index].astype(np.int64))
+        if len(embeddings) == len(distinct):
+            return cls(embeddings, index)
+        raise InputError(
+            name,
+            found=f"{len(embeddings)} embeddings",
+            expected=f"{len(captions)}, one a row, or {len(distinct)}, one a distinct caption",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A number of the tables before it is averaged: setting, column, and the value (n,) on each row of a pool."""
+
+    setting: str
+    column: str
+    hits: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    images: Embeddings
+    texts: dict[str, _Texts]
+    rows: CaptionRows
+    record: RunRecord
+    model: str
+    method: str
+    ks: tuple[int, ...]
+    resamples: int
+    seed: int
+    device: str | None
+
+    def measures(self, chosen: Ints) -> list[_Measure]:
+        """Every measure of the pool of chosen rows."""
+        recall: dict[str, Recall] = {}
+        for setting, texts in self.texts.items():
+            try:
+                recall[setting] = recall_at_k(
+                    self.images,
+                    texts.embeddings,
+                    ks=self.ks,
+                    text_of_image=texts.of_row,
+                    rows=chosen,
+                    device=self.device,
+                )
+            except InputError as error:
+                if error.where.startswith("texts"):  # say which
+                    error.where = error.where.replace("texts", f"{setting.lower()} captions", 1)
+                raise
+        found = []
+        for at, k in enumerate(self.ks):
+            hits = {
+                (setting, column): values
+                for setting, one in recall.items()
+                for column, values in (
+                    (f"I2T Recall@{k}", one.i2t[at]),
+                    (f"T2I Recall@{k}", one.t2i[at]),
+                    (_average(k), (one.i2t[at] + one.t2i[at]) / 2),
+                    (f"I2T Recall@{k}, same caption counts", one.group_i2t[at]),
+                    (f"T2I Recall@{k}, same caption counts", one.group_t2i[at]),
+                    (f"Recall@{k} ceiling", one.ceiling[at]),
+                )
+            }
+            found += [_Measure(setting, column, values) for (setting, column), values in hits.items()]
+            for column in (f"I2T Recall@{k}", f"T2I Recall@{k}", _average(k)):
+                found.append(_Measure(DELTA, f"{column} delta", hits[LAYMAN, column] - hits[EXPERT, column]))
+        return found
+
+    def articles(self, chosen: Ints) -> list[str | None] | None:
+        ids = self.rows.articles
+        return None if ids is None else [ids[row] for row in chosen]
+
+    @property
+    def split(self) -> str:
+        return self.record.data.split
+
+    @property
+    def unit_note(self) -> str:
+        return "rows resampled" if self.rows.articles is None else "articles resampled"
+
+    def result(self, table: str, setting: str, column: str, where: str, value: float | None, **more: Any) -> Result:
+        unit: str = more.pop("unit", "percentage points" if setting == DELTA else "percent")
+        direction: Direction = "up" if unit == "percent" else "none"
+        return Result(
+            paper=PAPER,
+            table=table,
+            row=self.model,
+            setting=setting,
+            column=column,
+            split_or_group=where,
+            value=value,
+            unit=unit,
+            direction=direction,
+            record=self.record,
+            **more,
+        )
+
+
+def _average(k: int) -> str:
+    return f"Average R@{k} (I2T and T2I)"
+
+
+def _four_pools(split: str) -> str:
+    return f"{split}; caption says four modalities (X-Ray, CT, MRI, Ultrasound)"
+
+
+def _p_setting(resamples: int) -> str:
+    return f"bootstrap n={resamples}, two-sided"
+
+
+def _cells(
+    run: _Run,
+    measures: Sequence[_Measure],
+    boot: Bootstrap,
+    where: str,
+    size: int,
+    counts: Floats | None,
+    note: str = "",
+) -> list[Result]:
+    """Table 3 cells of a pool: each measure in percent with its interval, and for each delta its p value beside it.
+
+    counts: sums of the hits over `size` rows, where the value is their ratio; None for a mean of several pools.
+    """
+    found = []
+    intervals, p_values = 100 * boot.interval(), boot.p_values()
+    for at, measure in enumerate(measures):
+        found.append(
+            run.result(
+                "Table 3",
+                measure.setting,
+                measure.column,
+                where,
+                float(100 * boot.estimates[at]),
+                n=size,
+                ci95=(float(intervals[at, 0]), float(intervals[at, 1])),
+                note=note,
+                numerator=None if counts is None else float(counts[at]),
+                denominator=None if counts is None else float(size),
+            )
+        )
+        if measure.setting == DELTA:
+            column = measure.column.removesuffix("delta") + "p-value"
+            setting = _p_setting(run.resamples)
+            p = float(p_values[at])
+            found.append(run.result("Table 3", setting, column, where, p, unit="p", n=size, note=run.unit_note))
+    return found
+
+
+def _global(run: _Run, measures: list[_Measure], parity_resamples: int) -> list[Result]:
+    """One pool: Tables A3 and A4, and the measures of Table 3 for comparison."""
+    size, chosen = run.rows.size, np.arange(run.rows.size)
+    matrix = np.stack([measure.hits for measure in measures], axis=1)
+    boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=run.articles(chosen))
+    cells = _cells(run, measures, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
+    by_key = {(cell.setting, cell.column): cell for cell in cells}
+    found = []
+    parity = parity_resamples if parity_resamples != run.resamples else None
+    for k in run.ks:
+        for setting, label in ((EXPERT, EXPERT), (LAYMAN, run.method)):
+            cell = by_key.pop((setting, _average(k)))
+            found.append(replace(cell, table="Table A4", setting=label, split_or_group=run.split))
+        where = f"overall {run.split}"
+        cell = by_key.pop((DELTA, f"{_average(k)} delta"))
+        found.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where))
+        cell = by_key.pop((_p_setting(run.resamples), f"{_average(k)} p-value"))
+        found.append(replace(cell, table="Table A3", column=f"R@{k} p-value", split_or_group=where))
+        difference = next(m.hits for m in measures if m.column == f"{_average(k)} delta")
+        column = f"R@{k} p-value"
+        if parity is not None:
+            p = float(bootstrap_means(difference, resamples=parity, seed=run.seed).p_values()[0])
+            note = "rows resampled, as in the paper"
+            found.append(run.result("Table A3", _p_setting(parity), column, where, p, unit="p", n=size, note=note))
+        test = mcnemar_exact(difference, np.zeros(size))
+        note = f"of the mean of both directions; rows independent; better {test.better}, worse {test.worse}"
+        found.append(run.result("Table A3", "exact McNemar", column, where, test.p, unit="p", n=size, note=note))
+    return found + list(by_key.values())
+
+
+def _per_modality(run: _Run) -> list[Result]:
+    """One pool a modality: Table 3 as the unweighted mean of the four, their weighted mean, and each pool alone."""
+    codes = np.asarray(run.rows.modality)
+    members = {name: np.flatnonzero(codes == code) for code, name in POOLED.items()}
+    where = _four_pools(run.split)
+    small = [f"{name} has {len(chosen)} rows" for name, chosen in members.items() if len(chosen) < max(2, *run.ks)]
+    if small:
+        note = f"not computed: {', '.join(small)}, and the largest k is {max(run.ks)}"
+        return [
+            run.result("Table 3", setting, f"{direction} Recall@{k}", where, None, note=note)
+            for setting in (EXPERT, LAYMAN)
+            for direction in ("I2T", "T2I")
+            for k in run.ks
+        ]
+    pools = [run.measures(chosen) for chosen in members.values()]
+    measures = pools[0]  # every pool has the same measures in the same order
+    sizes = [len(chosen) for chosen in members.values()]
+    every = np.concatenate(list(members.values()))
+    articles, count = run.articles(every), len(pools)
+    ends = np.cumsum(sizes)
+    hits = np.zeros((len(every), len(measures), count))
+    inside = np.zeros((len(every), count))
+    for at, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+        hits[end - size : end, :, at] = np.stack([measure.hits for measure in pools[at]], axis=1)
+        inside[end - size : end, at] = 1
+    flat = hits.reshape(len(every), -1)
+    boot = bootstrap_ratios(flat, inside, resamples=run.resamples, seed=run.seed, clusters=articles)
+    estimates = boot.estimates.reshape(len(measures), count)
+    replicates = boot.replicates.reshape(-1, len(measures), count)
+    left_out = run.resamples - len(replicates)
+    note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
+    found = _cells(
+        run, measures, Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2)), where, len(every), None, note
+    )
+    totals: NDArray[np.float64] = hits.sum(axis=2)
+    weighted = bootstrap_means(totals, resamples=run.resamples, seed=run.seed, clusters=articles)
+    label = f"{run.split}; mean of the four pools weighted by size"
+    found += _cells(run, measures, weighted, label, len(every), totals.sum(axis=0))
+    for at, name in enumerate(members):
+        alone = Bootstrap(estimates[:, at], replicates[:, :, at])
+        counts = hits[:, :, at].sum(axis=0)
+        found += _cells(run, measures, alone, f"{run.split}; {name} pool", sizes[at], counts, note)
+    return found
+
+
+def _check_record(record: RunRecord, results: Iterable[Result]) -> None:
+    for result in results:
+        if result.provenance == "stand-in" and record.provenance != "stand-in":
+            raise InputError(
+                " / ".join(result.key),
+                found="a stand-in among reproduced results",
+                expected="a record that says what stands in, or results without it",
+            )

@@ -1,0 +1,114 @@
+"""WordNet's synonyms for METEOR, read by NLTK's reader from any folder that holds WordNet's database files.
+
+Looked for in this order: the folder that is named; NLTK's data (`corpora/wordnet`); Debian's package `wordnet-base`
+(/usr/share/wordnet). Debian leaves out `lexnames` and `index.sense`, which METEOR does not need. This module needs
+NLTK; `relevance.find_wordnet` imports it and names the extra where NLTK is missing.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nltk
+from nltk.corpus.reader.wordnet import WordNetCorpusReader, WordNetError
+
+from baselines.medlaybench_v.relevance import HOW_TO_GET_WORDNET
+from loaders.errors import InputError
+
+DEBIAN_FOLDER = Path("/usr/share/wordnet")
+_NEEDED = [f"{kind}.{part}" for part in ("noun", "verb", "adj", "adv") for kind in ("data", "index")]
+_NEEDED += ["noun.exc", "verb.exc", "adj.exc", "adv.exc"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lemma:
+    """One synonym, with the method that NLTK's METEOR calls."""
+
+    word: str
+
+    def name(self) -> str:
+        """The synonym as WordNet writes it."""
+        return self.word
+
+
+@dataclass(frozen=True, slots=True)
+class Synset:
+    """All synonyms of a word as one set: METEOR takes the union over a word's synsets, so that nothing is lost."""
+
+    synonyms: tuple[Lemma, ...]
+
+    def lemmas(self) -> tuple[Lemma, ...]:
+        """The synonyms."""
+        return self.synonyms
+
+
+class WordNet:
+    """What NLTK's METEOR asks of a WordNet, each word looked up once; `reader` is NLTK's own."""
+
+    def __init__(self, reader: Any) -> None:
+        self.name = f"WordNet {reader.get_version()}"
+        self.reader = reader
+        self._found: dict[str, tuple[Synset, ...]] = {}
+
+    def synsets(self, word: str) -> tuple[Synset, ...]:
+        """The word's synonyms of one word each, of every sense and part of speech; empty where WordNet lacks it."""
+        known = self._found.get(word)
+        if known is None:
+            names = {lemma.name() for synset in self.reader.synsets(word) for lemma in synset.lemmas()}
+            lemmas = tuple(Lemma(name) for name in sorted(names) if "_" not in name)
+            known = self._found[word] = (Synset(lemmas),) if lemmas else ()
+        return known
+
+
+def find(folder: Path | None = None) -> WordNet | None:
+    """The WordNet of `folder`, or else the first one that this machine has; None where there is none.
+
+    Raises InputError when `folder` is given and holds no WordNet database that NLTK can read.
+    """
+    if folder is not None:
+        return _read(folder.resolve())
+    try:
+        return WordNet(_Reader(nltk.data.find("corpora/wordnet"), None))
+    except LookupError:
+        return None if _missing(DEBIAN_FOLDER) else _read(DEBIAN_FOLDER)
+
+
+def _missing(folder: Path) -> list[str]:
+    return [name for name in _NEEDED if not (folder / name).is_file()]
+
+
+def _read(folder: Path) -> WordNet:
+    if missing := _missing(folder):
+        raise InputError(
+            folder, found=f"no WordNet database: {', '.join(missing)} not there", do=f"To get one: {HOW_TO_GET_WORDNET}"
+        )
+    if str(folder) not in nltk.data.path:
+        nltk.data.path.append(str(folder))  # NLTK opens files below its data path only
+    try:
+        return WordNet(_Reader(str(folder), None))
+    except (OSError, ValueError, AttributeError, AssertionError, StopIteration, RuntimeError, WordNetError) as problem:
+        raise InputError(
+            folder,
+            found=f"WordNet's files cannot be read ({type(problem).__name__}: {problem})",
+            do=f"To get whole ones: {HOW_TO_GET_WORDNET}",
+        ) from problem
+
+
+class _Reader(WordNetCorpusReader):  # type: ignore[misc]  # NLTK has no types
+    def __init__(self, root: Any, other_languages: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The multilingual functions are not available")
+            super().__init__(root, other_languages)
+
+    def open(self, file: str) -> Any:
+        if file == "lexnames":
+            # Names of the 45 lexicographer files: read at the start, used by nothing that METEOR calls.
+            return io.StringIO("".join(f"{number:02d}\tfile{number:02d}\t0\n" for number in range(45)))
+        return super().open(file)
+
+    def map_wn(self, version: str = "wordnet") -> None:
+        """No mapping between versions: it would need `index.sense`, and only other languages use it."""

@@ -1,0 +1,109 @@
+"""Runs beside the paper: each own number with the published number of the same key, and what the two may be called.
+
+    for pair in compare(read_runs([Path("runs/retrieval")])): print(pair.own.key, pair.difference, pair.verdict)
+
+Only a number of a run without stand-ins can be a reproduction, whatever its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from baselines.results.published import Published, counterpart
+from baselines.results.run import Result, RunRecord, read_run
+from loaders.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run, as its folder holds it."""
+
+    folder: Path
+    record: RunRecord
+    results: list[Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """An own number and the published one of the same key, None where the paper prints none."""
+
+    own: Result
+    paper: Published | None
+
+    @property
+    def difference(self) -> float | None:
+        """Own less published, in the unit of both; None where one is missing or the units differ."""
+        if self.paper is None or self.own.value is None or self.own.unit != self.paper.unit:
+            return None
+        return self.own.value - self.paper.value
+
+    @property
+    def verdict(self) -> str:
+        """What the pair may be called. A stand-in reproduces nothing, whatever its value.
+
+        Without an interval, agreement means equal to the last printed decimal.
+        """
+        if self.own.value is None:
+            return "not computed"
+        if self.own.provenance != "reproduced":
+            return "no reproduction"
+        if self.paper is None:
+            return "not in the paper"
+        if self.own.unit != self.paper.unit:
+            return f"other unit: {self.own.unit}, published in {self.paper.unit}"
+        if self.paper.wrong:
+            return "published number in doubt"
+        slack = self.paper.half_unit + 1e-9
+        if self.own.ci95 is not None:
+            low, high = self.own.ci95
+            inside = low - slack <= self.paper.value <= high + slack
+            return "published number inside ci95" if inside else "published number outside ci95"
+        return "equal as printed" if abs(self.own.value - self.paper.value) <= slack else "differs"
+
+
+def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[Run]:
+    """The runs of these folders; those of one paper over the same data unless `different_data` (an ablation).
+
+    Raises: InputError when a folder holds no finished run, two hold the same run, or two runs of one paper's tables
+    read different corpora, different revisions, or other rows under the name of the same split.
+    """
+    runs = [Run(folder, *read_run(folder)) for folder in folders]
+    first: dict[str, Run] = {}
+    for run in runs:
+        if run.record.run_id in first:
+            other = first[run.record.run_id].folder
+            raise InputError(run.folder, found=f"the same run as {other}", expected="each run once")
+        first[run.record.run_id] = run
+    if not different_data:
+        for at, run in enumerate(runs):
+            for earlier in runs[:at]:
+                _same_data(earlier, run)
+    return runs
+
+
+def compare(runs: Sequence[Run]) -> list[Compared]:
+    """Every number of the runs, with its published counterpart, in the order of the runs."""
+    return [Compared(result, counterpart(result)) for run in runs for result in run.results]
+
+
+def _same_data(one: Run, other: Run) -> None:
+    a, b = one.record.data, other.record.data
+    if a.corpus != b.corpus and not {result.paper for result in one.results} & {
+        result.paper for result in other.results
+    }:
+        return  # of different papers: nothing of the two is compared
+    facts = [("corpus", a.corpus, b.corpus)]
+    if a.revision and b.revision:
+        facts.append(("revision", a.revision, b.revision))
+    if a.split == b.split:
+        facts.append((f"content of split {a.split}", f"{a.content_digest[:16]}…", f"{b.content_digest[:16]}…"))
+    for what, expected, found in facts:
+        if found != expected:
+            raise InputError(
+                f"{one.folder} and {other.folder}",
+                found=f"{what} {found}",
+                expected=f"{expected}, as in {one.folder}",
+                do="Compare runs over the same data, or add --different-data for an ablation",
+            )

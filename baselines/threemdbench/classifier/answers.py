@@ -1,0 +1,50 @@
+"""What a network answers about pictures: the mean of its logits on the picture and on its mirror image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader, Subset
+
+from baselines.threemdbench.classifier.network import Input
+from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.views import TestViews
+
+Floats = NDArray[np.float64]
+
+
+def answer(
+    module: Any,
+    pictures: Pictures,
+    input: Input,
+    accelerator: Any,
+    *,
+    batch_size: int = 64,
+    workers: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Floats:
+    """Logits (N, classes), the same in every process: each answers about its share of the pictures."""
+    from accelerate.utils import gather_object
+
+    rank, world = accelerator.process_index, accelerator.num_processes
+    mine = list(range(rank, len(pictures), world))
+    loader = DataLoader(Subset(TestViews(pictures, input), mine), batch_size=batch_size, num_workers=workers)
+    found: list[Any] = []
+    training = module.training
+    module.eval()
+    with torch.inference_mode(), accelerator.autocast():
+        for images in loader:
+            batch = images.to(accelerator.device, memory_format=torch.channels_last)
+            logits = (module(batch).float() + module(batch.flip(-1)).float()) / 2
+            found.extend(logits.double().cpu().numpy())
+            if progress is not None:
+                progress(len(batch))
+    module.train(training)
+    if world == 1:
+        return np.stack(found)
+    pairs = gather_object(list(zip(mine, found, strict=True)))
+    return np.stack([logits for _, logits in sorted(pairs, key=lambda pair: pair[0])])

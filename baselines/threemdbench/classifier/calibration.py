@@ -1,0 +1,93 @@
+"""How far confidence can be trusted: temperature scaling, expected calibration error (Guo et al. 2017).
+
+ECE: answers in 15 bins of equal width by confidence; the mean over answers of |accuracy - confidence| of their bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from baselines.results.statistics import Bootstrap, Clusters, resampled_sums
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BINS = 15
+_LIMITS = (0.05, 20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The answers whose confidence is above `low`, up to `high`: how many, their mean confidence, their accuracy."""
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    accuracy: float
+
+
+def probabilities(logits: Floats, temperature: float = 1.0) -> Floats:
+    """Softmax (N, classes) of logits over a temperature."""
+    scaled = logits / temperature
+    powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+def log_loss(logits: Floats, labels: Ints, temperature: float = 1.0) -> float:
+    """Mean negative log-likelihood (nats) of the labels."""
+    scaled = logits / temperature
+    top = scaled.max(axis=1)
+    total = top + np.log(np.exp(scaled - top[:, None]).sum(axis=1))
+    return float((total - scaled[np.arange(len(labels)), labels]).mean())
+
+
+def fit_temperature(logits: Floats, labels: Ints) -> float:
+    """The temperature, between 0.05 and 20, with the least log loss; to be fitted on validation, never on test."""
+    low, high = np.log(_LIMITS)
+    found = minimize_scalar(
+        lambda log: log_loss(logits, labels, float(np.exp(log))), bounds=(low, high), method="bounded"
+    )
+    return float(np.exp(found.x))
+
+
+def bins(shares: Floats, labels: Ints) -> list[Bin]:
+    """The 15 bins of a reliability diagram; an empty one has n 0."""
+    confidence, right, place = _answers(shares, labels)
+    found = []
+    for at in range(BINS):
+        inside = place == at
+        count = int(inside.sum())
+        mean = float(confidence[inside].mean()) if count else 0.0
+        accuracy = float(right[inside].mean()) if count else 0.0
+        found.append(Bin(at / BINS, (at + 1) / BINS, count, mean, accuracy))
+    return found
+
+
+def bootstrap_ece(
+    shares: Floats, labels: Ints, *, resamples: int, seed: int, clusters: Clusters | None = None
+) -> Bootstrap:
+    """ECE (proportion) as the only statistic of a bootstrap over answers, or over clusters of them."""
+    confidence, right, place = _answers(shares, labels)
+    gaps = np.zeros((len(labels), BINS + 1))
+    gaps[np.arange(len(labels)), place] = confidence - right
+    gaps[:, BINS] = 1
+    sums = resampled_sums(gaps, resamples=resamples, seed=seed, clusters=clusters)
+    return Bootstrap(_ece(gaps.sum(axis=0)[None]), _ece(sums)[:, None])
+
+
+def _ece(sums: Floats) -> Floats:
+    found: Floats = np.abs(sums[:, :BINS]).sum(axis=1) / sums[:, BINS]
+    return found
+
+
+def _answers(shares: Floats, labels: Ints) -> tuple[Floats, Floats, Ints]:
+    confidence = shares.max(axis=1)
+    right = (shares.argmax(axis=1) == labels).astype(np.float64)
+    place = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
+    return confidence, right, place

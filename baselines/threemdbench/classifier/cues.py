@@ -1,0 +1,118 @@
+"""`cues.parquet`: the three names that a classifier ranks first for each case, which a doctor agent may be given.
+
+Names only, in order, no probabilities (Table 5, "external cues"). The file says which rows it is for, by their content
+digest, and which model and run made it, so that a doctor never gets the cues of another release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loaders.disk import write_whole
+from loaders.errors import InputError
+from loaders.threemdbench import NAMES
+
+TOP = 3
+_SCHEMA = pa.schema([pa.field("case_id", pa.string(), False), pa.field("names", pa.list_(pa.string()), False)])
+_SAID = ("content_digest", "model", "run_id", "stand_in")
+_DO = "Make it again with: bedside run classifier"
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The names for each case by its id, most likely first, and where they come from.
+
+    `content_digest` is that of the rows (`Opened.content_digest` of the split), `file_digest` the SHA-256 of the file,
+    for the record of a run. `stand_in` is why the classifier's answers are no results, or None.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    content_digest: str
+    model: str
+    run_id: str
+    stand_in: str | None
+    file_digest: str
+
+
+def write_cues(
+    path: Path,
+    names: Mapping[str, Sequence[str]],
+    *,
+    content_digest: str,
+    model: str,
+    run_id: str,
+    stand_in: str | None = None,
+) -> None:
+    """Write the cues, whole or not at all. The same cues give the same bytes.
+
+    Raises InputError when a case has other than three distinct diagnoses of the 34, or no case is there.
+    """
+    for case, given in names.items():
+        _check(path, case, given)
+    if not names:
+        raise InputError(path, found="no case", expected="one or more")
+    said = dict(zip(_SAID, (content_digest, model, run_id, stand_in or ""), strict=True))
+    cases = sorted(names)
+    table = pa.table(
+        {"case_id": cases, "names": [list(names[case]) for case in cases]},
+        schema=_SCHEMA.with_metadata({f"bedside.{key}": value for key, value in said.items()}),
+    )
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, sink.getvalue().to_pybytes())
+
+
+def read_cues(path: Path, content_digest: str) -> Cues:
+    """The cues of a file that was made for the rows with this content digest.
+
+    Raises InputError where the file is missing, is no such file, was made for other rows, or holds for a case other
+    than three distinct diagnoses of the 34.
+    """
+    try:
+        data = path.read_bytes()
+        with pq.ParquetFile(pa.BufferReader(data)) as file:  # not pq.read_table: see builders/pipeline/workspace.py
+            table = file.read(use_threads=False)
+    except OSError as error:
+        raise InputError(path, found=f"cannot be read ({error.strerror or error})", expected="cues.parquet") from None
+    except pa.ArrowException as error:
+        found = f"no Parquet file ({str(error).splitlines()[0]})"
+        raise InputError(path, found=found, expected="cues.parquet", do=_DO) from None
+    metadata = table.schema.metadata or {}
+    said = {key: metadata.get(f"bedside.{key}".encode(), b"").decode() for key in _SAID}
+    if not table.schema.equals(_SCHEMA) or not all(said[key] for key in ("content_digest", "model", "run_id")):
+        raise InputError(path, found="a table that is no cues.parquet", expected="one that a classifier wrote", do=_DO)
+    if said["content_digest"] != content_digest:
+        raise InputError(
+            path,
+            found=f"cues for rows with content digest {said['content_digest'][:16]}",
+            expected=f"{content_digest[:16]}, the rows that are used here",
+            do=f"{_DO}, on this release and split",
+        )
+    rows: list[dict[str, Any]] = table.to_pylist()
+    names: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        _check(path, row["case_id"], row["names"])
+        names[row["case_id"]] = tuple(row["names"])
+    if len(names) < len(rows):
+        raise InputError(path, found="a case that stands there twice", expected="one row a case", do=_DO)
+    return Cues(
+        names=names,
+        content_digest=said["content_digest"],
+        model=said["model"],
+        run_id=said["run_id"],
+        stand_in=said["stand_in"] or None,
+        file_digest=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _check(path: Path, case: object, names: Sequence[str]) -> None:
+    if len(names) != TOP or len(set(names)) != TOP or not set(names) <= set(NAMES):
+        raise InputError(f"{path}, case {case}", found=str(list(names)), expected=f"{TOP} distinct diagnoses of the 34")

@@ -1,0 +1,202 @@
+"""Networks by name: any model of timm, with its published weights, with a file of weights, or with random ones.
+
+tf_efficientnetv2_s.in21k_ft_in1k      weights from the Hub's cache or the Hub (safetensors only)
+random:tf_efficientnetv2_s             random weights, a stand-in
+random:tiny                            a tf_efficientnetv2_s of a tenth of the width, random weights, a stand-in
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.models.encoders_hub import hub_file
+from loaders.models.encoders_torch import file_digest, loaded, revision
+
+PAPER = {f"EfficientNetV2-{size}": f"tf_efficientnetv2_{size.lower()}.in21k_ft_in1k" for size in ("S", "M", "L", "XL")}
+"""The networks of Table 8 and our reading of their names: the public weights that the family's authors fine-tuned."""
+
+_TINY = ("tf_efficientnetv2_s", {"channel_multiplier": 0.1, "depth_multiplier": 0.2})
+_TINY_SIZES = (80, 96)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What the network takes: side in pixels in training and in testing, colours' mean and deviation, how to resize."""
+
+    train_size: int
+    test_size: int
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    interpolation: str
+    crop_share: float
+    squash: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network to train. `source` says where its weights are from, for records; random ones make a `stand_in`."""
+
+    name: str
+    module: Any
+    input: Input
+    source: str
+    stand_in: str | None
+
+    @property
+    def paper_name(self) -> str:
+        """The name in Table 8 where it is one of the paper's, else its own."""
+        return next((paper for paper, name in PAPER.items() if name == self.name), self.name)
+
+
+def open_network(
+    name: str,
+    *,
+    classes: int,
+    weights: Path | None = None,
+    size: int | None = None,
+    test_size: int | None = None,
+    dropout: float = 0.0,
+    drop_path: float = 0.0,
+    seed: int = 0,
+    cache_dir: Path | None = None,
+) -> Network:
+    """The network of that name with a new head of `classes` outputs (0: none, for features).
+
+    Raises InputError for an unknown name or an input size that it cannot take, ModelError for weights that are not on
+    this machine or do not fit, MissingExtra without timm.
+    """
+    try:
+        import timm
+    except ModuleNotFoundError:
+        raise MissingExtra.named("timm", extra="models", purpose="image classifiers") from None
+    asked = PAPER.get(name, name)
+    random = asked.startswith("random:")
+    architecture, shape = asked.removeprefix("random:"), {}
+    if asked == "random:tiny":
+        architecture, shape = _TINY[0], dict(_TINY[1])
+    _check_known(timm, architecture)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)  # the head, and all of it where weights are random
+        module = _created(timm, name, architecture, classes, dropout, drop_path, size or test_size, shape)
+    taken = _input(module, _TINY_SIZES if asked == "random:tiny" else None, size, test_size)
+    if weights is not None:
+        _load(name, module, weights)
+        return Network(asked, module, taken, f"{weights.name}, SHA-256 {file_digest(weights)}", None)
+    if random:
+        return Network(asked, module, taken, f"random, seed {seed}", f"random weights: {asked}")
+    file = _published(asked, module, cache_dir)
+    _load(name, module, file)
+    tag = f"{module.pretrained_cfg['architecture']}.{module.pretrained_cfg.get('tag', '')}".rstrip(".")
+    return Network(tag, module, taken, f"{_repo(module)}@{revision(file)}, SHA-256 {file_digest(file)}", None)
+
+
+def _check_known(timm: Any, architecture: str) -> None:
+    if timm.is_model(architecture):
+        tag = architecture.partition(".")[2]
+        if not tag or architecture in timm.list_pretrained(f"{architecture.partition('.')[0]}.*"):
+            return
+    near = difflib.get_close_matches(architecture, [*PAPER, *timm.list_pretrained(), *timm.list_models()], n=3)
+    raise InputError(
+        "model",
+        found=repr(architecture),
+        expected="a name of timm, random:NAME or random:tiny",
+        do=f"Near to it: {', '.join(near)}" if near else "timm.list_pretrained() has them all",
+    )
+
+
+def _created(
+    timm: Any,
+    name: str,
+    architecture: str,
+    classes: int,
+    dropout: float,
+    drop_path: float,
+    size: int | None,
+    shape: dict[str, Any],
+) -> Any:
+    config = timm.get_pretrained_cfg(architecture.partition(".")[0] if "." not in architecture else architecture)
+    if size and config is not None and config.fixed_input_size:
+        shape = {**shape, "img_size": size}
+    options = {"num_classes": classes, "drop_rate": dropout, "drop_path_rate": drop_path, **shape}
+    for left_out in ((), ("drop_path_rate",), ("drop_path_rate", "drop_rate")):  # not every architecture knows them
+        try:
+            return timm.create_model(
+                architecture, pretrained=False, **{key: value for key, value in options.items() if key not in left_out}
+            )
+        except TypeError as error:
+            problem = error
+    raise ModelError(name, found=f"cannot be made: {problem}", expected="an image classifier of timm") from problem
+
+
+def _input(module: Any, sizes: tuple[int, int] | None, size: int | None, test_size: int | None) -> Input:
+    config = module.pretrained_cfg
+    train, test = sizes or (config["input_size"][-1], (config.get("test_input_size") or config["input_size"])[-1])
+    train = size or train
+    test = test_size or (max(size, round(size * test / train)) if size and not sizes else size or test)
+    if config.get("fixed_input_size"):
+        test = train
+    for side in (train, test):
+        if side < 16:
+            raise InputError("size", found=f"{side} pixels", expected="16 or more")
+    return Input(
+        train_size=train,
+        test_size=test,
+        mean=tuple(config.get("mean", (0.5,) * 3)),
+        std=tuple(config.get("std", (0.5,) * 3)),
+        interpolation=config.get("interpolation", "bicubic"),
+        crop_share=float(config.get("test_crop_pct") or config.get("crop_pct") or 1.0),
+        squash=config.get("crop_mode") == "squash",
+    )
+
+
+def _repo(module: Any) -> str:
+    return str(module.pretrained_cfg.get("hf_hub_id") or "")
+
+
+def _published(name: str, module: Any, cache_dir: Path | None) -> Path:
+    repo = _repo(module)
+    if not repo:
+        raise ModelError(
+            name,
+            found="timm knows no weights of it on the Hub",
+            do="Give --weights FILE.safetensors, or random:NAME for random weights",
+        )
+    try:
+        return hub_file(name, repo, ("model.safetensors",), cache_dir=cache_dir)
+    except ModelError as error:
+        error.do += ". Or give --weights FILE.safetensors"
+        raise
+
+
+def _load(name: str, module: Any, path: Path) -> None:
+    """Weights of a safetensors file, all but the head; never a pickle, which would run what a stranger wrote."""
+    from safetensors.torch import load_file
+
+    if path.suffix != ".safetensors":
+        raise InputError(path, found="no .safetensors file", expected="weights without code in them")
+    if not path.is_file():
+        raise InputError(path, found="does not exist", expected="a file of weights")
+    state = loaded(name, lambda: load_file(path), do="Get the file again")
+    own = module.state_dict()
+    head = str(module.pretrained_cfg.get("classifier") or "classifier")
+    kept = {
+        key: tensor
+        for key, tensor in state.items()
+        if not key.startswith(head) or (key in own and own[key].shape == tensor.shape)
+    }
+    absent = [key for key in own if key not in kept and not key.startswith(head)]
+    unfit = [key for key, tensor in kept.items() if key not in own or own[key].shape != tensor.shape]
+    if absent or unfit:
+        raise ModelError(
+            name,
+            found=f"{path.name} lacks {len(absent)} tensors and has {len(unfit)} that do not fit: "
+            + ", ".join((absent + unfit)[:3]),
+            expected="weights of this architecture",
+        )
+    module.load_state_dict(kept, strict=False)

@@ -1,0 +1,152 @@
+"""A linear probe: logistic regression on frozen embeddings, the cheap strong baseline.
+
+The strength of its penalty is the one with the best macro F1 on validation; classes weigh as in the sampling of a
+training, by one over the root of their size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from baselines.medlaybench_v.embeddings import Progress, embed
+from baselines.results.statistics import classification_scores
+from baselines.threemdbench.classifier.data import Photo
+from baselines.threemdbench.classifier.network import open_network
+from baselines.threemdbench.classifier.views import TestViews
+from loaders.errors import InputError, MissingExtra
+from loaders.models.encoders import PAPER_MODELS, Encoder, open_encoder
+from loaders.models.encoders_torch import (
+    Setting,
+    TorchEncoder,
+    Towers,
+    code_digest,
+    json_digest,
+    ready,
+    state_digest,
+    versions,
+)
+
+Floats = NDArray[np.float64]
+
+STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
+"""Inverse penalties that are tried."""
+
+_ENCODERS = ("open_clip:", "hf-hub:", "hf:", "pmc-clip:")
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """Logits (N, classes) for validation and test, and the inverse penalty that was chosen."""
+
+    validation: Floats
+    test: Floats
+    strength: float
+
+
+def open_backbone(
+    name: str, *, device: str | None = None, weights: Path | None = None, size: int | None = None, seed: int = 0
+) -> Encoder:
+    """What gives the embeddings: an encoder of `loaders.models.encoders`, or else the network of timm with that name.
+
+    `encoder:NAME` is always an encoder. Raises what `open_encoder` and `open_network` raise.
+    """
+    if name.startswith("encoder:"):
+        return open_encoder(name.removeprefix("encoder:"), device=device)
+    if name in PAPER_MODELS or name.startswith(_ENCODERS) or Path(name).is_dir():
+        return open_encoder(name, device=device)
+    setting = Setting.of(device, "fp32")
+    network = open_network(name, classes=0, weights=weights, test_size=size, seed=seed)
+    module = ready(network.module, setting)
+    views = TestViews([], network.input)
+    identity = {
+        "source": network.source,
+        "weights": state_digest(module),
+        "input": json_digest(repr(network.input)),
+        "code": code_digest(__file__),
+        "versions": versions("timm"),
+    }
+    return TorchEncoder(
+        network.name,
+        Towers(pixels=views.view, images=module, tokens=_no_texts, texts=_no_texts),
+        setting,
+        dim=int(module.num_features if not hasattr(module, "head_hidden_size") else module.head_hidden_size),
+        context_length=0,
+        identity=identity,
+        stand_in=network.stand_in is not None,
+    )
+
+
+def _no_texts(_: Any) -> Any:
+    raise InputError("texts", found="an image network", expected="an encoder with a text tower")
+
+
+def probe(
+    encoder: Encoder,
+    photos: Mapping[str, Sequence[Photo]],
+    classes: int,
+    *,
+    cache: Path,
+    batch_size: int = 64,
+    progress: Progress | None = None,
+) -> Probed:
+    """Fit on photos["train"], choose on photos["validation"], answer about photos["test"]; all must be readable.
+
+    Raises MissingExtra without scikit-learn, and what `embed` raises.
+    """
+    try:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+    except ModuleNotFoundError:
+        raise MissingExtra.named("scikit-learn", extra="study", purpose="a linear probe") from None
+
+    everything = [photo for split in ("train", "validation", "test") for photo in photos[split]]
+    made = embed(
+        encoder,
+        images=[(_pixels_digest(photo.load()), photo.load) for photo in everything],
+        cache=cache,
+        batch_size=batch_size,
+        progress=progress,
+    )
+    ends = np.cumsum([len(photos[split]) for split in ("train", "validation")])
+    train, validation, test = np.split(made.images.rows().astype(np.float64), ends)
+    labels = [photo.label for photo in photos["train"]]
+    sizes = Counter(labels)
+    weights = [1 / np.sqrt(sizes[label]) for label in labels]
+    truth = [photo.label for photo in photos["validation"]]
+    best: tuple[float, float, Any] | None = None
+    for strength in STRENGTHS:
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1_000, tol=1e-3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a weak penalty may not settle: validation decides
+            model.fit(train, labels, logisticregression__sample_weight=weights)
+        value = classification_scores(truth, model.predict(validation).tolist(), range(classes)).macro_f1
+        if best is None or value > best[0]:
+            best = (value, strength, model)
+    assert best is not None
+    _, strength, model = best
+    return Probed(_logits(model, validation, classes), _logits(model, test, classes), strength)
+
+
+def _logits(model: Any, vectors: Floats, classes: int) -> Floats:
+    """Log-probabilities over all classes; one without a training photo is never the answer."""
+    found = np.full((len(vectors), classes), -50.0)
+    found[:, model.classes_] = np.maximum(model.predict_log_proba(vectors), -49.0)
+    return found
+
+
+def _pixels_digest(picture: Image.Image) -> str:
+    """SHA-256 of what is encoded, for the cache."""
+    head = f"{picture.mode} {picture.size}".encode()
+    return hashlib.sha256(head + picture.tobytes()).hexdigest()

@@ -1,0 +1,320 @@
+"""The numbers of a classifier on the test photos, beside two that never look (Tables 5 and 8, Figures 14 and 15).
+
+A test photo that cannot be decoded is a wrong answer, and is counted; it has no part in calibration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.statistics import (
+    Bootstrap,
+    bootstrap_classification,
+    bootstrap_means,
+    classification_scores,
+    resampled_sums,
+)
+from baselines.threemdbench.classifier.calibration import Bin, bins, bootstrap_ece, log_loss, probabilities
+from baselines.threemdbench.classifier.cues import TOP
+from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo
+from baselines.threemdbench.classifier.network import PAPER as NETWORKS
+from baselines.threemdbench.classifier.recipe import key
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PAPER = "3MDBench"
+TABLE, BY_DOMAIN, BY_CLASS = "Image classifier", "Image classifier by domain", "Image classifier by diagnosis"
+"""The tables of numbers that the paper does not print."""
+
+FINE_TUNED = "full fine-tuning on the train part"
+SCRATCH = "from random weights"
+PROBED = "linear probe"
+MAJORITY, STRATIFIED = "Majority class", "Stratified random"
+_BLIND = "blind"
+_SPLIT = "evaluation split not stated"  # of Table 8; ours is test, as the table's note says
+_SCORES = ("Accuracy", "Macro F1", "Weighted F1")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers about the test photos: logits (M, classes) of those that can be decoded, `readable` (N,) says which.
+
+    `temperature` was fitted on validation.
+    """
+
+    logits: Floats
+    readable: NDArray[np.bool_]
+    temperature: float
+
+    def ranked(self) -> list[list[int] | None]:
+        """Classes of each test photo, most likely first; None where it could not be decoded."""
+        order = iter(np.argsort(-self.logits, axis=1, kind="stable").tolist())
+        return [next(order) if can else None for can in self.readable]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The results of a run, and what the report draws: tables by class and domain, confusions, calibration."""
+
+    results: list[Result]
+    content: dict[str, Any]
+
+
+def score(
+    labelled: Labelled,
+    train_labels: Sequence[int],
+    answers: Answers,
+    *,
+    row: str,
+    setting: str,
+    record: RunRecord,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Scored:
+    """All numbers of a classifier named `row`, with 95 % intervals over patients or clusters where they are known.
+
+    F1 is over all classes of `labelled` (the 34 diagnoses), whether or not they occur. `train_labels` are the training
+    photos' classes, which the two blind baselines go by.
+    """
+    return _Scoring(labelled, train_labels, answers, row, setting, record, resamples, seed).scored()
+
+
+@dataclass(slots=True)
+class _Scoring:
+    labelled: Labelled
+    train_labels: Sequence[int]
+    answers: Answers
+    row: str
+    setting: str
+    record: RunRecord
+    resamples: int
+    seed: int
+
+    def scored(self) -> Scored:
+        ranked = self.answers.ranked()
+        predicted = [order[0] if order else None for order in ranked]
+        in_top = np.array(
+            [order is not None and true in order[:TOP] for order, true in zip(ranked, self.truth, strict=True)]
+        )
+        rivals: dict[tuple[str, str], Sequence[int | None]] = {
+            (self.row, self.setting): predicted,
+            (MAJORITY, _BLIND): self._majority(),
+            (STRATIFIED, _BLIND): self._stratified(),
+        }
+        boots = {who: self._bootstrap(given) for who, given in rivals.items()}
+        found = [one for who, boot in boots.items() for one in self._overall(*who, boot)]
+        found.append(self._lead(boots))
+        top = bootstrap_means(in_top, **self._draws)
+        found.append(self._cell("Top-3", top, 0))
+        by_class, rows = self._by_class(predicted, in_top)
+        by_domain, domains = self._by_domain(predicted)
+        calibrated, calibration = self._calibration()
+        content = {
+            "row": self.row,
+            "setting": self.setting,
+            "n": len(self.truth),
+            "units": len(set(self.groups)),
+            "scores": [{"row": who[0], "setting": who[1], **_triples(boot)} for who, boot in boots.items()],
+            "top3": _triple(top, 0),
+            "top": TOP,
+            "classes": rows,
+            "domains": domains,
+            "confusions": self._confusions(predicted),
+            "calibration": calibration,
+        }
+        return Scored(found + calibrated + by_domain + by_class, content)
+
+    # ------------------------------------------------------------------------------------------------ what is asked
+
+    @property
+    def photos(self) -> Sequence[Photo]:
+        return self.labelled.splits["test"]
+
+    @property
+    def truth(self) -> list[int]:
+        return [photo.label for photo in self.photos]
+
+    @property
+    def groups(self) -> list[str]:
+        return [photo.group for photo in self.photos]
+
+    @property
+    def labels(self) -> range:
+        return range(len(self.labelled.classes))
+
+    @property
+    def _draws(self) -> dict[str, Any]:
+        """The same resamples for every number, so that differences are paired."""
+        return {"resamples": self.resamples, "seed": self.seed, "clusters": self.groups}
+
+    def _bootstrap(self, predicted: Sequence[Hashable]) -> Bootstrap:
+        return bootstrap_classification(self.truth, predicted, self.labels, **self._draws)
+
+    def _majority(self) -> list[int]:
+        counts = np.bincount(self.train_labels, minlength=len(self.labels))
+        return [int(counts.argmax())] * len(self.photos)
+
+    def _stratified(self) -> list[int]:
+        """Classes drawn with the shares of the training photos, each photo's by its id."""
+        counts = np.bincount(self.train_labels, minlength=len(self.labels))
+        ends = np.cumsum(counts)
+        points = [key(self.seed, "stratified", photo.key) % int(ends[-1]) for photo in self.photos]
+        return [int(np.searchsorted(ends, point, side="right")) for point in points]
+
+    # ---------------------------------------------------------------------------------------------------- the numbers
+
+    def _overall(self, row: str, setting: str, boot: Bootstrap) -> list[Result]:
+        found = [self._cell(column, boot, at, row=row, setting=setting) for at, column in enumerate(_SCORES)]
+        if self.labelled.corpus == FOLDER:
+            return found
+        found.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
+        if row in NETWORKS and setting == FINE_TUNED:
+            cases = f"test ({len(self.truth)} cases)"
+            own = "fine-tuned on the train part"
+            found.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
+        return found
+
+    def _lead(self, boots: dict[tuple[str, str], Bootstrap]) -> Result:
+        own, other = boots[self.row, self.setting], boots[MAJORITY, _BLIND]
+        gap = Bootstrap(own.estimates - other.estimates, own.replicates - other.replicates)
+        return self._cell("Macro F1, lead over majority", gap, 1, unit="percentage points")
+
+    def _by_class(self, predicted: Sequence[int | None], in_top: Any) -> tuple[list[Result], list[dict[str, Any]]]:
+        scores = classification_scores(self.truth, predicted, self.labels)
+        true = np.array(self.truth)
+        given = np.array([-1 if one is None else one for one in predicted])
+        ids = np.arange(len(self.labels))
+        right = ((true == given)[:, None] & (true[:, None] == ids)).astype(np.float64)
+        either = (true[:, None] == ids).astype(np.float64) + (given[:, None] == ids)
+        sums = resampled_sums(np.hstack([right, either]), **self._draws)
+        hits, counted = np.split(sums, 2, axis=1)
+        boot = Bootstrap(scores.f1, 2 * hits / np.maximum(counted, 1))
+        trained = np.bincount(self.train_labels, minlength=len(self.labels))
+        results, rows = [], []
+        for at, name in enumerate(self.labelled.classes):
+            support = int(scores.support[at])
+            results.append(self._cell("F1", boot, at, table=BY_CLASS, row=name, setting=self.row, n=support))
+            rows.append(
+                {
+                    "name": name,
+                    "domain": self.labelled.domains[at],
+                    "train": int(trained[at]),
+                    "test": support,
+                    "precision": float(scores.precision[at]),
+                    "recall": float(scores.recall[at]),
+                    "f1": _triple(boot, at),
+                    "top3": float(in_top[true == at].mean()) if support else None,
+                }
+            )
+        return results, rows
+
+    def _by_domain(self, predicted: Sequence[int | None]) -> tuple[list[Result], list[dict[str, Any]]]:
+        """Cases with gold in the domain, weighted F1 over the domain's labels (3M-G33)."""
+        results, rows = [], []
+        for domain, classes in self._domains():
+            inside = [at for at, label in enumerate(self.truth) if label in classes]
+            if not inside:
+                continue
+            boot = bootstrap_classification(
+                [self.truth[at] for at in inside],
+                [predicted[at] for at in inside],
+                classes,
+                resamples=self.resamples,
+                seed=self.seed,
+                clusters=[self.groups[at] for at in inside],
+            )
+            for at, column in enumerate(_SCORES):
+                results.append(
+                    self._cell(column, boot, at, table=BY_DOMAIN, row=domain, setting=self.row, n=len(inside))
+                )
+            rows.append({"domain": domain, "n": len(inside), "classes": len(classes), **_triples(boot)})
+        return results, rows
+
+    def _domains(self) -> list[tuple[str, list[int]]]:
+        names = dict.fromkeys(domain for domain in self.labelled.domains if domain)
+        return [(name, [at for at, domain in enumerate(self.labelled.domains) if domain == name]) for name in names]
+
+    def _confusions(self, predicted: Sequence[int | None]) -> list[dict[str, Any]]:
+        """Counts of answers, true class down: a domain's classes, those of all other domains in one, no answer."""
+        found = []
+        for domain, classes in self._domains() or [("all classes", list(self.labels))]:
+            place = {label: at for at, label in enumerate(classes)}
+            counts = np.zeros((len(classes), len(classes) + 2), dtype=np.int64)
+            for true, given in zip(self.truth, predicted, strict=True):
+                if true in place:
+                    at = len(classes) + 1 if given is None else place.get(given, len(classes))
+                    counts[place[true], at] += 1
+            if counts.sum():
+                names = [self.labelled.classes[label] for label in classes]
+                found.append({"domain": domain, "classes": names, "counts": counts.tolist()})
+        return found
+
+    def _calibration(self) -> tuple[list[Result], dict[str, Any]]:
+        logits, temperature = self.answers.logits, self.answers.temperature
+        readable = np.flatnonzero(self.answers.readable)
+        labels = np.array(self.truth)[readable]
+        groups = [self.groups[at] for at in readable]
+        results: list[Result] = []
+        content: dict[str, Any] = {"temperature": temperature}
+        for name, used in (("before", 1.0), ("after", temperature)):
+            shares = probabilities(logits, used)
+            boot = bootstrap_ece(shares, labels, resamples=self.resamples, seed=self.seed, clusters=groups)
+            column = f"ECE {name} scaling"
+            results.append(self._cell(column, boot, 0, n=len(labels), direction="down"))
+            loss = log_loss(logits, labels, used)
+            content[name] = {"ece": _triple(boot, 0), "log_loss": loss, "bins": _bins(bins(shares, labels))}
+        return results, content
+
+    def _cell(
+        self,
+        column: str,
+        boot: Bootstrap,
+        at: int,
+        *,
+        table: str = TABLE,
+        group: str = "test",
+        row: str | None = None,
+        setting: str | None = None,
+        unit: str = "percent",
+        direction: Direction = "up",
+        n: int | None = None,
+    ) -> Result:
+        value, low, high = _triple(boot, at)
+        missing = n == 0
+        return Result(
+            paper=PAPER if self.labelled.corpus != FOLDER else "Own photos",
+            table=table,
+            row=self.row if row is None else row,
+            setting=self.setting if setting is None else setting,
+            column=column,
+            split_or_group=group,
+            value=None if missing else 100 * value,
+            unit=unit,
+            direction=direction,
+            note=f"{row}: no test photo" if missing else "",
+            n=len(self.truth) if n is None else n,
+            ci95=None if missing else (100 * low, 100 * high),
+            record=self.record,
+        )
+
+
+def _triple(boot: Bootstrap, at: int) -> tuple[float, float, float]:
+    """Estimate and interval, as proportions."""
+    low, high = Bootstrap(boot.estimates[at : at + 1], boot.replicates[:, at : at + 1]).interval()[0]
+    return float(boot.estimates[at]), float(low), float(high)
+
+
+def _triples(boot: Bootstrap) -> dict[str, tuple[float, float, float]]:
+    names = (score.lower().replace(" ", "_") for score in _SCORES)
+    return {name: _triple(boot, at) for at, name in enumerate(names)}
+
+
+def _bins(found: Sequence[Bin]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in found]

@@ -1,0 +1,292 @@
+"""Training: step after step from a checkpoint or from the start, on one device or several, always with the same bits.
+
+RUN/training/checkpoint.safetensors    weights, their average, the optimizer's moments, and where the training stands
+RUN/training/best.safetensors          the average that was best on validation
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from baselines.results.statistics import classification_scores
+from baselines.threemdbench.classifier.answers import answer
+from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
+from baselines.threemdbench.classifier.network import Network
+from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.recipe import Recipe, epoch_order, key
+from baselines.threemdbench.classifier.views import TrainViews
+from loaders.errors import InputError, ModelError
+
+CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What an epoch came to. Macro F1 (proportion) of the averaged weights on validation."""
+
+    epoch: int
+    loss: float
+    macro_f1: float
+    accuracy: float
+
+
+@dataclass(slots=True)
+class _Position:
+    """The next step, and what was found on the way to it."""
+
+    epoch: int = 0
+    step: int = 0
+    loss: float = 0.0  # sum over the steps of this epoch
+    best: float = -1.0
+    best_epoch: int = -1
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """The network with the weights that were best on validation, and how it got there."""
+
+    module: Any
+    history: tuple[Epoch, ...]
+    best_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Whom to tell of each step (epoch, step, steps, mean loss so far), each epoch, and where a checkpoint stands."""
+
+    step: Callable[[int, int, int, float], None] = lambda epoch, step, steps, loss: None
+    epoch: Callable[[Epoch], None] = lambda epoch: None
+    resumed: Callable[[int, int], None] = lambda epoch, step: None
+
+
+def train(
+    network: Network,
+    pictures: Mapping[str, Pictures],
+    recipe: Recipe,
+    folder: Path,
+    accelerator: Any,
+    *,
+    identity: Mapping[str, Any],
+    workers: int = 0,
+    checkpoint_seconds: float = 300.0,
+    told: Told | None = None,
+) -> Trained:
+    """Train on pictures["train"] until pictures["validation"] no longer gets better, or go on from `folder`.
+
+    `identity` is what must not change between start and resumption besides the recipe: data, network, versions. A
+    checkpoint is kept after every epoch, and after the step at which the last one is `checkpoint_seconds` old.
+
+    Raises InputError for a damaged checkpoint or one of another training, ModelError when the loss is not finite or the
+    device's memory does not suffice, KeyboardInterrupt with a message to show.
+    """
+    return _Training(
+        network, pictures, recipe, folder, accelerator, dict(identity), workers, checkpoint_seconds, told or Told()
+    ).run()
+
+
+class _Training:
+    def __init__(
+        self,
+        network: Network,
+        pictures: Mapping[str, Pictures],
+        recipe: Recipe,
+        folder: Path,
+        accelerator: Any,
+        identity: dict[str, Any],
+        workers: int,
+        seconds: float,
+        told: Told,
+    ) -> None:
+        from timm.utils import ModelEmaV3
+
+        self.network, self.recipe, self.folder, self.accelerator = network, recipe, folder, accelerator
+        self.pictures, self.workers, self.seconds, self.told = pictures, workers, seconds, told
+        count = len(pictures["train"])
+        self.batch = min(recipe.batch_size, count)
+        self.steps = recipe.steps(count)
+        if self.batch % accelerator.num_processes:
+            raise InputError(
+                "batch size",
+                found=f"{self.batch} for {accelerator.num_processes} processes",
+                expected="a multiple of their number",
+            )
+        self.identity = {
+            **identity, "recipe": asdict(recipe), "processes": accelerator.num_processes,
+            "device": accelerator.device.type,
+        }  # fmt: skip
+        self.module = network.module.to(accelerator.device, memory_format=torch.channels_last)
+        self.average = ModelEmaV3(self.module, decay=recipe.ema, use_warmup=True)
+        self.optimizer = torch.optim.AdamW(_groups(self.module, recipe), lr=recipe.learning_rate, foreach=True)
+        self.position = _Position()
+        self._resume()
+        self.model, self.prepared = accelerator.prepare(self.module, self.optimizer)
+        self.views = TrainViews(pictures["train"], network.input, recipe)
+        self.loss = torch.nn.CrossEntropyLoss(label_smoothing=recipe.label_smoothing)
+
+    def run(self) -> Trained:
+        try:
+            while not self._finished():
+                self._epoch()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._stopped()) from None
+        except torch.OutOfMemoryError:
+            found = f"the memory of {self.accelerator.device} does not suffice for a batch of {self.batch}"
+            raise ModelError(self.network.name, found=found, do="Use a smaller --batch-size or --size") from None
+        tensors, _ = read_tensors(self.folder / BEST, do=self._again())
+        best = self.average.module  # not a copy of self.module, whose forward accelerate has bound to itself
+        best.load_state_dict(tensors)
+        history = tuple(Epoch(**one) for one in self.position.history)
+        return Trained(best.eval(), history, self.position.best_epoch)
+
+    def _finished(self) -> bool:
+        place = self.position
+        return place.epoch >= self.recipe.epochs or (
+            place.step == 0 and place.best_epoch >= 0 and place.epoch - 1 - place.best_epoch >= self.recipe.patience
+        )
+
+    def _epoch(self) -> None:
+        place, recipe = self.position, self.recipe
+        order = epoch_order(self.pictures["train"].labels, recipe, place.epoch)
+        rank, world = self.accelerator.process_index, self.accelerator.num_processes
+        batches = [
+            [
+                (int(at), key(recipe.seed, "view", place.epoch, step, int(at), slot))
+                for slot, at in enumerate(order[step * self.batch : (step + 1) * self.batch])
+            ][rank::world]
+            for step in range(place.step, self.steps)
+        ]
+        saved = time.monotonic()
+        self.model.train()
+        loader = DataLoader(self.views, batch_sampler=batches, num_workers=self.workers)
+        for images, labels in loader:
+            self._step(images, labels)
+            place.step += 1
+            self.told.step(place.epoch, place.step, self.steps, place.loss / place.step)
+            if time.monotonic() - saved >= self.seconds and place.step < self.steps:
+                self._save()
+                saved = time.monotonic()
+        self._validate()
+        self._save()
+
+    def _step(self, images: Any, labels: Any) -> None:
+        place, recipe = self.position, self.recipe
+        number = place.epoch * self.steps + place.step
+        share = recipe.rate(number, recipe.epochs * self.steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = recipe.learning_rate * group["share"] * share
+        # Dropout draws from here on; every process its own.
+        torch.manual_seed(key(recipe.seed, "step", place.epoch, place.step, self.accelerator.process_index))
+        device = self.accelerator.device
+        with self.accelerator.autocast():
+            logits = self.model(images.to(device, memory_format=torch.channels_last))
+        loss = self.loss(logits.float(), labels.to(device))
+        self.accelerator.backward(loss)
+        self.accelerator.clip_grad_norm_(self.model.parameters(), recipe.clip)
+        self.prepared.step()
+        self.prepared.zero_grad()
+        self.average.update(self.module, step=number)
+        value = float(self.accelerator.reduce(loss.detach(), "mean"))
+        if value != value or value in (float("inf"), float("-inf")):
+            raise ModelError(
+                self.network.name,
+                found=f"the loss is {value} at step {place.step} of epoch {place.epoch + 1}",
+                do="Use a smaller --learning-rate; --restart begins anew",
+            )
+        place.loss += value
+
+    def _validate(self) -> None:
+        from accelerate.utils import broadcast
+
+        place, pictures = self.position, self.pictures["validation"]
+        # Each process averaged the batch statistics that it saw itself: all go on with those of the first.
+        broadcast(list(self.average.module.buffers()))
+        logits = answer(self.average.module, pictures, self.network.input, self.accelerator, workers=self.workers)
+        labels = range(logits.shape[1])
+        scores = classification_scores(pictures.labels, logits.argmax(axis=1).tolist(), labels)
+        epoch = Epoch(place.epoch, place.loss / self.steps, scores.macro_f1, scores.accuracy)
+        place.history.append(asdict(epoch))
+        if scores.macro_f1 > place.best:
+            place.best, place.best_epoch = scores.macro_f1, place.epoch
+            if self.accelerator.is_main_process:
+                # Before the checkpoint: stopped in between, this epoch ends once more, with the same weights.
+                write_tensors(self.folder / BEST, self.average.module.state_dict(), {"epoch": place.epoch})
+        place.epoch, place.step, place.loss = place.epoch + 1, 0, 0.0
+        self.told.epoch(epoch)
+
+    def _save(self) -> None:
+        if self.accelerator.is_main_process:
+            tensors = {f"model.{name}": tensor for name, tensor in self.module.state_dict().items()}
+            tensors |= {f"average.{name}": tensor for name, tensor in self.average.module.state_dict().items()}
+            for number, moments in self.optimizer.state_dict()["state"].items():
+                tensors |= {f"optimizer.{number}.{name}": tensor for name, tensor in moments.items()}
+            write_tensors(
+                self.folder / CHECKPOINT, tensors, {"identity": self.identity, "position": asdict(self.position)}
+            )
+        self.accelerator.wait_for_everyone()
+
+    def _resume(self) -> None:
+        path = self.folder / CHECKPOINT
+        if not path.exists():
+            return
+        tensors, facts = read_tensors(path, do=self._again())
+        # As JSON has it: tuples are lists there.
+        changed = [name for name, value in self.identity.items() if facts["identity"].get(name) != value]
+        if changed:
+            name = changed[0]
+            raise InputError(
+                path,
+                found=f"a training with another {name}: {str(facts['identity'].get(name))[:200]}",
+                expected=str(self.identity[name])[:200],
+                do="Use another RUN folder, or --restart to begin anew",
+            )
+        parts: dict[str, dict[str, Any]] = {"model": {}, "average": {}, "optimizer": {}}
+        for name, tensor in tensors.items():
+            kind, _, rest = name.partition(".")
+            parts[kind][rest] = tensor
+        self.module.load_state_dict(parts["model"])
+        self.average.module.load_state_dict(parts["average"])
+        moments: dict[int, dict[str, Any]] = {}
+        for name, tensor in parts["optimizer"].items():
+            number, _, moment = name.partition(".")
+            moments.setdefault(int(number), {})[moment] = tensor
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        self.position = _Position(**facts["position"])
+        self.told.resumed(self.position.epoch, self.position.step)
+
+    def _again(self) -> str:
+        return f"--restart begins anew: it deletes what is in {self.folder}"
+
+    def _stopped(self) -> str:
+        kept = (self.folder / CHECKPOINT).exists()
+        if not kept:
+            return "Stopped before the first checkpoint: the same command begins again"
+        return f"Stopped. The last checkpoint is in {self.folder}; the same command goes on from there"
+
+
+def _groups(module: Any, recipe: Recipe) -> list[dict[str, Any]]:
+    """Parameters by depth and by whether they decay: the first layer learns at `depth_decay` of the head's rate."""
+    from timm.optim import param_groups_layer_decay
+
+    # Whatever the decay, timm's scale orders parameters by the number of layers above them.
+    layers = param_groups_layer_decay(module, recipe.weight_decay, layer_decay=0.5)
+    levels = sorted({group["lr_scale"] for group in layers}, reverse=True)
+    groups = []
+    for group in layers:
+        above = levels.index(group["lr_scale"]) / max(1, len(levels) - 1)
+        groups.append(
+            {
+                "params": group["params"],
+                "weight_decay": group["weight_decay"],
+                "share": recipe.depth_decay**above,
+            }
+        )
+    return groups

@@ -1,0 +1,64 @@
+"""What a network is shown of a picture: a random crop and RandAugment to train on, the whole of it to answer about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from PIL import Image
+from torchvision.transforms import v2
+
+from baselines.threemdbench.classifier.network import Input
+from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.recipe import Recipe
+
+_MODES = {name: getattr(v2.InterpolationMode, name.upper()) for name in ("bilinear", "bicubic", "nearest")}
+
+
+def _tensor(input: Input) -> list[Any]:
+    return [v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize(list(input.mean), list(input.std))]
+
+
+class TrainViews:
+    """Random views by (photo, seed): the same pair gives the same view, in whatever process and order."""
+
+    def __init__(self, pictures: Pictures, input: Input, recipe: Recipe) -> None:
+        mode = _MODES.get(input.interpolation, v2.InterpolationMode.BICUBIC)
+        steps: list[Any] = [
+            v2.RandomResizedCrop(input.train_size, scale=(recipe.crop, 1.0), interpolation=mode, antialias=True),
+            v2.RandomHorizontalFlip(),
+        ]
+        if recipe.randaugment:
+            steps.append(v2.RandAugment(2, recipe.randaugment, interpolation=v2.InterpolationMode.BILINEAR))
+        self._pictures = pictures
+        self._view = v2.Compose([*steps, *_tensor(input)])
+
+    def __getitem__(self, item: tuple[int, int]) -> tuple[Any, int]:
+        at, seed = item
+        # torchvision draws from the process's generator: seeded here, and given back as it was.
+        before = torch.random.get_rng_state()
+        try:
+            torch.default_generator.manual_seed(seed)
+            return self._view(self._pictures[at]), self._pictures.photos[at].label
+        finally:
+            torch.random.set_rng_state(before)
+
+
+class TestViews:
+    """The view of each picture that answers are given on."""
+
+    def __init__(self, pictures: Pictures | Sequence[Image.Image], input: Input) -> None:
+        mode = _MODES.get(input.interpolation, v2.InterpolationMode.BICUBIC)
+        size = round(input.test_size / input.crop_share)
+        shape = [size, size] if input.squash else [size]
+        self._pictures = pictures
+        self.view = v2.Compose(
+            [v2.Resize(shape, interpolation=mode, antialias=True), v2.CenterCrop(input.test_size), *_tensor(input)]
+        )
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+    def __getitem__(self, at: int) -> Any:
+        return self.view(self._pictures[at])

@@ -1,0 +1,93 @@
+"""The scripted assessor: reads diagnoses and scores the rubric by rules. A stand-in, whatever its numbers look like.
+
+Like an assessor model it is sent JSON and the true diagnosis, and answers in the form that it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.threemdbench.consultation.extraction import NONE
+from baselines.threemdbench.consultation.record import ITEMS, Case
+from baselines.threemdbench.consultation.rubric import OVERALL, as_items
+from loaders.models.chat import Message
+from loaders.threemdbench import named_in
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_HEDGED = re.compile(
+    r"\b(?:might|may|could|possibl[ey]|perhaps|maybe|rule out|suspect|likely|not|no|unless|if)\b", re.IGNORECASE
+)
+_MOST_NAMES = 3  # a doctor who gives more has settled on none
+_TOO_LONG = 1_200  # characters of one reply
+_GOOD = 6  # of the seven other items, for "excellent"
+_FAIR = 4
+
+_HISTORY = re.compile(r"\b(?:allerg|illness|disease|medic(?:ine|ation)|drug|surg|operation|history|chronic)", re.I)
+_PRESENT = re.compile(
+    r"\b(?:symptoms?|notice|since when|how long|when did|where|severe|hurt|pain|caused?|set it off|trigger|tried)\b",
+    re.I,
+)
+_BASIS = re.compile(r"\b(?:because|since you|from what|based on|due to)\b", re.I)
+_POLITE = re.compile(r"\b(?:thank|please|sorry|understand)", re.I)
+_WISHES = re.compile(r"\b(?:if you (?:would rather|prefer|wish|like)|up to you|your choice|choose it together)\b", re.I)
+_EXAMINE = re.compile(r"\b(?:examine|examination|swab|sample|biops|x-ray|blood test|clipping|tested|referr)", re.I)
+_TREAT = re.compile(
+    r"\b(?:cream|ointment|compress|rinse|antibiotic|antifungal|drops|tablets?|clean|cleaned|keep the|brush)\b", re.I
+)
+
+
+def assessor(case: Case) -> Script:
+    """The scripted assessor of a case; both of its tasks are told apart by what it is sent."""
+
+    def script(messages: Sequence[Message]) -> str:
+        sent = json.loads(messages[-1].text)
+        if all(isinstance(one, str) for one in sent):
+            return ", ".join(stated_diagnoses(sent)) or NONE
+        doctor = [str(turn["text"]) for turn in sent if turn["speaker"] == "doctor"]
+        return as_items(scored(doctor, case.diagnosis))
+
+    return script
+
+
+def stated_diagnoses(utterances: Sequence[str]) -> list[str]:
+    """What the last utterance that states any diagnosis states, without guesses; [] where it states too many.
+
+    >>> stated_diagnoses(["It might be acne.", "You have a stye.", "You are welcome."])
+    ['stye']
+    """
+    for utterance in reversed(utterances):
+        stated = [sentence for sentence in _statements(utterance) if not _HEDGED.search(sentence)]
+        names = list(dict.fromkeys(d.name for sentence in stated for _, d in named_in(sentence)))
+        if names:
+            return names if len(names) <= _MOST_NAMES else []
+    return []
+
+
+def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
+    """Scores of the items from the doctor's words. Advice counts only for a doctor who has given a diagnosis."""
+    questions = " ".join(sentence for text in doctor for sentence in _SENTENCE.findall(text) if sentence.endswith("?"))
+    statements = " ".join(sentence for text in doctor for sentence in _statements(text))
+    names = stated_diagnoses(doctor)
+    found = {
+        "1.1": _HISTORY.search(questions),
+        "1.2": _PRESENT.search(questions),
+        "1.3": names and _BASIS.search(statements),
+        "2.1": _POLITE.search(" ".join(doctor)) and max(map(len, doctor)) <= _TOO_LONG,
+        "2.2": _WISHES.search(statements),
+        "3.1": names and _EXAMINE.search(statements),
+        "3.2": names and _TREAT.search(statements),
+    }
+    scores = {item: int(bool(found[item])) for item in ITEMS if item != OVERALL}
+    total = sum(scores.values())
+    overall = 2 if names == [gold] and total >= _GOOD else int(total >= _FAIR)
+    return {**scores, OVERALL: overall}
+
+
+def _statements(text: str) -> list[str]:
+    return [sentence for sentence in _SENTENCE.findall(text) if not sentence.endswith("?")]
+
+
+ASSESSORS: dict[str, ScriptedAgent] = {"assessor": assessor}

@@ -1,0 +1,184 @@
+"""Scripted doctors: the scale on which a real one is read. All are stand-ins.
+
+silent          says nothing
+majority        always the most frequent diagnosis, at once
+ask-everything  goes through every question of a good history, then the most frequent diagnosis
+keyword         asks a little and picks the diagnosis whose keywords the patient used
+keyword-cues    the same, with points for the cues where its instructions hold them
+oracle          is told the diagnosis, which no doctor model ever is
+parrot          repeats the patient
+
+All but the oracle see only what a doctor model is sent. They keep to what their instructions ask for: no questions
+where there is no conversation, and two labelled parts where a rationale is wanted. The keywords (`keywords.csv`) were
+written by hand, and no clinician has reviewed them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.threemdbench.consultation.record import Case
+from loaders.models.chat import Message
+from loaders.threemdbench import NAMES, diagnosis_of, named_in
+
+# The paper does not say which diagnosis is the most frequent; here counts follow the order of its list (3M-G2).
+MAJORITY = NAMES[0]
+_N_CUES = 3
+_CUE_POINTS = 1.0  # for the first cue, a third less for each that follows
+
+_FEW_QUESTIONS = (
+    "Thank you for coming to me. What else do you notice about it, which other symptoms?",
+    "Was there anything before it began that could have set it off?",
+)
+_ALL_QUESTIONS = (
+    "Thank you for writing. Since when do you have this?",
+    "Where exactly is it?",
+    "I am sorry to hear that. How severe is it, and does it hurt?",
+    "Which other symptoms do you notice?",
+    "Was there anything before it began that could have caused it?",
+    "What have you tried against it so far, any treatment or cream?",
+    "Do you have any allergies?",
+    "Which other diseases do you have or have you had?",
+    "Which medicines do you take?",
+    "Have you ever had surgery?",
+)
+_CARE = {
+    "dermatology": ("have a dermatologist examine the skin and take a swab if it does not heal",
+                    "keep the skin clean, avoid what irritates it, and put a thin layer of a suitable cream on it"),
+    "ophthalmology": ("have an eye doctor examine the eye if your sight changes",
+                      "put a warm compress on the closed eye four times a day and do not rub it"),
+    "throat/mucosae": ("have the throat examined, with a swab if there is fever",
+                       "drink enough, avoid what is sour or hot, and rinse with a mild salt solution"),
+    "dental": ("have a dentist examine the teeth and take an X-ray if needed",
+               "have the teeth cleaned, brush gently twice a day, and rinse with chlorhexidine"),
+    "nails": ("have a nail clipping tested and the nail examined",
+              "keep the nail short and dry, wear wide shoes, and treat it as the test suggests"),
+}  # fmt: skip
+_FOLLOW_UP = (
+    "That is a good question, and I understand it. The treatment is safe if you keep to what I said, and you should "
+    "see a change within two weeks. If you prefer something milder, tell me, and we choose it together."
+)
+
+
+def silent(case: Case) -> Script:
+    """A doctor that says nothing."""
+    return lambda messages: ""
+
+
+def parrot(case: Case) -> Script:
+    """A doctor that repeats what the patient said last."""
+    return lambda messages: as_asked(messages, messages[-1].text)
+
+
+def majority(case: Case) -> Script:
+    """A doctor that always names the most frequent diagnosis."""
+    return _doctor((), lambda messages: MAJORITY)
+
+
+def ask_everything(case: Case) -> Script:
+    """A doctor that asks everything and draws nothing from it."""
+    return _doctor(_ALL_QUESTIONS, lambda messages: MAJORITY)
+
+
+def keyword(case: Case) -> Script:
+    """A doctor that matches keywords."""
+    return _doctor(_FEW_QUESTIONS, lambda messages: by_keywords(_patients_words(messages)))
+
+
+def keyword_cues(case: Case) -> Script:
+    """A doctor that matches keywords and takes cues into account."""
+    return _doctor(_FEW_QUESTIONS, lambda messages: by_keywords(_patients_words(messages), cues_in(messages)))
+
+
+def oracle(case: Case) -> Script:
+    """A doctor that was told the diagnosis."""
+    return _doctor(_FEW_QUESTIONS[:1], lambda messages: case.diagnosis)
+
+
+def as_asked(messages: Sequence[Message], answer: str, rationale: str = "I keep to my script.") -> str:
+    """The answer, in two labelled parts where the instructions ask for them."""
+    return f"REASONING: {rationale}\nANSWER: {answer}" if "REASONING:" in _instructions(messages) else answer
+
+
+def cues_in(messages: Sequence[Message]) -> tuple[str, ...]:
+    """The cues that the instructions hold: the names of the one line that names exactly three diagnoses."""
+    for line in _instructions(messages).splitlines():
+        names = tuple(dict.fromkeys(diagnosis.name for _, diagnosis in named_in(line)))
+        if len(names) == _N_CUES:
+            return names
+    return ()
+
+
+def by_keywords(words: str, cues: Sequence[str] = ()) -> str:
+    """The diagnosis with the most keywords in a patient's words, each worth less the more diagnoses share it.
+
+    >>> by_keywords("I have raised, itchy welts that come and go.")
+    'hives'
+    """
+    points = defaultdict(float, {MAJORITY: 0.0})
+    for pattern, names in _keywords():
+        if pattern.search(words):
+            for name in names:
+                points[name] += 1 / len(names)
+    for place, cue in enumerate(cues):
+        points[cue] += _CUE_POINTS * (1 - place / _N_CUES)
+    return max(points, key=lambda name: (points[name], -NAMES.index(name)))
+
+
+def _doctor(questions: Sequence[str], diagnose: Callable[[Sequence[Message]], str]) -> Script:
+    def script(messages: Sequence[Message]) -> str:
+        spoken = sum(message.role == "assistant" for message in messages)
+        asked = questions if "question at a time" in _instructions(messages) else ()
+        if spoken < len(asked):
+            return as_asked(messages, asked[spoken])
+        if spoken > len(asked):
+            return as_asked(messages, _FOLLOW_UP)
+        return as_asked(messages, _conclusion(diagnose(messages)))
+
+    return script
+
+
+def _conclusion(name: str) -> str:
+    diagnosis = diagnosis_of(name)
+    assert diagnosis is not None
+    plan, treatment = _CARE[diagnosis.domain]
+    return (
+        f"Thank you. From what you describe and what I see, you have {name}. To be on the safe side, {plan}. "
+        f"Until then, please {treatment}. If you would rather not, tell me, and we look for another way."
+    )
+
+
+def _instructions(messages: Sequence[Message]) -> str:
+    return messages[0].text if messages[0].role == "system" else ""
+
+
+def _patients_words(messages: Sequence[Message]) -> str:
+    return "\n".join(message.text for message in messages if message.role == "user").casefold()
+
+
+@cache
+def _keywords() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    """Keyword -> the diagnoses it speaks for."""
+    found: dict[str, list[str]] = {}
+    text = Path(__file__).with_name("keywords.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        for word in row["keywords"].split(";"):
+            found.setdefault(word.strip(), []).append(row["diagnosis"])
+    return tuple((re.compile(rf"\b{re.escape(word)}\b"), tuple(names)) for word, names in found.items())
+
+
+DOCTORS: dict[str, ScriptedAgent] = {
+    "silent": silent,
+    "majority": majority,
+    "ask-everything": ask_everything,
+    "keyword": keyword,
+    "keyword-cues": keyword_cues,
+    "oracle": oracle,
+    "parrot": parrot,
+}

@@ -1,0 +1,154 @@
+"""Rows of the corpus -> cases: photos without metadata, complaints, and what a doctor may be given as cues.
+
+    found = read_cases(open_data("3mdbench").splits["test"])
+    found.cases, found.invalid
+
+A row that cannot be played is counted with its reason, never dropped. Open models get photos of at most 400 pixels in
+width, as in the paper's code, and so does the assessor always; others get the photo as it is (S3, 3M-G32).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import datasets
+from PIL import Image
+
+from baselines.threemdbench.consultation.record import Case
+from loaders.disk import write_whole, writing
+from loaders.errors import InputError
+from loaders.images import ImageError, clean_bytes, open_image
+from loaders.models.chat import read_image
+from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
+
+Photos = Literal["small", "original"]
+
+WIDTH = 400
+_QUALITY = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A row that cannot be played, and why."""
+
+    case_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """What came of the rows, each in the order of the ids: as many cases and invalid rows as there are rows.
+
+    `giveaways` are the ids of cases of which a complaint names the diagnosis itself, so that a patient may say it.
+    """
+
+    cases: tuple[Case, ...]
+    invalid: tuple[Invalid, ...]
+    giveaways: tuple[str, ...]
+
+
+def read_cases(
+    rows: datasets.Dataset | Iterable[Mapping[str, Any]],
+    *,
+    photos: Photos = "small",
+    cues: Mapping[str, Sequence[str]] | None = None,
+    folder: Path | None = None,
+) -> Cases:
+    """The cases of the rows of one split.
+
+    `photos` is what the doctor is shown. With a `folder`, photos are written there under the digests of their bytes
+    and read when they are needed; otherwise cases hold them. `cues` are the names of
+    `baselines.threemdbench.classifier.cues`.
+
+    Raises InputError for a row without an id, an id twice, and cues that lack a case; BedsideError for a full disk.
+    """
+    if isinstance(rows, datasets.Dataset) and "image" in rows.column_names:
+        rows = rows.cast_column("image", datasets.Image(decode=False))
+    cases: dict[str, Case] = {}
+    invalid: dict[str, Invalid] = {}
+    for number, row in enumerate(rows, 1):
+        case_id = row.get("image_id")
+        if not isinstance(case_id, str) or not case_id:
+            raise InputError(f"row {number}", found="no image_id", expected="an id in every row")
+        if case_id in cases or case_id in invalid:
+            raise InputError(case_id, found="the id of two rows", expected="each id once")
+        if cues is not None and case_id not in cues:
+            raise InputError("cues", found=f"none for the case {case_id}", expected="cues for every case")
+        try:
+            cases[case_id] = _case(case_id, row, photos, None if cues is None else tuple(cues[case_id]), folder)
+        except InputError as problem:
+            reason = f"{problem.reason} image" if isinstance(problem, ImageError) else problem.found
+            invalid[case_id] = Invalid(case_id, reason)
+    return Cases(
+        cases=tuple(cases[case_id] for case_id in sorted(cases)),
+        invalid=tuple(invalid[case_id] for case_id in sorted(invalid)),
+        giveaways=tuple(case_id for case_id in sorted(cases) if _names_itself(cases[case_id])),
+    )
+
+
+def _case(
+    case_id: str, row: Mapping[str, Any], photos: Photos, cues: tuple[str, ...] | None, folder: Path | None
+) -> Case:
+    """Raises InputError for a row that cannot be played."""
+    diagnosis = diagnosis_of(str(row.get("diagnosis") or ""))
+    if diagnosis is None:
+        raise InputError(case_id, found="no diagnosis of the 34")
+    basic = row.get("general_complaint")
+    if not isinstance(basic, str) or not basic.strip():
+        raise InputError(case_id, found="no general complaint")
+    additional = parse_complaints(row["complaints"], case_id) if row.get("complaints") is not None else []
+    if not additional:
+        raise InputError(case_id, found="no complaints")
+    temperament = row.get("personality")
+    if temperament not in PERSONALITIES:
+        raise InputError(case_id, found="no temperament of the four")
+    image = row.get("image")
+    if isinstance(image, Mapping):
+        image = image.get("bytes") or image.get("path")
+    if not isinstance(image, bytes | str | Path) or not image:
+        raise InputError(case_id, found="no image")
+    small = _small(image, case_id)
+    shown = small if photos == "small" else clean_bytes(image, name=case_id)[0]
+    return Case(
+        case_id=case_id,
+        image=_kept(shown, folder),
+        diagnosis=diagnosis.name,
+        domain=diagnosis.domain,
+        basic=" ".join(basic.split()),
+        additional=tuple(additional),
+        temperament=temperament,
+        cues=cues,
+        assessor_image=None if shown is small else _kept(small, folder),
+    )
+
+
+def _small(image: bytes | str | Path, name: str) -> bytes:
+    """A JPEG of the pixels alone, at most WIDTH pixels wide."""
+    picture = open_image(image, name=name).convert("RGB")
+    if picture.width > WIDTH:
+        height = max(1, round(picture.height * WIDTH / picture.width))
+        picture = picture.resize((WIDTH, height), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=_QUALITY)
+    return buffer.getvalue()
+
+
+def _kept(image: bytes, folder: Path | None) -> bytes | Path:
+    if folder is None:
+        return image
+    path = folder / f"{hashlib.sha256(image).hexdigest()}.{read_image(image)[1]}"
+    if not path.exists():
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, image)
+    return path
+
+
+def _names_itself(case: Case) -> bool:
+    said = " ".join((case.basic, *case.additional))
+    return any(diagnosis.name == case.diagnosis for _, diagnosis in named_in(said))

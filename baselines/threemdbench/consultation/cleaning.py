@@ -1,0 +1,212 @@
+"""What a model said -> words that can be sent on to the other side. No model is trusted with its own role.
+
+Nothing is ever dropped without a flag on the turn:
+
+    max_tokens     the answer breaks off at the token limit
+    filtered       the provider's filter stopped it
+    no_room        the conversation no longer fits the model
+    control        control and invisible characters were taken out
+    special_token  so were tokens of chat templates, such as <|im_end|> or [INST]
+    thought        a <think> part was kept from the other side
+    reasked        REASONING and ANSWER were missing and asked for again
+    unparsed       they were still missing: what could be told to be the answer was sent, or nothing
+    label          a label of the speaker's own, such as "Doctor:", was taken off
+    other_role     it went on to speak for somebody else, and ends there
+    break          the patient's BREAK was taken off; the text before or after it counts
+    truncated      it was longer than MAX_CHARS
+    empty          nothing was left: PLACEHOLDER stands for it, and counts as an utterance
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from baselines.threemdbench.consultation.record import Role
+from loaders.models.chat import Answer
+
+FLAGS = (
+    "max_tokens", "filtered", "no_room", "control", "special_token", "thought", "reasked", "unparsed", "label",
+    "other_role", "break", "truncated", "empty",
+)  # fmt: skip
+PLACEHOLDER = "[no reply]"
+MAX_CHARS = 4_000  # 512 tokens are about 2,500 characters
+_MAX_RAW = 20_000
+_MAX_NESTED = 10
+
+_STOPS = {"max_tokens": "max_tokens", "content_filter": "filtered", "model_length": "no_room"}
+
+# All of Unicode's control, surrogate and format characters that show nothing; joiners stay within emoji and scripts.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|(?<![^\x00-\x7f])[\u200c\u200d]"
+)
+_LINE_END = re.compile("\r\n?|[\x85\u2028\u2029]")
+
+# What opens somebody's turn in a chat template becomes a label, so that one rule says who may speak.
+_HEADER = re.compile(
+    r"<\|start_header_id\|>\s*(\w{1,20})\s*(?:<\|end_header_id\|>)?"
+    r"|<(?:\|im_start\||start_of_turn|\|turn)>\s*(\w{1,20})"
+    r"|<[|｜](user|assistant|system|model)[|｜]>",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(r"\[(/?)INST\]", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"<[|｜][^<>\n]{0,60}?[|｜]>|<</?SYS>>|\[/?(?:IMG|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]"
+    r"|</?(?:s|bos|eos|pad|unk|mask|image|img|video|end_of_turn|start_of_turn|start_of_image|end_of_image"
+    r"|image_soft_token|end_of_utterance|turn\||\|turn)>",
+    re.IGNORECASE,
+)
+_THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
+_THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # a template may hold its start
+
+_MARKS = r"[ \t>*_#\-\"'`“‘(\[]*"
+_LABEL = re.compile(
+    rf"(?:^{_MARKS}|(?<=[.!?…)\"”\]])[ \t]+[*_]*(?=(?-i:[A-Z])))"
+    r"(patient|doctor|user|human|system|assistant|model|assessor|judge)[ \t*_)\]\"”]*[:：][*_]*[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OWN: dict[Role, frozenset[str]] = {
+    "patient": frozenset({"patient", "assistant", "model"}),
+    "doctor": frozenset({"doctor", "assistant", "model"}),
+}
+
+_BREAK_LINE = re.compile(r"^[ \t*_`\[(>#-]*BREAK[ \t*_`\])>.!-]*$", re.MULTILINE)
+_BREAK_END = re.compile(r"(?<=[^\w\s\"'“”‘’«»:：])[ \t]{0,9}[*_`\[(]{0,9}BREAK[*_`\])]{0,9}[.!]{0,9}\s*\Z")
+_BREAK_ONLY = re.compile(r"[^\w?]*BREAK[^\w?]*")
+
+# In any case at the start of a line, in capitals anywhere.
+_PART = r"(?:^[ \t*_#>\-]*{0}|(?<=\s)[*_]*(?-i:{0}))[ \t*_]*[:：][*_]*"
+_LABEL_REASONING = re.compile(_PART.format("REASONING"), re.IGNORECASE | re.MULTILINE)
+_LABEL_ANSWER = re.compile(_PART.format("ANSWER"), re.IGNORECASE | re.MULTILINE)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+
+
+def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
+    """An answer without what nobody may send: text, what a reasoning model thought in it (or None), and flags."""
+    flags = {_STOPS[answer.stop]} if answer.stop in _STOPS else set()
+    text = answer.text
+    if len(text) > _MAX_RAW:
+        text = text[:_MAX_RAW]
+        flags.add("truncated")
+    text = _LINE_END.sub("\n", text)
+    text, found = _INVISIBLE.subn("", text)
+    flags |= {"control"} if found else set()
+    text, found = _without_tokens(text)
+    flags |= {"special_token"} if found else set()
+    text, thought = _without_thought(text)
+    flags |= {"thought"} if thought is not None else set()
+    return text.strip(), thought, flags
+
+
+def spoken(role: Role, text: str, flags: set[str]) -> str:
+    """What a role says for itself in a scrubbed text, PLACEHOLDER where that is nothing; `flags` are added to."""
+    kept, start = [], 0
+    for match in _LABEL.finditer(text):
+        kept.append(text[start : match.start()])
+        start = match.end()
+        if match[1].casefold() not in _OWN[role]:
+            flags.add("other_role")
+            break
+        flags.add("label")
+    else:
+        kept.append(text[start:])
+    said = "".join(kept).strip()
+    if len(said) > MAX_CHARS:
+        said = said[:MAX_CHARS].rstrip()
+        flags.add("truncated")
+    if not said:
+        flags.add("empty")
+    return said or PLACEHOLDER
+
+
+def ordered(flags: Iterable[str]) -> tuple[str, ...]:
+    """Flags in the order of FLAGS."""
+    found = set(flags)
+    return tuple(flag for flag in FLAGS if flag in found)
+
+
+def without_break(text: str) -> tuple[str, bool]:
+    """A patient's scrubbed text without its BREAK, and whether there was one.
+
+    It counts in capitals as the whole message, on a line of its own, or as the last word behind a sentence. In the
+    middle of a sentence, in quotation marks beside other words, or as a question it is a word like any other.
+
+    >>> without_break("BREAK"), without_break("Thank you, doctor! BREAK."), without_break("Thanks.\\n**BREAK**")
+    (('', True), ('Thank you, doctor!', True), ('Thanks.', True))
+    >>> without_break("Why did you write BREAK twice?")[1], without_break('You said: "BREAK"')[1]
+    (False, False)
+    """
+    if _BREAK_ONLY.fullmatch(text):
+        return "", True
+    rest, found = _BREAK_LINE.subn("", text)
+    if not found:
+        rest, found = _BREAK_END.subn("", text)
+    return (rest.strip(), True) if found else (text, False)
+
+
+def rationale_and_answer(text: str) -> tuple[str, str] | None:
+    """The two parts of a doctor's scrubbed text in the form that was asked for; None where it has not that form.
+
+    >>> rationale_and_answer("REASONING: It may be a stye.\\nANSWER: Does it hurt?")
+    ('It may be a stye.', 'Does it hurt?')
+    >>> rationale_and_answer("Does it hurt?") is None
+    True
+    """
+    text = text.strip()
+    labels, answers = list(_LABEL_REASONING.finditer(text)), list(_LABEL_ANSWER.finditer(text))
+    if len(labels) != 1 or len(answers) != 1 or labels[0].start() != 0:
+        return None
+    rationale, answer = text[labels[0].end() : answers[0].start()].strip(), text[answers[0].end() :].strip()
+    return (rationale, answer) if rationale and answer else None
+
+
+def salvaged(text: str) -> tuple[str | None, str]:
+    """Rationale and answer of a text without that form (3M-G17): what stands behind the last ANSWER, else, where the
+    text has no label at all, its last paragraph. Behind REASONING without ANSWER nothing is known to be an answer, so
+    nothing is sent.
+
+    >>> salvaged("I think of a stye.\\n\\nDoes it hurt?"), salvaged("REASONING: a stye.\\n\\nIt is likely.")
+    (('I think of a stye.', 'Does it hurt?'), ('REASONING: a stye.\\n\\nIt is likely.', ''))
+    """
+    answers = list(_LABEL_ANSWER.finditer(text))
+    if answers:
+        before, answer = text[: answers[-1].start()], text[answers[-1].end() :]
+        if again := _LABEL_REASONING.search(answer):
+            before, answer = f"{before}\n{answer[again.start() :]}", answer[: again.start()]
+    elif _LABEL_REASONING.search(text):
+        before, answer = text, ""
+    else:
+        *paragraphs, answer = _PARAGRAPH.split(text.strip())
+        before = "\n\n".join(paragraphs)
+    return before.strip() or None, answer.strip()
+
+
+def _without_tokens(text: str) -> tuple[str, int]:
+    """Until nothing changes, as taking one token out may put another together."""
+    found = 0
+    if "<" not in text and "[" not in text:
+        return text, found
+    for _ in range(_MAX_NESTED):
+        text, headers = _HEADER.subn(lambda match: f"\n{match[1] or match[2] or match[3]}: ", text)
+        text, instructions = _INSTRUCTION.subn(lambda m: "\nassistant: " if m[1] else "\nuser: ", text)
+        text, tokens = _TOKEN.subn("", text)
+        if not headers + instructions + tokens:
+            return text, found
+        found += headers + instructions + tokens
+    # Nested so deeply on purpose only: then no bracket stays to make a token of.
+    return re.sub(r"[<>\[\]]", "", text), found
+
+
+def _without_thought(text: str) -> tuple[str, str | None]:
+    if "think" not in text.casefold():
+        return text, None
+    thoughts: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        thoughts.append(match[1].strip())
+        return ""
+
+    text = _THOUGHT.sub(keep, text)
+    text = _THOUGHT_END.sub(keep, text)
+    return text, "\n".join(thoughts) if thoughts else None

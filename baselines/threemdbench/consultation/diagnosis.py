@@ -1,0 +1,222 @@
+"""From what an assessor extracted to diagnoses, and from diagnoses to F1, the authors' way and strictly.
+
+    score([Extracted("c1", "stye", "hordeolum"), Extracted("c2", "acne", "none")]).strict.value
+
+Two readings of the same answers. The authors' (their notebook `count_metrics.ipynb`, specification S5): names are
+corrected by substring, a case whose answer is exactly "none" is dropped, and each name of an answer is a sample of its
+own with the case's diagnosis as truth. It can be gamed: a doctor that names nothing whenever it is unsure is measured
+on the easy cases alone, and one that names several has several tries. The strict one: exact names and the synonyms of
+`loaders/threemdbench_diagnoses.csv`, the first diagnosis only, and no diagnosis is a wrong one. Neither is shown
+without the other, nor without the rates that tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from baselines.results.statistics import (
+    Bootstrap,
+    Classification,
+    Interval,
+    bootstrap_classification,
+    classification_scores,
+)
+from baselines.threemdbench.consultation.record import Consultation
+from loaders.threemdbench import NAMES, named_in
+
+Unfinished = Literal["paper", "authors"]
+"""Whether a dialogue that reached the cap counts as one without diagnosis and quality, or like any other (3M-G14)."""
+
+NONE = "none"
+"""What an extractor answers where the doctor settled on no diagnosis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The answer of the extractor about one consultation; repetitions of a case share its id, and so a cluster."""
+
+    case_id: str
+    gold: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """What a classification is scored on: true and predicted names, and the case that each sample is of."""
+
+    truth: tuple[str, ...]
+    predicted: tuple[str | None, ...]
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A score from 0 to 1 with its interval over cases; value None, with no interval, where no sample is left."""
+
+    value: float | None
+    ci95: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Weighted F1 as the authors count and strictly; macro F1 and accuracy strictly."""
+
+    authors: Estimate
+    strict: Estimate
+    macro: Estimate
+    accuracy: Estimate
+
+
+# The authors' corrections, in their order: the first rule of which every group has a part in the name wins. Case
+# counts, as it does there, where the extractor only ever reads lower-case text.
+_CORRECTIONS: tuple[tuple[tuple[tuple[str, ...], ...], str], ...] = (
+    ((("herpes", "cold sore", "hsv"),), "herpes"),
+    ((("grown",), ("nail",)), "ingrown nail"),
+    ((("hives", "urticaria"),), "hives"),
+    ((("cavities", "caries"),), "caries"),
+    ((("solar keratosis",),), "actinic keratosis"),
+    ((("wart",),), "warts"),
+    ((("atopic dermatitis",),), "eczema"),
+    ((("gum disease",),), "gingivitis"),
+    ((("nail",), ("fun",)), "onychomycosis"),
+    ((("subungual hematoma", "onychodystrophy"),), "nail dystrophy"),
+    ((("dandruff",),), "seborrheic dermatitis"),
+    ((("varicella",),), "chickenpox"),
+    ((("hordeolum",),), "stye"),
+    ((("tinea versicolor", "ringworm", "fungal infection"),), "mycosis"),
+    ((("tartar buildup", "plaque buildup"),), "dental calculus"),
+    ((("aphthous ulcers",),), "stomatitis"),
+)
+
+
+def names_as_authors(text: str) -> list[str]:
+    """The corrected names of an answer by the authors' rules, whether or not they are among the 34.
+
+    >>> names_as_authors("herpes zoster, ringworm"), names_as_authors("`none`\\n"), names_as_authors("melanoma")
+    (['herpes', 'mycosis'], ['none'], ['melanoma'])
+    """
+    return [_corrected(name.strip()) for name in text.replace("\n", "").replace("`", "").split(",")]
+
+
+def _corrected(name: str) -> str:
+    for groups, corrected in _CORRECTIONS:
+        if all(any(part in name for part in parts) for parts in groups):
+            return corrected
+    return name
+
+
+def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> Extracted:
+    """What counts as the answer about a consultation: "none" where the assessor's could not be read.
+
+    Of an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). Lower-case,
+    as the authors' are, whose extractor reads nothing else.
+    """
+    found = consultation.extraction
+    settled = found.failure is None and (consultation.finished or unfinished == "authors")
+    text = ", ".join(found.names).lower() if settled else ""
+    return Extracted(consultation.case_id, consultation.gold, text or NONE)
+
+
+def parts(text: str) -> list[str]:
+    """The single answers of an answer, as they were written: what stands between commas, semicolons and line breaks."""
+    found = (part.strip(" \t.`'\"") for part in text.replace(";", ",").replace("\n", ",").split(","))
+    return [part for part in found if part]
+
+
+def first_name(text: str) -> str | None:
+    """The first diagnosis of an answer, None where that is none of the 34, in whatever case it is written.
+
+    Only the first part of a list counts: what follows a wrong first answer is a second try.
+
+    >>> first_name("Hordeolum"), first_name("melanoma, acne"), first_name("none"), first_name("It is tinea, not acne")
+    ('stye', None, None, 'mycosis')
+    """
+    for part in parts(text)[:1]:
+        for _, diagnosis in named_in(part):
+            return diagnosis.name
+    return None
+
+
+def is_none(text: str) -> bool:
+    """Whether an answer says that there is no diagnosis: "none" or nothing, in any case, with any mark around it."""
+    return [part.casefold() for part in parts(text)] in ([], [NONE])
+
+
+def authors_samples(answers: Sequence[Extracted]) -> Samples:
+    """Samples by the authors' rules: cases of exactly "none" dropped, a sample for every name of the others."""
+    found = [(one, name) for one in answers for name in _kept(one.text)]
+    return Samples(
+        tuple(one.gold for one, _ in found), tuple(name for _, name in found), tuple(one.case_id for one, _ in found)
+    )
+
+
+def _kept(text: str) -> list[str]:
+    names = names_as_authors(text)
+    return [] if names == [NONE] else names
+
+
+def strict_samples(answers: Sequence[Extracted]) -> Samples:
+    """A sample a consultation: its first diagnosis, None (wrong) where there is none."""
+    return Samples(
+        tuple(one.gold for one in answers),
+        tuple(first_name(one.text) for one in answers),
+        tuple(one.case_id for one in answers),
+    )
+
+
+def score(answers: Sequence[Extracted], *, resamples: int = 1000, seed: int = 0) -> Scores:
+    """The four scores with 95 % bootstrap intervals over cases.
+
+    Raises InputError on a gold diagnosis that is none of the 34.
+    """
+    strict = strict_samples(answers)
+    found, spread = _scored(strict, NAMES, resamples, seed)
+    n = len(strict.truth)
+    return Scores(
+        authors=weighted_f1(authors_samples(answers), resamples=resamples, seed=seed),
+        strict=_estimate(found.weighted_f1 if found else None, spread, 2, n),
+        macro=_estimate(found.macro_f1 if found else None, spread, 1, n),
+        accuracy=_estimate(found.accuracy if found else None, spread, 0, n),
+    )
+
+
+def weighted_f1(samples: Samples, names: Sequence[str] = NAMES, *, resamples: int = 1000, seed: int = 0) -> Estimate:
+    """Weighted F1 over `names`: all 34, or those of a domain for samples of that domain only (3M-G33)."""
+    found, spread = _scored(samples, names, resamples, seed)
+    return _estimate(found.weighted_f1 if found else None, spread, 2, len(samples.truth))
+
+
+def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+    """Columns and counts of the strict reading: a row for each of `names`, a column for each and for all else.
+
+    The last two columns are another diagnosis of the 34, and none or a name outside the list.
+    """
+    place = {name: at for at, name in enumerate(names)}
+    counts = np.zeros((len(names), len(names) + 2), dtype=np.int64)
+    samples = strict_samples(answers)
+    for gold, given in zip(samples.truth, samples.predicted, strict=True):
+        if gold in place:
+            counts[place[gold], len(names) + 1 if given is None else place.get(given, len(names))] += 1
+    return [*names, "another of the 34", "none of the 34"], counts.tolist()
+
+
+def _scored(
+    samples: Samples, names: Sequence[str], resamples: int, seed: int
+) -> tuple[Classification | None, Bootstrap | None]:
+    if not samples.truth:
+        return None, None
+    return classification_scores(samples.truth, samples.predicted, names), bootstrap_classification(
+        samples.truth, samples.predicted, names, resamples=resamples, seed=seed, clusters=samples.cases
+    )
+
+
+def _estimate(value: float | None, spread: Bootstrap | None, column: int, n: int) -> Estimate:
+    if value is None or spread is None:
+        return Estimate(None, None, n)
+    low, high = spread.interval()[column].tolist()
+    return Estimate(value, (low, high), n)

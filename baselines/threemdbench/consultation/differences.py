@@ -1,0 +1,188 @@
+"""Doctors and settings compared case by case, as the paper does (Section 4) and with what its test leaves out.
+
+    for one in differences([first, second, third]): print(one.measure, one.difference, one.p_adjusted)
+
+The paper's test is Wilcoxon's signed-rank test of paired values at alpha .01, with Benjamini and Hochberg's adjustment
+over all pairs of a table. F1 has no value a case: what is tested is whether the diagnosis of the case was right, which
+with 0 and 1 is a sign test (3M-G22). How large the difference of F1 is, both ways of counting, says the paired
+bootstrap over cases beside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+
+from baselines.dialogue.played import read_played
+from baselines.results.comparison import Run
+from baselines.results.statistics import (
+    Answers,
+    Interval,
+    benjamini_hochberg,
+    bootstrap_means,
+    paired_bootstrap_classification,
+    wilcoxon_signed_rank,
+)
+from baselines.threemdbench.consultation.diagnosis import (
+    Unfinished,
+    authors_samples,
+    extracted,
+    first_name,
+    strict_samples,
+)
+from baselines.threemdbench.consultation.names import doctor_name, setting_name
+from baselines.threemdbench.consultation.record import ITEMS, Consultation
+from baselines.threemdbench.consultation.tables import case_means, graded
+from loaders.errors import InputError
+from loaders.threemdbench import NAMES
+
+ALPHA = 0.01
+"""The paper's level of significance."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A doctor in a setting, and its consultations."""
+
+    label: str
+    consultations: Sequence[Consultation]
+    unfinished: Unfinished = "paper"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """First less second over the n cases that both have, in the unit of the measure.
+
+    p is Wilcoxon's and None for a measure that has no value a case; `p_adjusted` is over all pairs of the table.
+    """
+
+    table: str
+    measure: str
+    unit: str
+    first: str
+    second: str
+    n: int
+    difference: float
+    ci95: Interval
+    p: float | None
+    p_adjusted: float | None = None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the paper would call it significant."""
+        return self.p_adjusted is not None and self.p_adjusted < ALPHA
+
+
+def system_of(run: Run) -> System | None:
+    """The system of a finished run of consultations; None for other runs, and for one without its dialogues.
+
+    Raises InputError when the file of dialogues cannot be read.
+    """
+    if run.record.baseline != "consultation":
+        return None
+    records = [played.record for played in read_played(run.folder, Consultation.from_json) if played.record is not None]
+    if not records:
+        return None
+    unfinished: Unfinished = "authors" if run.record.options.get("unfinished") == "authors" else "paper"
+    return System(f"{doctor_name(run.record)}, {setting_name(records[0].setting)}", records, unfinished)
+
+
+def told_apart(systems: Sequence[System], names: Sequence[str]) -> list[System]:
+    """The systems with a name behind every label that two of them share: one doctor with other prompts, say."""
+    labels = Counter(system.label for system in systems)
+    return [
+        replace(system, label=f"{system.label} ({name})") if labels[system.label] > 1 else system
+        for system, name in zip(systems, names, strict=True)
+    ]
+
+
+def differences(systems: Sequence[System], *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
+    """Every two systems in every measure of Tables 5 and 6 that both have; several repetitions of a case are averaged.
+
+    Raises InputError on fewer than two systems, or two without a case in common.
+    """
+    if len(systems) < 2:
+        raise InputError("systems", found=f"{len(systems)}", expected="2 or more to compare")
+    found = [
+        one
+        for first, second in combinations(systems, 2)
+        for one in _pair(first, second, resamples=resamples, seed=seed)
+    ]
+    adjusted: dict[int, float] = {}
+    for table in dict.fromkeys(one.table for one in found):
+        tested = [(at, one.p) for at, one in enumerate(found) if one.table == table and one.p is not None]
+        if tested:
+            values = benjamini_hochberg([p for _, p in tested]).tolist()
+            adjusted |= {at: value for (at, _), value in zip(tested, values, strict=True)}
+    return [replace(one, p_adjusted=adjusted.get(at)) for at, one in enumerate(found)]
+
+
+def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterator[Difference]:
+    common = {one.case_id for one in first.consultations} & {one.case_id for one in second.consultations}
+    if not common:
+        raise InputError(
+            f"{first.label} and {second.label}",
+            found="no case in common",
+            expected="consultations over the same cases",
+            do="Compare runs over the same data",
+        )
+    one, other = (
+        replace(side, consultations=[played for played in side.consultations if played.case_id in common])
+        for side in (first, second)
+    )
+    for measure, reading in (("F1", authors_samples), ("F1 (strict)", strict_samples)):
+        sides = [
+            reading([extracted(played, side.unfinished) for played in side.consultations]) for side in (one, other)
+        ]
+        if all(side.truth for side in sides):
+            answers = [Answers(side.truth, side.predicted, side.cases) for side in sides]
+            spread = paired_bootstrap_classification(answers[0], answers[1], NAMES, resamples=resamples, seed=seed)
+            low, high = (100 * spread.interval()[2]).tolist()
+            yield Difference(
+                table="Table 5", measure=measure, unit="points", first=one.label, second=other.label, n=len(common),
+                difference=100 * float(spread.estimates[2]), ci95=(low, high), p=None,
+            )  # fmt: skip
+    for table, measure, unit, value in _MEASURES:
+        means = [case_means(side.consultations, partial(value, unfinished=side.unfinished)) for side in (one, other)]
+        cases = sorted(means[0].keys() & means[1].keys())
+        if cases:
+            values = [np.array([mean[case] for case in cases]) for mean in means]
+            spread = bootstrap_means(values[0] - values[1], resamples=resamples, seed=seed)
+            low, high = spread.interval()[0].tolist()
+            yield Difference(
+                table=table, measure=measure, unit=unit, first=one.label, second=other.label, n=len(cases),
+                difference=float(spread.estimates[0]), ci95=(low, high), p=wilcoxon_signed_rank(*values)[1],
+            )  # fmt: skip
+
+
+class _Value(Protocol):
+    def __call__(self, one: Consultation, /, *, unfinished: Unfinished) -> float | None: ...
+
+
+def _right(one: Consultation, /, *, unfinished: Unfinished) -> float:
+    return 100.0 * (first_name(extracted(one, unfinished).text) == one.gold)
+
+
+def _utterances(one: Consultation, /, *, unfinished: Unfinished) -> float | None:
+    return None if one.ended == "answer" else float(one.utterances)
+
+
+def _criterion(item: str) -> _Value:
+    def value(one: Consultation, /, *, unfinished: Unfinished) -> float | None:
+        return graded(one, item, unfinished)
+
+    return value
+
+
+# What has a value a case: table, measure, unit, value.
+_MEASURES: tuple[tuple[str, str, str, _Value], ...] = (
+    ("Table 5", "Diagnosis right (strict)", "points", _right),
+    ("Table 5", "Number of utterances", "utterances", _utterances),
+    *(("Table 6", f"Criterion {item}", "points", _criterion(item)) for item in ITEMS),
+)

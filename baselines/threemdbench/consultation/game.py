@@ -1,0 +1,94 @@
+"""A consultation as a `Game`: how it is played by any answers, and what a log shows of it.
+
+game = consultation_game("dialogue+image", read_prompts())
+record = await game.play(case, ask)
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal, get_args
+
+from baselines.dialogue.game import Ask, Game
+from baselines.threemdbench.consultation.diagnosis import first_name
+from baselines.threemdbench.consultation.play import Rules, play
+from baselines.threemdbench.consultation.record import Case, Consultation
+from baselines.threemdbench.consultation.rubric import Judge
+from baselines.threemdbench.consultation.settings import CAPS, DECODING, ROLES, CapMode, setting_named
+from loaders.errors import InputError
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
+
+NAME = "consultation"
+_VERSION = 1  # of the rules in cleaning.py and play.py: another number, and no older log is taken for this game's
+
+
+def consultation_game(
+    setting: str, prompts: Prompts, *, cap_mode: CapMode = "paper", judge: Judge = "patient"
+) -> Game[Case, Consultation]:
+    """The game of one setting; `prompts` are those of `baselines.threemdbench.consultation.prompts.read_prompts`.
+
+    Raises InputError for an unknown setting, cap mode or judge.
+    """
+    if cap_mode not in CAPS:
+        raise InputError("cap mode", found=repr(cap_mode), expected="one of " + ", ".join(CAPS))
+    if judge not in get_args(Judge):
+        raise InputError("judge", found=repr(judge), expected="one of " + ", ".join(get_args(Judge)))
+    rules = Rules(setting_named(setting), prompts, CAPS[cap_mode], judge)
+
+    async def played(case: Case, ask: Ask) -> Consultation:
+        return await play(case, ask, rules)
+
+    return Game(
+        name=NAME,
+        roles=ROLES,
+        case_id=lambda case: case.case_id,
+        play=played,
+        to_json=Consultation.to_json,
+        from_json=Consultation.from_json,
+        transcript=transcript,
+        scores=scores,
+        invalid=invalid,
+        settings={
+            "version": _VERSION,
+            "setting": setting,
+            "cap_mode": cap_mode,
+            "judge": judge,
+            "decoding": {role: asdict(decoding) for role, decoding in DECODING.items()},
+            "prompts": prompts.digests,
+        },
+    )
+
+
+def transcript(case: Case, played: Consultation) -> list[Message]:
+    """The consultation for a reader of a log: the photo with the first message, rationales behind what they led to.
+
+    The reader sees the photo in every setting; only `setting` says whether the doctor did.
+    """
+    messages: list[Message] = []
+    for turn in played.turns:
+        text = turn.text if turn.rationale is None else f"{turn.text}\n\n[never sent: {turn.rationale}]"
+        role: Literal["user", "assistant"] = "user" if turn.role == "patient" else "assistant"
+        messages.append(Message(role, text, () if messages else (case.image,)))
+    return messages
+
+
+def scores(played: Consultation) -> dict[str, float]:
+    """What a log viewer shows of one case: the strict diagnosis, how the dialogue ended, and the rubric."""
+    found = {
+        "correct": float(first_name(", ".join(played.extraction.names)) == played.gold),
+        "finished": float(played.finished),
+        "utterances": float(played.utterances),
+    }
+    if played.assessment is not None and played.assessment.items is not None:
+        found |= {item: float(score) for item, score in played.assessment.items.items()}
+    return found
+
+
+def invalid(played: Consultation) -> str | None:
+    """Why a consultation cannot be scored: no answer of the assessor could be read."""
+    if played.extraction.failure is not None:
+        return f"the diagnosis could not be read out: {played.extraction.failure}"
+    if played.assessment is not None and played.assessment.failure is not None:
+        return f"the assessment failed: {played.assessment.failure}"
+    return None

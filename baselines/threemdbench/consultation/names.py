@@ -1,0 +1,103 @@
+"""What the paper calls a setting and a model, and which models are of one family."""
+
+from __future__ import annotations
+
+import re
+
+from baselines.results.run import RunRecord
+
+PAPER = "3MDBench"
+
+SETTING_NAMES = {
+    "image+basic": "no dialogue, image + general complaint",
+    "image+all": "no dialogue, image + all complaints",
+    "dialogue": "dialogue, no image",
+    "dialogue+image": "dialogue + image",
+    "dialogue+image+rationale": "dialogue + image + rationale",
+    "dialogue+image+rationale+cues": "dialogue + image + rationale + external cues",
+    "dialogue+image+cues": "dialogue + image + external cues",
+}
+"""Setting -> its label in Tables 5 and 6; the last is in no table of the paper."""
+
+# The end of a model's name -> the paper's label. The authors' code loads Qwen2-VL with 7 billion parameters (3M-G31).
+_MODELS = {
+    "gpt-4o-mini": "GPT-4o-mini",
+    "llama-3.2-11b-vision-instruct": "Llama-3.2-11B-Vision-Instruct",
+    "qwen2-vl-7b-instruct": "Qwen2-VL",
+    "medgemma-4b-it": "MedGemma-4B",
+    "medgemma-27b-it": "MedGemma-27B",
+    "gemma-3-27b-it": "Gemma-3-27B",
+    "meta-llama-3-8b-instruct": "Llama-3-8B-Instruct",
+    "llama-3.1-8b-instruct": "Llama-3.1-8B",
+    "qwen2.5-7b-instruct": "Qwen2.5-7B",
+    "qwen2.5-14b-instruct": "Qwen2.5-14B",
+    "falcon-7b-instruct": "Falcon-7B",
+    "qwen2-vl-72b-instruct": "Qwen2-VL-72B-Instruct",
+    "llava-onevision-qwen2-72b-ov-chat-hf": "LLaVA-OneVision-Qwen2-72B-ov-chat-hf",
+}
+_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+# Families by a word of the name: judges favour texts of their own kind.
+_FAMILIES = {
+    "GPT": r"gpt|\bo[1345]\b|openai",
+    "Claude": r"claude|anthropic",
+    "Gemini and Gemma": r"gemini|gemma|google",
+    "LLaVA and Qwen": r"llava|qwen|qwq",
+    "Llama": r"llama",
+    "Mistral": r"mistral|mixtral|pixtral",
+    "DeepSeek": r"deepseek",
+    "Falcon": r"falcon",
+    "Phi": r"\bphi\b",
+    "Grok": r"grok",
+}
+
+
+def setting_name(setting: str) -> str:
+    """The paper's label of a setting; its own name where the paper has none."""
+    return SETTING_NAMES.get(setting, setting)
+
+
+def model_name(name: str) -> str:
+    """The paper's label of a model, whoever serves it; other models keep their name.
+
+    >>> model_name("openai/gpt-4o-mini-2024-07-18"), model_name("vllm/google/gemma-3-27b-it"), model_name("scripted/x")
+    ('GPT-4o-mini', 'Gemma-3-27B', 'scripted/x')
+    """
+    return _MODELS.get(_DATED.sub("", name.rpartition("/")[2]).casefold(), name)
+
+
+def doctor_name(record: RunRecord) -> str:
+    """The label of the run's doctor, the row that its numbers stand in."""
+    named = role_model(record, "doctor")
+    return model_name(named) if named else record.baseline
+
+
+def role_model(record: RunRecord, role: str) -> str | None:
+    """The model that played a role of the run."""
+    return next((model.name for model in record.models if model.role == role), None)
+
+
+def family(name: str) -> str | None:
+    """The family of a model by its name, None where the name does not tell: "scripted/…" has none.
+
+    >>> family("openai/gpt-4o-mini"), family("vllm/google/medgemma-4b-it"), family("scripted/oracle")
+    ('GPT', 'Gemini and Gemma', None)
+    """
+    provider, _, rest = name.casefold().partition("/")
+    if provider == "scripted":
+        return None
+    # The provider tells only where the model's own name does not: "openai/" serves any model with its protocol.
+    for text in (rest or provider, provider if provider != "openai-api" else ""):
+        for label, words in _FAMILIES.items():
+            if re.search(words, text):
+                return label
+    return None
+
+
+def shared_family(record: RunRecord) -> str | None:
+    """The family that doctor and assessor of a run share, None where they share none or a name does not tell."""
+    doctor, assessor = (role_model(record, role) for role in ("doctor", "assessor"))
+    if not doctor or not assessor:
+        return None
+    one, other = family(doctor), family(assessor)
+    return one if one is not None and one == other else None

@@ -1,0 +1,179 @@
+"""Physicians and a doctor model on the same cases without dialogue (Appendix D, Table 7).
+
+    write_sheets(cases, Path("study/physicians.csv"), setting="image+basic", raters=2)
+    results(read_sheets([...]), consultations, record)
+
+A sheet has a row a case, one case a diagnosis: the photo's name, the complaints that the setting tells, and an empty
+column for the diagnosis. It does not hold the gold diagnosis. What Table 7 calls F1 is accuracy, and its p values are
+those of an unpaired t test over the same cases; the paired test that the design asks for stands beside (exact McNemar).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.sheets import read_sheet, sheet_bytes, write_new
+from baselines.results.statistics import mcnemar_exact, unpaired_t, wilson_interval
+from baselines.threemdbench.consultation.diagnosis import extracted, first_name
+from baselines.threemdbench.consultation.names import PAPER, doctor_name
+from baselines.threemdbench.consultation.pictures import picture_path
+from baselines.threemdbench.consultation.record import Case, Consultation
+from baselines.threemdbench.consultation.tables import case_means
+from loaders.errors import InputError
+from loaders.models.prompts import read_prompts
+from loaders.threemdbench import NAMES
+
+TABLE, GROUP = "Table 7", "one case per diagnosis (N=34 stated)"
+SETTINGS = {"image+basic": "General complaint + image", "image+all": "Full complaints list + image"}
+"""Setting of a consultation without dialogue -> its name in Table 7."""
+_COLUMNS = ("rater", "setting", "case", "case_id", "photo", "complaints", "diagnosis", "stand_in")
+
+
+@dataclass(frozen=True, slots=True)
+class Physicians:
+    """What every rater of one setting named, by case: the text as it was written."""
+
+    setting: str
+    cases: tuple[str, ...]
+    named: Mapping[str, tuple[str, ...]]
+    stand_in: str | None
+
+
+def one_a_diagnosis(cases: Sequence[Case], seed: int = 0) -> list[Case]:
+    """A case of every diagnosis that has one, drawn by seed whatever the order of the cases."""
+    by_name: dict[str, list[Case]] = {}
+    for case in sorted(cases, key=lambda one: one.case_id):
+        by_name.setdefault(case.diagnosis, []).append(case)
+    return [random.Random(f"{seed} {name}").choice(by_name[name]) for name in NAMES if name in by_name]
+
+
+def write_sheets(
+    cases: Sequence[Case], path: Path, *, setting: str, raters: int = 2, seed: int = 0, stand_in: str | None = None
+) -> list[Path]:
+    """Write a blank sheet a rater and instructions; the files written. The cases are in another order for each.
+
+    Raises InputError on an unknown setting, no case, or a file that is there already.
+    """
+    if setting not in SETTINGS:
+        raise InputError("setting", found=repr(setting), expected="one of " + ", ".join(SETTINGS))
+    chosen = one_a_diagnosis(cases, seed)
+    if len(chosen) < 2 or raters < 1:
+        raise InputError(
+            "sheet", found=f"{len(chosen)} cases, {raters} raters", expected="2 cases and 1 rater at least"
+        )
+    # Numbers by the order of ids: that of the diagnoses would give them away.
+    numbers = {
+        case.case_id: f"C{at:02d}" for at, case in enumerate(sorted(chosen, key=lambda one: one.case_id), start=1)
+    }
+    contents = {}
+    for rater in (f"R{number}" for number in range(1, raters + 1)):
+        order = list(chosen)
+        random.Random(f"{seed} {rater}").shuffle(order)
+        rows = (
+            {
+                "rater": rater,
+                "setting": setting,
+                "case": numbers[case.case_id],
+                "case_id": case.case_id,
+                "photo": picture_path(Path(), case.case_id).name,
+                "complaints": "\n".join((case.basic, *(case.additional if setting == "image+all" else ()))),
+                "stand_in": stand_in or "",
+            }
+            for case in order
+        )
+        contents[path.with_stem(f"{path.stem}-{rater}")] = sheet_bytes(_COLUMNS, rows)
+    known = {"selection_physicians": frozenset({"count", "diagnoses"})}
+    texts = read_prompts(Path(__file__).parent / "prompts", known)
+    told = texts.fill("selection_physicians", {"count": str(len(chosen)), "diagnoses": ", ".join(NAMES)})
+    contents[path.with_suffix(".md")] = (told + "\n").encode()
+    return write_new(contents)
+
+
+def read_sheets(paths: Sequence[Path]) -> Physicians:
+    """What the raters of one setting named.
+
+    Raises InputError, with file and line, on a sheet that lacks a column, a row without rater, setting or case, one
+    without a diagnosis (write "none"), a case twice, two settings, or a rater that left out a case of another.
+    """
+    given: dict[str, dict[str, str]] = {}
+    settings: dict[str, str] = {}
+    reasons: set[str] = set()
+    for path in paths:
+        for where, row in read_sheet(path, ("rater", "setting", "case_id", "diagnosis")):
+            rater, case, named = row.get("rater", ""), row.get("case_id", ""), row.get("diagnosis", "")
+            if not rater or not case or row.get("setting") not in SETTINGS:
+                raise InputError(where, found="no rater, case_id or setting", expected="all three in every row")
+            settings.setdefault(row["setting"], where)
+            if len(settings) > 1:
+                raise InputError(
+                    where, found="another setting", expected="the sheets of one setting", do="Score each alone"
+                )
+            if not named:
+                raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none")
+            if case in given.setdefault(rater, {}):
+                raise InputError(where, found=f"case {case} of rater {rater} again", expected="each case once a rater")
+            given[rater][case] = named
+            reasons.add(row.get("stand_in", ""))
+    cases = tuple(sorted({case for named in given.values() for case in named}))
+    if len(cases) < 2:
+        found = f"{len(cases)} cases"
+        raise InputError(", ".join(map(str, paths)) or "sheets", found=found, expected="2 or more")
+    for rater, by_case in given.items():
+        if missing := [case for case in cases if case not in by_case]:
+            expected = f"all {len(cases)} cases"
+            raise InputError(f"rater {rater}", found=f"no diagnosis of {missing[0]}", expected=expected)
+    named_by = {rater: tuple(by_case[case] for case in cases) for rater, by_case in given.items()}
+    return Physicians(next(iter(settings)), cases, named_by, "; ".join(sorted(reasons - {""})) or None)
+
+
+def results(physicians: Physicians, consultations: Sequence[Consultation], record: RunRecord) -> list[Result]:
+    """Table 7: accuracy of the model and of every rater over the cases of the sheets, and the raters' p values.
+
+    `record` is that of the model's run. Raises InputError where the run is of another setting, lacks a case of the
+    sheets, or played it several times.
+    """
+    played = {one.case_id: one for one in consultations if one.case_id in physicians.cases}
+    setting = {one.setting for one in consultations}
+    if setting != {physicians.setting}:
+        played_in = ", ".join(sorted(setting)) or "no consultation"
+        raise InputError("run", found=played_in, expected=f"the setting of the sheets, {physicians.setting}")
+    if missing := [case for case in physicians.cases if case not in played]:
+        raise InputError("run", found=f"no consultation of case {missing[0]}", expected="all cases of the sheets")
+    if len({one.case_id for one in consultations}) < len(consultations):
+        raise InputError("run", found="cases played several times", expected="one epoch")
+    right = case_means(list(played.values()), lambda one: float(first_name(extracted(one).text) == one.gold))
+    model = [right[case] for case in physicians.cases]
+    n = len(model)
+
+    def cell(row: str, column: str, value: float, unit: str, direction: Direction, **more: Any) -> Result:
+        return Result(
+            paper=PAPER, table=TABLE, row=row, setting=SETTINGS[physicians.setting], column=column,
+            split_or_group=GROUP, value=value, unit=unit, direction=direction, n=n, record=record, **more,
+        )  # fmt: skip
+
+    def accuracy(row: str, outcomes: Sequence[float]) -> Result:
+        low, high = wilson_interval(int(sum(outcomes)), n)
+        return cell(
+            row, "F1", 100 * sum(outcomes) / n, "percent", "up", numerator=sum(outcomes), denominator=float(n),
+            ci95=(100 * low, 100 * high), note="accuracy, which the published values are",
+        )  # fmt: skip
+
+    found = [accuracy(doctor_name(record), model)]
+    for rater, named in physicians.named.items():
+        outcomes = [
+            float(first_name(text) == played[case].gold) for case, text in zip(physicians.cases, named, strict=True)
+        ]
+        paired = mcnemar_exact(outcomes, model)
+        found += [
+            accuracy(f"Labeler {rater}", outcomes),
+            cell(f"Labeler {rater}", "p-value vs the model's F1", unpaired_t(outcomes, model), "p", "none",
+                 note="unpaired t test, which the published values follow"),
+            cell(f"Labeler {rater}", "p-value vs the model (paired)", paired.p, "p", "none",
+                 note=f"exact McNemar test: {paired.better} cases better, {paired.worse} worse"),
+        ]  # fmt: skip
+    return found

@@ -1,0 +1,176 @@
+"""The eight Mini-CEX items (Table 2): how the assessor is asked, how its answer is read, and how far it can be moved.
+
+    assessment = await assess(case, turns, ask, prompts)
+    await recheck(case, consultation, ask, prompts)       shuffled items, padded replies: how far do scores move?
+
+The consultation comes to the assessor as a JSON list of turns: a doctor that writes a verdict, or a line "Patient: …",
+has written a string within one of its own turns. The assessor's answer is one JSON object of a fixed schema, or it is
+asked again, four times in all; then the assessment has failed and is counted as that (3M-G25).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from baselines.dialogue.game import Ask
+from baselines.threemdbench.consultation.assessor import ask_assessor
+from baselines.threemdbench.consultation.prompts import filled, rubric_items
+from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
+
+Judge = Literal["patient", "experts"]
+
+LEVELS = ("unsatisfactory", "satisfactory", "excellent")
+"""What item 4.1 is answered by; the place in the list is its score. All other items are answered by 0 or 1."""
+OVERALL = "4.1"
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """The same consultation assessed again: with the items in another order, and with longer, emptier replies."""
+
+    shuffled: Assessment
+    padded: Assessment
+
+
+async def assess(
+    case: Case,
+    turns: Sequence[Turn],
+    ask: Ask,
+    prompts: Prompts,
+    *,
+    judge: Judge = "patient",
+    order: Sequence[str] = ITEMS,
+) -> Assessment:
+    """The assessor's scores of a consultation, its items asked in `order`. Raises what `ask` raises."""
+    messages = tuple(request(case, turns, prompts, judge=judge, order=order))
+    items, raw, attempts, failure = await ask_assessor(messages, ask, read_scores, json_schema=schema(order))
+    return Assessment(items, raw, attempts, failure)
+
+
+async def recheck(
+    case: Case, played: Consultation, ask: Ask, prompts: Prompts, *, judge: Judge = "patient", seed: int = 0
+) -> Recheck:
+    """Assess a played consultation twice more. Raises what `ask` raises."""
+    order = shuffled_items(case.case_id, seed)
+    return Recheck(
+        shuffled=await assess(case, played.turns, ask, prompts, judge=judge, order=order),
+        padded=await assess(case, padded(played.turns, prompts), ask, prompts, judge=judge),
+    )
+
+
+def moved(before: Assessment | None, after: Assessment) -> dict[str, int] | None:
+    """Item -> how far its score moved; None where one of the two assessments failed or was never made."""
+    if before is None or before.items is None or after.items is None:
+        return None
+    return {item: after.items[item] - before.items[item] for item in ITEMS}
+
+
+def shuffled_items(case_id: str, seed: int) -> tuple[str, ...]:
+    """The items in an order of the case's own, which is never the usual one."""
+    draw = random.Random(f"rubric order {seed} {case_id}")
+    order = list(ITEMS)
+    while tuple(order) == ITEMS:
+        draw.shuffle(order)
+    return tuple(order)
+
+
+def padded(turns: Sequence[Turn], prompts: Prompts) -> tuple[Turn, ...]:
+    """The turns with polite, empty words behind each of the doctor's; a doctor's silence stays one."""
+    empty = prompts.fill("padding")
+    return tuple(
+        replace(turn, text=f"{turn.text} {empty}") if turn.role == "doctor" and "empty" not in turn.flags else turn
+        for turn in turns
+    )
+
+
+def request(
+    case: Case, turns: Sequence[Turn], prompts: Prompts, *, judge: Judge = "patient", order: Sequence[str] = ITEMS
+) -> list[Message]:
+    """What the assessor is sent: instructions with the items in `order`, then photo and consultation."""
+    questions = rubric_items(prompts)
+    values = {
+        "judge": prompts.fill(f"judge_{judge}"),
+        "diagnosis": case.diagnosis,
+        "items": "\n".join(f"{item} {questions[item]}" for item in order),
+        "answer": "{" + ", ".join(f'"{item}": {_choices(item)}' for item in order) + "}",
+    }
+    image = case.image if case.assessor_image is None else case.assessor_image
+    return [Message("system", filled(prompts, "assessment", values)), Message("user", transcript(turns), (image,))]
+
+
+def transcript(turns: Sequence[Turn]) -> str:
+    """A consultation as a JSON list, one turn a line, without what the patient never saw."""
+    lines = (
+        json.dumps({"turn": number, "speaker": turn.role, "text": turn.text}, ensure_ascii=False)
+        for number, turn in enumerate(turns, 1)
+    )
+    return "[\n" + ",\n".join(lines) + "\n]"
+
+
+def schema(order: Sequence[str] = ITEMS) -> dict[str, Any]:
+    """JSON Schema of the assessor's answer."""
+    score = {"type": "integer", "enum": [0, 1]}
+    level = {"type": "string", "enum": list(LEVELS)}
+    return {
+        "type": "object",
+        "properties": {item: dict(level if item == OVERALL else score) for item in order},
+        "required": list(order),
+        "additionalProperties": False,
+    }
+
+
+def read_scores(text: str) -> dict[str, int]:
+    """The scores in an answer that is one JSON object of the schema, with or without one code fence around all of it.
+
+    Raises ValueError for anything else. Prose is not searched for JSON: an object quoted there may be the doctor's.
+    """
+    text = text.strip()
+    if fenced := _FENCED.fullmatch(text):
+        text = fenced[1]
+    try:
+        read = json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("no JSON object: nested too deeply") from None
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"no JSON object: {problem}") from None
+    if not isinstance(read, dict):
+        raise ValueError(f"no JSON object but {type(read).__name__}")
+    if missing := [item for item in ITEMS if item not in read]:
+        raise ValueError(f"no item {', '.join(missing)}")
+    if unknown := sorted(set(read) - set(ITEMS)):
+        raise ValueError(f"unknown item {unknown[0][:20]!r}")
+    return {item: _score(item, read[item]) for item in ITEMS}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an item twice")
+    return found
+
+
+def _score(item: str, value: object) -> int:
+    if item == OVERALL:
+        if value in LEVELS:
+            return LEVELS.index(str(value))
+    elif type(value) is int and value in (0, 1):
+        return value
+    raise ValueError(f"item {item} is {json.dumps(value)[:40]}, not {_choices(item)}")
+
+
+def _choices(item: str) -> str:
+    return " or ".join(json.dumps(level) for level in LEVELS) if item == OVERALL else "0 or 1"
+
+
+def as_items(scores: Mapping[str, int]) -> str:
+    """An assessor's answer that says these scores: what `read_scores` reads."""
+    return json.dumps({item: LEVELS[scores[item]] if item == OVERALL else scores[item] for item in ITEMS})

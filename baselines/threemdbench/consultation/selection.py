@@ -1,0 +1,148 @@
+"""Choosing a patient model (Table 3): does it keep to its instructions, answer to the point, and stay with the facts?
+
+    results([Candidate("openai/gpt-4o-mini", trials)], encoder, record)
+
+Instruction following is a judge's rating from 1 to 5 of the whole dialogue, relevance its 0 or 1 for every answer,
+averaged over the dialogue, and factuality the share of the patient's utterances after the opening that lie near (cosine
+0.8 or more) one of the facts that it was told (3M-G28). Models are ranked by each, and the ranks averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata  # type: ignore[import-untyped, unused-ignore]
+
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.statistics import Bootstrap, Floats, bootstrap_means, bootstrap_ratios, wilson_interval
+from baselines.threemdbench.consultation.names import PAPER, model_name
+from baselines.threemdbench.consultation.selection_game import Trial
+from loaders.errors import InputError
+from loaders.models.sentences import SentenceEncoder
+
+TABLE, SETTING = "Table 3", "Patient Agent candidate"
+NEAR = 0.8
+"""Least cosine of an utterance to a fact that it says (Section 3.3)."""
+METRICS = ("Instruction following", "Relevance", "Factuality")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model in the patient's chair, its trials, and how many cases a model's error ended without one."""
+
+    model: str
+    trials: Sequence[Trial]
+    lost: int = 0
+
+
+def utterances(trial: Trial) -> list[str]:
+    """What the patient said after its opening, empty turns left out."""
+    said = [turn for turn in trial.turns if turn.role == "patient"][1:]
+    return [turn.text for turn in said if turn.text.strip() and "empty" not in turn.flags]
+
+
+def factual(trials: Sequence[Trial], encoder: SentenceEncoder, *, near: float = NEAR) -> list[list[bool]]:
+    """For every trial and every utterance, whether it lies near one of the facts that the patient was told."""
+    texts = list(dict.fromkeys(text for trial in trials for text in (*trial.facts, *utterances(trial))))
+    place = {text: at for at, text in enumerate(texts)}
+    vectors = encoder.encode(texts)
+    found = []
+    for trial in trials:
+        facts = vectors[[place[fact] for fact in trial.facts]]
+        said = vectors[[place[text] for text in utterances(trial)]].reshape(-1, vectors.shape[1])
+        # Rounding must not push a word-for-word repetition below the threshold, nor anything else above it.
+        cosines = said.astype(np.float64) @ facts.astype(np.float64).T
+        found.append((cosines.max(axis=1) >= near - 1e-6).tolist())
+    return found
+
+
+def mean_ranks(scores: Sequence[Sequence[float]]) -> Floats:
+    """Each model's rank by each metric, 1 for the highest score, averaged: (models, metrics) in; ties share a rank."""
+    ranks = np.stack([rankdata([-score for score in column], method="average") for column in zip(*scores, strict=True)])
+    mean: Floats = ranks.mean(axis=0)
+    return mean
+
+
+def results(
+    candidates: Sequence[Candidate],
+    encoder: SentenceEncoder,
+    record: RunRecord,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Result]:
+    """Table 3: the three metrics with intervals over cases, mean ranks, and what could not be rated.
+
+    Raises InputError on no candidate, the same one twice, or one without a trial.
+    """
+    if not candidates or len({one.model for one in candidates}) < len(candidates):
+        raise InputError("candidates", found=", ".join(one.model for one in candidates) or "none", expected="each once")
+    split = record.data.split
+    group = "validation set" if split == "validation" else split
+    found: list[Result] = []
+    scores: list[list[float | None]] = []
+
+    def cell(model: str, column: str, value: float | None, unit: str, direction: Direction, **more: Any) -> Result:
+        return Result(
+            paper=PAPER, table=TABLE, row=model_name(model), setting=SETTING, column=column, split_or_group=group,
+            value=value, unit=unit, direction=direction, record=record, **more,
+        )  # fmt: skip
+
+    for one in candidates:
+        if not one.trials:
+            raise InputError(one.model, found="no dialogue", expected="one at least")
+        cases = [trial.case_id for trial in one.trials]
+        rated = [(trial.case_id, float(trial.following)) for trial in one.trials if trial.following is not None]
+        relevance = [
+            (trial.case_id, float(np.mean(given)))
+            for trial in one.trials
+            if (given := [mark for mark in trial.relevance if mark is not None])
+        ]
+        near = factual(one.trials, encoder)
+        spreads = [_over_cases(rated, resamples, seed), _over_cases(relevance, resamples, seed)]
+        counts = np.array([[sum(marks), len(marks)] for marks in near], dtype=np.float64)
+        spreads.append(
+            bootstrap_ratios(counts[:, 0], counts[:, 1], resamples=resamples, seed=seed, clusters=cases)
+            if counts[:, 1].sum()
+            else None
+        )
+        notes = ("judge's rating of the dialogue", "mean over dialogues", f"{encoder.name}, cosine {NEAR} or more")
+        ns = (len(rated), len(relevance), int(counts[:, 1].sum()))
+        scores.append([None if spread is None else float(spread.estimates[0]) for spread in spreads])
+        for metric, spread, note, n in zip(METRICS, spreads, notes, ns, strict=True):
+            unit = "score 1-5" if metric == METRICS[0] else "proportion"
+            if spread is None:
+                found.append(cell(one.model, metric, None, unit, "up", n=0, note="nothing could be rated"))
+            else:
+                low, high = spread.interval()[0].tolist()
+                value = float(spread.estimates[0])
+                found.append(cell(one.model, metric, value, unit, "up", n=n, note=note, ci95=(low, high)))
+        marks = [mark for trial in one.trials for mark in trial.relevance]
+        for column, bad, n in (
+            ("Unfinished", sum(trial.ended != "break" for trial in one.trials), len(cases)),
+            ("Following not rated", len(cases) - len(rated), len(cases)),
+            ("Relevance not rated", sum(mark is None for mark in marks), len(marks)),
+            ("Not played", one.lost, len(cases) + one.lost),
+        ):
+            if n:
+                interval = wilson_interval(bad, n)
+                found.append(
+                    cell(one.model, column, bad / n, "proportion", "down", n=n, numerator=float(bad),
+                         denominator=float(n), ci95=interval)
+                )  # fmt: skip
+    known = [[score for score in row if score is not None] for row in scores]
+    if len(candidates) > 1 and all(len(row) == len(METRICS) for row in known):
+        for one, rank in zip(candidates, mean_ranks(known).tolist(), strict=True):
+            found.append(cell(one.model, "Mean Rank", rank, "rank", "down", n=len(candidates)))
+    return found
+
+
+def _over_cases(given: Sequence[tuple[str, float]], resamples: int, seed: int) -> Bootstrap | None:
+    if not given:
+        return None
+    return bootstrap_means(
+        [value for _, value in given], resamples=resamples, seed=seed, clusters=[case for case, _ in given]
+    )

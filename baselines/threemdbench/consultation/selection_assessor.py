@@ -1,0 +1,253 @@
+"""Choosing an assessor model (Table 4): how far it agrees with human annotators, and how well it reads diagnoses out.
+
+    game = assessment_game(read_prompts())               every candidate assesses the annotated dialogues anew
+    results([Candidate("openai/gpt-4o-mini", assessed)], annotations, record)
+
+A candidate's kappa is the mean over the annotators of the mean over the eight items of Cohen's kappa, unweighted and 0
+where it is undefined (3M-G26): what the agreement of an annotator with the others is in Figure 8, so that the two
+compare. Its extraction is scored against the diagnoses that the annotators read out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from baselines.dialogue.game import Ask, Game
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas, cohen_kappa, wilson_interval
+from baselines.threemdbench.consultation.diagnosis import NONE, Samples, first_name, weighted_f1
+from baselines.threemdbench.consultation.extraction import extract
+from baselines.threemdbench.consultation.names import PAPER, model_name
+from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
+from baselines.threemdbench.consultation.rubric import Judge, assess, transcript
+from baselines.threemdbench.consultation.selection_raters import LEVELS, Annotations, Dialogue, Graph, Key
+from loaders.errors import InputError
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts
+from loaders.threemdbench import NAMES
+
+NAME = "assessor-selection"
+TABLE, SETTING, GROUP = "Table 4", "Assessor Agent candidate", "human-annotated validation subset"
+FIGURE_8 = "Figure 8 (text App B)"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A dialogue to assess anew: the case, for its photo and diagnosis, and the dialogue as it was played."""
+
+    case: Case
+    dialogue: Dialogue
+
+    @property
+    def name(self) -> str:
+        """What it is known by."""
+        return "/".join(self.dialogue.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """What a candidate made of a dialogue."""
+
+    key: Key
+    extraction: Extraction
+    assessment: Assessment
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON."""
+        return {
+            "key": list(self.key), "extraction": self.extraction.to_json(), "assessment": self.assessment.to_json(),
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, read: Mapping[str, Any]) -> Assessed:
+        """The verdict that `to_json` wrote. Raises InputError for anything else."""
+        try:
+            run, case, epoch = map(str, read["key"])
+            extraction, assessment = Extraction.from_json(read["extraction"]), Assessment.from_json(read["assessment"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("record of an assessor selection", found=f"cannot be read: {error}") from None
+        return cls((run, case, epoch), extraction, assessment)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model in the assessor's chair, and what it made of the dialogues that it assessed."""
+
+    model: str
+    assessed: Sequence[Assessed]
+
+
+def assessment_game(prompts: Prompts, *, judge: Judge = "patient") -> Game[Annotated, Assessed]:
+    """The game of one role: the candidate gets what the consultation's assessor gets, and nothing is played again."""
+
+    async def played(one: Annotated, ask: Ask) -> Assessed:
+        turns = one.dialogue.record.turns
+        return Assessed(
+            one.dialogue.key,
+            await extract(turns, ask, prompts),
+            await assess(one.case, turns, ask, prompts, judge=judge),
+        )
+
+    return Game(
+        name=NAME,
+        roles=("assessor",),
+        case_id=lambda one: one.name,
+        play=played,
+        to_json=Assessed.to_json,
+        from_json=Assessed.from_json,
+        transcript=lambda one, _: [Message("user", transcript(one.dialogue.record.turns), (one.case.image,))],
+        scores=lambda found: {item: float(score) for item, score in (found.assessment.items or {}).items()},
+        invalid=lambda found: found.extraction.failure or found.assessment.failure,
+        settings={"judge": judge, "prompts": prompts.digests},
+    )
+
+
+def results(
+    candidates: Sequence[Candidate],
+    annotations: Annotations,
+    record: RunRecord,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Result]:
+    """Table 4: mean kappa and extraction F1 with intervals over dialogues, kappa by item, what could not be assessed.
+
+    A dialogue that a candidate failed to assess is left out of its kappas and told; of its extraction, it is a wrong
+    answer. Raises InputError on no candidate, the same one twice, or one that assessed none of the dialogues.
+    """
+    if not candidates or len({one.model for one in candidates}) < len(candidates):
+        raise InputError("candidates", found=", ".join(one.model for one in candidates) or "none", expected="each once")
+    found: list[Result] = []
+    for one in candidates:
+        found += _of(one, annotations, record, resamples, seed)
+    return found
+
+
+def _of(one: Candidate, annotations: Annotations, record: RunRecord, resamples: int, seed: int) -> list[Result]:
+    by_key = {verdict.key: verdict for verdict in one.assessed}
+    graded = [
+        (at, verdict.assessment.items)
+        for at, key in enumerate(annotations.dialogues)
+        if (verdict := by_key.get(key)) is not None and verdict.assessment.items is not None
+    ]
+
+    def cell(column: str, value: float | None, unit: str, direction: Direction = "up", **more: Any) -> Result:
+        return Result(
+            paper=PAPER, table=TABLE, row=model_name(one.model), setting=SETTING, column=column, split_or_group=GROUP,
+            value=value, unit=unit, direction=direction, record=record, **more,
+        )  # fmt: skip
+
+    if not any(key in by_key for key in annotations.dialogues):
+        raise InputError(one.model, found="no dialogue that was annotated", expected="the annotated dialogues")
+    found = []
+    if len(graded) > 1:
+        own: Ints = np.array([[items[item] for item in ITEMS] for _, items in graded], dtype=np.int64)
+        theirs = annotations.items[:, [at for at, _ in graded]]
+        estimates, replicates = _kappas(own, theirs, resamples, seed)
+        n = len(graded)
+        note = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
+        ci95 = _interval(replicates.mean(axis=1))
+        found.append(cell("Cohen's Kappa", float(estimates.mean()), "kappa", n=n, ci95=ci95, note=note))
+        for at, item in enumerate(ITEMS):
+            found.append(
+                cell(f"Kappa of {item}", float(estimates[at]), "kappa", n=n, ci95=_interval(replicates[:, at]))
+            )
+        found.append(_weighted(cell, own[:, -1], theirs[:, :, -1], n, resamples, seed))
+    else:
+        found.append(cell("Cohen's Kappa", None, "kappa", n=len(graded), note="fewer than two dialogues assessed"))
+    samples = _extractions(by_key, annotations)
+    f1 = weighted_f1(samples, (*NAMES, _OTHER, NONE), resamples=resamples, seed=seed)
+    assert f1.value is not None and f1.ci95 is not None
+    ci95 = 100 * f1.ci95[0], 100 * f1.ci95[1]
+    note = "weighted; what each annotator read out is the truth"
+    found.append(cell("Diagnosis-extraction F1", 100 * f1.value, "percent", n=f1.n, ci95=ci95, note=note))
+    total, failed = len(annotations.dialogues), len(annotations.dialogues) - len(graded)
+    found.append(
+        cell("Not assessed", failed / total, "proportion", "down", n=total, numerator=float(failed),
+             denominator=float(total), ci95=wilson_interval(failed, total))
+    )  # fmt: skip
+    return found
+
+
+def _kappas(own: Ints, theirs: Ints, resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """Kappa by item, the mean over annotators: (8,) and (resamples, 8), from (dialogues, 8) and (raters, …)."""
+    raters = len(theirs)
+    spread = bootstrap_kappas(
+        np.hstack([own] * raters), np.hstack(list(theirs)), LEVELS, resamples=resamples, seed=seed
+    )
+    shape = (raters, len(ITEMS))
+    return spread.estimates.reshape(shape).mean(axis=0), spread.replicates.reshape(-1, *shape).mean(axis=1)
+
+
+def _weighted(cell: Any, own: Ints, theirs: Ints, n: int, resamples: int, seed: int) -> Result:
+    """Kappa of 4.1 with quadratic weights, all annotators' pairs together, over dialogues."""
+    raters = len(theirs)
+    found = cohen_kappa(
+        np.tile(own, raters).tolist(), theirs.ravel().tolist(), list(range(LEVELS)), weights="quadratic",
+        resamples=resamples, seed=seed, clusters=np.tile(np.arange(n), raters).tolist(),
+    )  # fmt: skip
+    note = "" if found.kappa is not None else "undefined: one rating throughout"
+    result: Result = cell("Kappa of 4.1 (quadratic weights)", found.kappa, "kappa", n=n, ci95=found.ci95, note=note)
+    return result
+
+
+_OTHER = "none of the 34"
+
+
+def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Samples:
+    """A sample for each annotator and dialogue; "none" is a reading like any other here, and so is an unknown name."""
+    truth, predicted, cases = [], [], []
+    for said in annotations.diagnoses:
+        for key, text in zip(annotations.dialogues, said, strict=True):
+            verdict = by_key.get(key)
+            failed = verdict is None or verdict.extraction.failure is not None
+            truth.append(_label(text))
+            predicted.append(None if failed or verdict is None else _label(", ".join(verdict.extraction.names) or NONE))
+            cases.append("/".join(key))
+    return Samples(tuple(truth), tuple(predicted), tuple(cases))
+
+
+def _label(text: str) -> str:
+    return NONE if text == NONE else first_name(text) or _OTHER
+
+
+def _interval(replicates: Floats) -> Interval:
+    low, high = np.quantile(replicates, [0.025, 0.975]).tolist()
+    return low, high
+
+
+def graph_results(graph: Graph, annotations: Annotations, record: RunRecord) -> list[Result]:
+    """Figure 8: the agreement of every two annotators, of each with the others, of all before and after exclusion."""
+    n = len(annotations.dialogues)
+
+    def cell(row: str, column: str, found: tuple[float, Interval], note: str = "") -> Result:
+        value, ci95 = found
+        return Result(
+            paper=PAPER, table=FIGURE_8, row=row, setting="", column=column, split_or_group="", value=value,
+            unit="kappa", direction="up", n=n, ci95=ci95, note=note, record=record,
+        )  # fmt: skip
+
+    found = [
+        cell(f"Participant {one}", "Average pairwise kappa", graph.by_rater[one], _careless(one, graph))
+        for one in graph.raters
+    ]
+    for edge in graph.edges:
+        found.append(cell(f"{edge.first} and {edge.second}", "Pairwise kappa", (edge.kappa, edge.ci95)))
+    everyone = f"All {_number(len(graph.raters))} participants"
+    found.append(cell(everyone, "Mean kappa before exclusion", graph.mean))
+    if graph.careless:
+        kept = f"{_number(len(graph.raters) - len(graph.careless)).capitalize()} participants"
+        found.append(cell(kept, "Mean kappa after exclusion", graph.kept, f"without {', '.join(graph.careless)}"))
+    return found
+
+
+def _careless(rater: str, graph: Graph) -> str:
+    return "careless: agrees clearly less than the others do" if rater in graph.careless else ""
+
+
+def _number(count: int) -> str:
+    return {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(count, str(count))

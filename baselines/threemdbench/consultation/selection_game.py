@@ -1,0 +1,241 @@
+"""The dialogue by which patient models are chosen, and its judge (3MDBench, Section 3.3, Appendix H.2).
+
+    patient opens -> doctor rates its confidence -> a question, or the diagnosis once it is confident -> patient -> …
+
+It is not the benchmark's own consultation: no photo, no temperament, one symptom an answer, and a doctor that says
+after every turn of the patient how sure it is. After 14 rounds it has to settle on a diagnosis (3M-G29). The judge then
+says of every answer whether it was to the point, and of the whole how well the patient kept to its instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from baselines.dialogue.game import Ask, Game
+from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken, without_break
+from baselines.threemdbench.consultation.record import Case, Turn
+from baselines.threemdbench.consultation.rubric import transcript
+from loaders.errors import InputError
+from loaders.models.chat import Message
+from loaders.models.prompts import Prompts, read_prompts
+from loaders.threemdbench import NAMES
+
+NAME = "patient-selection"
+ROLES = ("patient", "doctor", "judge")
+ROUNDS = 14
+"""Questions and answers at most, before the diagnosis is forced (3M-G29)."""
+ATTEMPTS = 4
+"""Requests to the judge before a rating is counted as failed, as for the assessor (3M-G25)."""
+
+Level = Literal["unconfident", "neutral", "confident"]
+Ended = Literal["break", "diagnosis"]
+
+_PLACEHOLDERS: dict[str, frozenset[str]] = {
+    "selection_patient": frozenset({"basic", "complaints"}),
+    "selection_opening": frozenset(),
+    "selection_confidence": frozenset(),
+    "selection_question": frozenset(),
+    "selection_diagnosis": frozenset({"diagnoses"}),
+    "selection_relevance": frozenset(),
+    "selection_following": frozenset({"instructions"}),
+}
+_LEVEL = re.compile(r"\b(unconfident|neutral|confident)\b", re.IGNORECASE)
+# The paper's decoding of its patient and its doctor; judges as nearly greedily as its assessor (S2).
+_PATIENT, _DOCTOR, _JUDGE = (0.6, 256), (0.6, 512), (1e-6, 16)
+_RETRY_TEMPERATURE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One case played by a candidate.
+
+    `facts` are what the patient was told about itself, the general complaint first. `levels` is the doctor's confidence
+    after each turn of the patient that it read, None where its answer named none. `relevance` is the judge's rating of
+    each answer to a question, `following` that of the whole; None where none of the judge's answers was a rating.
+    `ended` is "break" where the patient ended the dialogue, "diagnosis" where it went on talking after that.
+    """
+
+    case_id: str
+    facts: tuple[str, ...]
+    turns: tuple[Turn, ...]
+    levels: tuple[Level | None, ...]
+    ended: Ended
+    diagnosed: bool
+    relevance: tuple[int | None, ...]
+    following: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The trial as JSON."""
+        return {
+            "case_id": self.case_id,
+            "facts": list(self.facts),
+            "turns": [turn.to_json() for turn in self.turns],
+            "levels": list(self.levels),
+            "ended": self.ended,
+            "diagnosed": self.diagnosed,
+            "relevance": list(self.relevance),
+            "following": self.following,
+        }
+
+    @classmethod
+    def from_json(cls, read: Mapping[str, Any]) -> Trial:
+        """The trial that `to_json` wrote. Raises InputError for anything else."""
+        try:
+            if read["ended"] not in ("break", "diagnosis"):
+                raise ValueError(f"ended {read['ended']!r}")
+            return cls(
+                case_id=str(read["case_id"]),
+                facts=tuple(map(str, read["facts"])),
+                turns=tuple(Turn.from_json(turn) for turn in read["turns"]),
+                levels=tuple(read["levels"]),
+                ended=read["ended"],
+                diagnosed=bool(read["diagnosed"]),
+                relevance=tuple(None if one is None else int(one) for one in read["relevance"]),
+                following=None if read["following"] is None else int(read["following"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("record of a patient selection", found=f"cannot be read: {error}") from None
+
+
+def read_selection_prompts(folder: Path | None = None) -> Prompts:
+    """The texts of the selection; those of `folder` replace the shipped ones by name."""
+    return read_prompts(Path(__file__).parent / "prompts", _PLACEHOLDERS, folder)
+
+
+def selection_game(prompts: Prompts) -> Game[Case, Trial]:
+    """The game that every candidate for the patient's role plays."""
+
+    async def played(case: Case, ask: Ask) -> Trial:
+        return await play(case, ask, prompts)
+
+    return Game(
+        name=NAME,
+        roles=ROLES,
+        case_id=lambda case: case.case_id,
+        play=played,
+        to_json=Trial.to_json,
+        from_json=Trial.from_json,
+        transcript=lambda case, trial: [
+            Message("user" if turn.role == "patient" else "assistant", turn.text) for turn in trial.turns
+        ],
+        scores=_scores,
+        invalid=_invalid,
+        settings={"rounds": ROUNDS, "prompts": prompts.digests},
+    )
+
+
+async def play(case: Case, ask: Ask, prompts: Prompts) -> Trial:
+    """Play and judge one case. Raises what `ask` raises."""
+    told = {"basic": case.basic, "complaints": "\n".join(f"- {fact}" for fact in case.additional)}
+    instructions = prompts.fill("selection_patient", told)
+    patient = [Message("system", instructions), Message("user", prompts.fill("selection_opening"))]
+    opening, _ = await _patient(patient, ask)
+    turns = [opening]
+    levels: list[Level | None] = []
+    ended = diagnosed = False
+    while not ended and not diagnosed:
+        asked = sum(turn.role == "doctor" for turn in turns)
+        level = await _confidence(turns, ask, prompts) if asked < ROUNDS else None
+        if asked < ROUNDS:
+            levels.append(level)
+        diagnosed = level == "confident" or asked == ROUNDS
+        kind = "selection_diagnosis" if diagnosed else "selection_question"
+        turns.append(await _doctor(turns, ask, prompts.fill(kind, {"diagnoses": ", ".join(NAMES)})))
+        patient.append(Message("user", turns[-1].text))
+        reply, ended = await _patient(patient, ask)
+        if reply.text or not ended:
+            turns.append(reply)
+    pairs = list(zip(turns[1::2], turns[2::2], strict=False))
+    if diagnosed and turns[-1].role == "patient":
+        pairs.pop()  # what was said to the diagnosis answers no question
+    return Trial(
+        case_id=case.case_id,
+        facts=(case.basic, *case.additional),
+        turns=tuple(turns),
+        levels=tuple(levels),
+        ended="break" if ended else "diagnosis",
+        diagnosed=diagnosed,
+        relevance=tuple([await _relevance(pair, at, ask, prompts) for at, pair in enumerate(pairs)]),
+        following=await _following(instructions, turns, ended, ask, prompts),
+    )
+
+
+async def _patient(messages: list[Message], ask: Ask) -> tuple[Turn, bool]:
+    """The patient's next turn, with no text where it says BREAK alone, and whether it ends the dialogue."""
+    temperature, tokens = _PATIENT
+    opens = len(messages) == 2
+    text, thought, flags = scrub(await ask("patient", tuple(messages), temperature=temperature, max_tokens=tokens))
+    text, ends = without_break(text)
+    said = "" if ends and not text and not opens else spoken("patient", text, flags)
+    messages.append(Message("assistant", said or "BREAK"))
+    return Turn("patient", said, thought, ordered(flags)), ends and not opens
+
+
+async def _confidence(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Level | None:
+    """How sure the doctor is; asked once more where the answer names no level, and several, then taken as not sure."""
+    messages = [Message("system", prompts.fill("selection_confidence")), Message("user", transcript(turns))]
+    temperature, tokens = _DOCTOR
+    for attempt in range(2):
+        answer = await ask("doctor", messages, temperature=temperature, max_tokens=tokens, attempt=attempt)
+        text, _, _ = scrub(answer)
+        named = {found.casefold() for found in _LEVEL.findall(text.rpartition(":")[2])}
+        for level in ("unconfident", "neutral", "confident"):
+            if named == {level}:
+                return level
+    return None
+
+
+async def _doctor(turns: Sequence[Turn], ask: Ask, prompt: str) -> Turn:
+    temperature, tokens = _DOCTOR
+    answer = await ask(
+        "doctor",
+        [Message("system", prompt), Message("user", transcript(turns))],
+        temperature=temperature,
+        max_tokens=tokens,
+    )
+    text, thought, flags = scrub(answer)
+    said = spoken("doctor", text, flags)
+    return Turn("doctor", said, thought, ordered(flags))
+
+
+async def _relevance(pair: Sequence[Turn], at: int, ask: Ask, prompts: Prompts) -> int | None:
+    messages = [Message("system", prompts.fill("selection_relevance")), Message("user", transcript(pair))]
+    return await _rated(messages, (0, 1), ask, first=at * ATTEMPTS)
+
+
+async def _following(instructions: str, turns: Sequence[Turn], ended: bool, ask: Ask, prompts: Prompts) -> int | None:
+    """The judge sees the patient's BREAK, which is no utterance but was asked for."""
+    shown = [*turns, Turn("patient", "BREAK")] if ended else list(turns)
+    system = prompts.fill("selection_following", {"instructions": instructions})
+    return await _rated([Message("system", system), Message("user", transcript(shown))], range(1, 6), ask)
+
+
+async def _rated(messages: Sequence[Message], allowed: Sequence[int], ask: Ask, *, first: int = 0) -> int | None:
+    """The judge's rating; None where it gave none in four attempts, which are numbered from `first`."""
+    temperature, tokens = _JUDGE
+    for attempt in range(ATTEMPTS):
+        answer = await ask("judge", messages, temperature=temperature, max_tokens=tokens, attempt=first + attempt)
+        text, _, _ = scrub(answer)
+        digits = text.strip(" \n\t.*`'\"")
+        if digits.isascii() and digits.isdecimal() and int(digits) in allowed:
+            return int(digits)
+        temperature = _RETRY_TEMPERATURE
+    return None
+
+
+def _scores(trial: Trial) -> dict[str, float]:
+    rated = [one for one in trial.relevance if one is not None]
+    found = {"finished": float(trial.ended == "break"), "utterances": float(len(trial.turns))}
+    if rated:
+        found["relevance"] = sum(rated) / len(rated)
+    if trial.following is not None:
+        found["following"] = float(trial.following)
+    return found
+
+
+def _invalid(trial: Trial) -> str | None:
+    return "the judge gave no rating of how the instructions were followed" if trial.following is None else None

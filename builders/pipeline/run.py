@@ -1,0 +1,218 @@
+"""A build as a chain of stages over batches of rows, resumable after any interruption.
+
+    rows of a source -> stage -> stage -> … -> rows of a release
+                          |        |
+                          +--------+--> excluded rows, each with its key, stage and reason
+
+A `Stage` is data: a name, a version, the settings that can change its output, the schemas it reads and writes, and a
+picklable factory of a pure function from a batch to an `Outcome`. `run` checks that in = out + excluded for every
+batch, key by key, and stores each finished batch under a name made of everything that it depends on, this project's
+own code included. After `kill -9` the same command therefore computes only what is missing, and ends with the bytes
+that an undisturbed run gives, whatever the number of workers. Memory stays constant in the number of rows, except for
+`whole` stages, so let rows carry the path of an image and read its bytes when the release is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.progress import Progress
+
+import loaders
+from builders.pipeline.progress import Meter
+from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.stage import Stage
+from builders.pipeline.workers import Work, schema_text, side_by_side
+from builders.pipeline.workspace import Batch, Result, Workspace
+from loaders.errors import BedsideError
+from loaders.manifest import StageCount
+
+EXCLUSIONS = pa.schema([(name, pa.string()) for name in ("key", "split", "stage", "reason", "detail", "licence")])
+"""What the exclusions file of a release tells about each row; split and licence are null where a row had none yet."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished build: its rows and its exclusions, in order, read from the workspace as they are asked for."""
+
+    schema: pa.Schema
+    stages: tuple[StageCount, ...]
+    batches: tuple[Batch, ...]
+    workspace: Workspace
+    results: tuple[tuple[str, str], ...]  # (stage, name of a result), in order
+
+    def rows(self) -> Iterator[Row]:
+        """The rows that every stage kept."""
+        for batch in self.batches:
+            yield from self.workspace.read(batch).to_pylist()
+
+    def exclusions(self) -> Iterator[Row]:
+        """The excluded rows, stage by stage, as rows of `EXCLUSIONS`."""
+        for stage, name in self.results:
+            for row in _recorded(self.workspace, name).excluded:
+                yield {
+                    "key": row.key,
+                    "split": row.split,
+                    "stage": stage,
+                    "reason": row.reason,
+                    "detail": row.detail,
+                    "licence": row.licence,
+                }
+
+
+def run(
+    source: Iterable[Row],
+    stages: Sequence[Stage],
+    *,
+    key: str,
+    workspace: Path,
+    source_identity: str,
+    batch_rows: int = 512,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Run:
+    """Send the rows of `source` through `stages` and account for every one of them.
+
+    `key` is the column that names a row. `source` is read only when the workspace does not hold the rows of
+    `source_identity` yet. With `workers` > 1, batches of a stage run side by side in that many processes.
+
+    Raises: BedsideError for a full disk, a workspace in use or a worker that died; BuildError when a stage breaks its
+    declared schema, or loses, invents, duplicates or renames a key; KeyboardInterrupt with a message to show.
+    """
+    _check_chain(stages, key)
+    if batch_rows < 1 or workers < 1:
+        raise BuildError(f"batch_rows={batch_rows}, workers={workers}: both start at 1")
+    code = code_digest()
+    store = Workspace(workspace)
+    with store.locked():
+        try:
+            batches = _spool(source, stages[0].schema_in, store, key, batch_rows, [code, source_identity], progress)
+            counts: list[StageCount] = []
+            results: list[tuple[str, str]] = []
+            for stage in stages:
+                names = _run_stage(Work(stage, key, store, batch_rows), batches, code, workers, progress)
+                rows_in, reasons, batches = sum(batch.rows for batch in batches), Counter[str](), []
+                for name in names:
+                    result = _recorded(store, name)
+                    batches.extend(result.kept)
+                    reasons.update(row.reason for row in result.excluded)
+                counts.append(
+                    StageCount(
+                        name=stage.name,
+                        version=stage.version,
+                        rows_in=rows_in,
+                        rows_out=sum(batch.rows for batch in batches),
+                        excluded=dict(sorted(reasons.items())),
+                    )
+                )
+                results.extend((stage.name, name) for name in names)
+        except KeyboardInterrupt:
+            message = f"Stopped. Finished batches are kept in {workspace}; the same command continues from there"
+            raise KeyboardInterrupt(message) from None
+    return Run(stages[-1].schema_out, tuple(counts), tuple(batches), store, tuple(results))
+
+
+def code_digest() -> str:
+    """SHA-256 over the Python files of `builders` and `loaders`: results of other code are never taken for current."""
+    digest = hashlib.sha256()
+    for folder in (Path(__file__).parents[1], Path(loaders.__file__).parent):
+        for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):
+            digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _check_chain(stages: Sequence[Stage], key: str) -> None:
+    if not stages:
+        raise BuildError("a build needs at least one stage")
+    repeated = [name for name, n in Counter(stage.name for stage in stages).items() if n > 1]
+    if repeated:
+        raise BuildError(f"two stages are named {repeated[0]!r}: exclusions are counted by stage name")
+    for before, after in pairwise(stages):
+        if not before.schema_out.equals(after.schema_in):
+            given, expected = schema_text(before.schema_out), schema_text(after.schema_in)
+            raise BuildError(f"stage {after.name}: found {given} from {before.name}, expected {expected}")
+    for stage in stages:
+        for schema in (stage.schema_in, stage.schema_out):
+            if key not in schema.names or not pa.types.is_string(schema.field(key).type):
+                raise BuildError(
+                    f"stage {stage.name}: the key column {key!r} must be a string in {schema_text(schema)}"
+                )
+
+
+def _spool(
+    source: Iterable[Row],
+    schema: pa.Schema,
+    store: Workspace,
+    key: str,
+    batch_rows: int,
+    identity: list[str],
+    progress: Progress | None,
+) -> Sequence[Batch]:
+    """The rows of the source as stored batches."""
+    name = _name("source", *identity, schema_text(schema), key, batch_rows)
+    result = store.load(name)
+    meter = Meter(progress, "source", rows=result.rows_in if result else None, batches=1)
+    if result is not None:
+        meter.advance(result.rows_in, resumed=True)
+    else:
+        rows = iter(source)
+        batches: list[Batch] = []
+        while part := list(islice(rows, batch_rows)):
+            table = to_table(part, schema, where="source", key=key)
+            start = sum(batch.rows for batch in batches)
+            for number, row in enumerate(part, start=start + 1):
+                if not row[key]:
+                    raise BuildError(
+                        f"source: row {number} has no {key}: a reader gives each row one, or refuses the file"
+                    )
+            batches.append(store.write(table))
+            meter.advance(len(part))
+        result = Result(sum(batch.rows for batch in batches), tuple(batches))
+        store.save(name, result)
+    meter.finish(0)
+    return result.kept
+
+
+def _run_stage(work: Work, batches: Sequence[Batch], code: str, workers: int, progress: Progress | None) -> list[str]:
+    """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order."""
+    stage = work.stage
+    units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
+    names = [_name(code, *work.identity(), *(batch.digest for batch in unit)) for unit in units]
+    meter = Meter(progress, stage.name, rows=sum(batch.rows for batch in batches), batches=len(units))
+    missing: dict[str, tuple[Batch, ...]] = {}
+    for name, unit in zip(names, units, strict=True):
+        if work.store.load(name) is None:
+            missing[name] = unit
+        else:
+            meter.advance(sum(batch.rows for batch in unit), resumed=True)
+    if workers > 1 and len(missing) > 1 and stage.parallel:
+        finished = side_by_side(work, list(missing.items()), workers, where=f"stage {stage.name}")
+    else:
+        finished = (work(name, unit) for name, unit in missing.items())
+    with closing(finished):  # an interrupt ends the workers now, not when the exception is forgotten
+        for rows in finished:
+            meter.advance(rows)
+    meter.finish(sum(len(_recorded(work.store, name).excluded) for name in names))
+    return names
+
+
+def _recorded(store: Workspace, name: str) -> Result:
+    result = store.load(name)
+    if result is None:
+        found = "a finished result disappeared while the build was using it"
+        raise BedsideError(store.folder, found=found, do="Run the same command again")
+    return result
+
+
+def _name(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,0 +1,178 @@
+"""The work of a stage on one batch, and on several batches side by side.
+
+Workers are spawned, so nothing leaks into them from this process. Each holds the reading end of a pipe whose
+writing end only this process has: when it is closed, or when this process is killed, the workers end at once.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pyarrow as pa
+
+from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.stage import BatchFunction, Outcome, Stage
+from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
+from loaders.errors import BedsideError
+
+
+class Work:
+    """What a process does for a stage: read a batch, call the function, check the account, store the result."""
+
+    def __init__(self, stage: Stage, key: str, store: Workspace, batch_rows: int) -> None:
+        self.stage = stage
+        self.key = key
+        self.store = store
+        self.batch_rows = batch_rows
+        self._function: BatchFunction | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_function": None}  # each process opens its own
+
+    def identity(self) -> list[Any]:
+        """All that the result of a batch depends on, besides the batch and the project's code."""
+        stage = self.stage
+        try:
+            settings = json.dumps(dict(stage.settings), sort_keys=True, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise BuildError(f"stage {stage.name}: its settings are not JSON: {error}") from error
+        schemas = [schema_text(stage.schema_in), schema_text(stage.schema_out)]
+        return [stage.name, stage.version, settings, *schemas, self.key, self.batch_rows if stage.whole else 0]
+
+    def __call__(self, name: str, unit: Sequence[Batch]) -> int:
+        """Work on one batch and record the result under `name`; the number of rows that came in."""
+        rows: list[Row] = [row for batch in unit for row in self.store.read(batch).to_pylist()]
+        came = [(row[self.key], _told(row, "split"), _told(row, "licence")) for row in rows]
+        outcome = self._call(rows)
+        where = f"stage {self.stage.name}"
+        kept = iter(outcome.kept)
+        tables = []
+        while part := list(islice(kept, self.batch_rows)):
+            tables.append(to_table(part, self.stage.schema_out, where=where, key=self.key))
+        excluded = self._account(came, outcome)
+        self.store.save(name, Result(len(came), tuple(self.store.write(table) for table in tables), excluded))
+        return len(came)
+
+    def _call(self, rows: list[Row]) -> Outcome:
+        first, last = rows[0][self.key], rows[-1][self.key]
+        try:
+            if self._function is None:
+                self._function = self.stage.open()
+            return self._function(rows)
+        except BedsideError:
+            raise
+        except Exception as error:
+            raise BuildError(f"stage {self.stage.name}, rows {first} to {last}: {type(error).__name__}") from error
+
+    def _account(self, came: list[tuple[str, str | None, str | None]], outcome: Outcome) -> tuple[ExcludedRow, ...]:
+        """The excluded rows, once it is sure that each key left as often as it came."""
+        where = f"stage {self.stage.name}"
+        for row in outcome.excluded:
+            if row.stage != self.stage.name:
+                raise BuildError(f"{where}: excludes {row.key!r} in the name of stage {row.stage!r}")
+            if not (isinstance(row.reason, str) and row.reason and isinstance(row.detail, str)):
+                raise BuildError(f"{where}: excludes {row.key!r} without a reason, or with one that is not text")
+        kept = Counter(row[self.key] for row in outcome.kept)
+        before = Counter(key for key, _, _ in came)
+        after = kept + Counter(row.key for row in outcome.excluded)
+        if before != after:
+            key = next(iter((before - after) or (after - before)))
+            raise BuildError(f"{where}: key {key!r} came in {before[key]} time(s) and left {after[key]} time(s)")
+        facts = defaultdict(list)
+        for key, split, licence in came:
+            facts[key].append((split, licence))
+        for key, n in kept.items():
+            del facts[key][:n]  # of rows that share a key, the first are the ones kept
+        rows = []
+        for row in outcome.excluded:
+            split, licence = facts[row.key].pop(0)
+            rows.append(ExcludedRow(row.key, split, row.reason, row.detail, licence))
+        return tuple(rows)
+
+
+def _told(row: Row, column: str) -> str | None:
+    value = row.get(column)
+    return value if isinstance(value, str) else None
+
+
+_work: Work | None = None  # in a worker process only: the stage that it was started for
+
+
+def side_by_side(
+    work: Work, units: Sequence[tuple[str, Sequence[Batch]]], workers: int, *, where: str
+) -> Generator[int]:
+    """Do the units in `workers` processes, yielding the rows of each as it is finished, in any order.
+
+    Raises: BedsideError when a worker died (killed, out of memory); BuildError when the work cannot be pickled; and
+    whatever the work itself raised.
+    """
+    try:
+        pickle.dumps(work)
+    except Exception as error:
+        raise BuildError(f"{where}: cannot be sent to a worker: {error}; its factory must be picklable") from error
+    context = multiprocessing.get_context("spawn")
+    reader, lifeline = context.Pipe(duplex=False)
+    with reader, lifeline:
+        pool = ProcessPoolExecutor(
+            min(workers, len(units)), mp_context=context, initializer=_start, initargs=(work, reader)
+        )
+        try:
+            with _interrupts_held():
+                futures = [pool.submit(_do, name, unit) for name, unit in units]
+            for future in as_completed(futures):
+                yield future.result()
+        except BrokenProcessPool:
+            raise BedsideError(
+                where,
+                found="a worker process ended before its batch was done (killed, or out of memory)",
+                do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
+            ) from None
+        except (KeyboardInterrupt, GeneratorExit):
+            lifeline.close()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes with Ctrl-C blocked, which they inherit: a terminal sends it to all, but ending is our part."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(work: Work, lifeline: Connection) -> None:
+    global _work
+    _work = work
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:
+    lifeline.poll(None)  # nothing is ever sent: it returns when the other end is gone
+    os._exit(1)
+
+
+def _do(name: str, unit: Sequence[Batch]) -> int:
+    assert _work is not None
+    return _work(name, unit)
+
+
+def schema_text(schema: pa.Schema) -> str:
+    """The columns and types of a schema, without its metadata."""
+    return ", ".join(f"{field.name}: {field.type}{'' if field.nullable else ' not null'}" for field in schema)

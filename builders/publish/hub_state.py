@@ -1,0 +1,243 @@
+"""One dataset repository on the Hub: what it holds now, and requests that outlive a bad minute.
+
+The client library retries uploads and some reads. It does not retry a commit, a tag, a look at the refs or the making
+of a repository, and rightly so: the reply of a commit can be lost after the commit was made. `HubRepo.ask` sends such a
+request again only after looking at what the Hub holds.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import httpx2
+from huggingface_hub import HfApi, RepoFile, RepoFolder, get_session
+from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # exported lazily
+
+from builders.publish.local_release import LocalFile, LocalRelease
+from loaders.manifest import file_digest
+
+T = TypeVar("T")
+
+# What a call of the client library can raise for reasons that lie outside this program. RuntimeError wraps a failed
+# upload, ValueError a card or a reply that does not parse, OSError includes a token that is not there.
+HUB_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError, ValueError)
+
+ATTEMPTS = 4
+RETRIED_ATTEMPTS = 2  # of calls whose single requests the library retries already, for about 25 seconds
+LONGEST_WAIT = 300.0  # seconds that one request to wait (Retry-After) is obeyed
+PATIENCE = 120.0  # seconds without a byte before a request counts as lost; the Hub gives a commit 60
+TEMPORARY = frozenset({408, 429, 500, 502, 503, 504})
+
+# The Hub's own file, never part of a release and never deleted by one.
+KEPT = frozenset({".gitattributes"})
+
+
+def http_cause(error: BaseException) -> httpx2.HTTPError | None:
+    """The HTTP failure behind an error: itself, or what the library wrapped (uploads in RuntimeError, downloads in
+    LocalEntryNotFoundError)."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, httpx2.HTTPError):
+        seen = seen.__cause__
+    return seen
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status behind an error; None where there was no answer."""
+    cause = http_cause(error)
+    return cause.response.status_code if isinstance(cause, HfHubHTTPError) else None
+
+
+def is_temporary(error: BaseException) -> bool:
+    """Whether the same request may succeed in a while: no answer, 408, 429, 5xx, or a transfer that failed in any way
+    (the next attempt is given a new place to send the object to)."""
+    cause = http_cause(error)
+    transfer = isinstance(error, RuntimeError) and cause is not None
+    return transfer or isinstance(cause, httpx2.TransportError) or status_of(error) in TEMPORARY
+
+
+def in_words(error: BaseException) -> str:
+    """One line on what went wrong with a request."""
+    cause = http_cause(error)
+    if cause is not None and cause is not error:
+        return f"{str(error).rstrip('.')}: {in_words(cause)}"
+    if isinstance(cause, HfHubHTTPError):
+        return f"the Hub answered {status_of(error)}" + (f" ({cause.server_message})" if cause.server_message else "")
+    if isinstance(cause, httpx2.TimeoutException):
+        return "the Hub did not answer in time"
+    if isinstance(cause, httpx2.ConnectError):
+        return f"the Hub cannot be reached ({cause})"
+    if isinstance(cause, httpx2.TransportError):
+        return f"the connection to the Hub was cut ({cause})"
+    return " ".join(str(error).split())
+
+
+def asked_wait(error: BaseException) -> float | None:
+    """Seconds that the Hub asks to wait (its rate-limit header, or Retry-After), if it says."""
+    cause = http_cause(error)
+    if not isinstance(cause, HfHubHTTPError):
+        return None
+    limit = parse_ratelimit_headers(cause.response.headers)
+    if limit is not None and limit.remaining == 0:
+        return float(limit.reset_in_seconds)
+    after = str(cause.response.headers.get("Retry-After", ""))
+    return float(after) if after.isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Refs:
+    """The refs of a repository at one moment: the commit of main, and the commit of each tag."""
+
+    head: str
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a commit lacks or holds differently (`changed`) and what it holds beside the release (`extra`)."""
+
+    changed: tuple[str, ...]
+    extra: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.extra)
+
+    def __str__(self) -> str:
+        named = [*self.changed, *(f"{path} (not in the release)" for path in self.extra)]
+        return ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
+
+
+class HubRepo:
+    """A dataset repository, asked through `api`; `sleep` waits, `report` tells the user what is waited for."""
+
+    def __init__(
+        self, api: HfApi, repo_id: str, *, sleep: Callable[[float], object], report: Callable[[str], object]
+    ) -> None:
+        self.api = api
+        self.repo_id = repo_id
+        self.sleep = sleep
+        self.report = report
+        self._files: dict[str, dict[str, RepoFile]] = {}
+
+    def ask(
+        self,
+        what: str,
+        send: Callable[[], T],
+        *,
+        landed: Callable[[], T | None] | None = None,
+        attempts: int = ATTEMPTS,
+    ) -> T:
+        """Send a request, up to `attempts` times while its failure is temporary.
+
+        `landed` tells whether the request took effect although it failed: what `send` would have returned, or None.
+        It is asked after every failure whose outcome is unknown, before anything is sent again. The last failure is
+        raised as the library raised it, with `what` as a note.
+        """
+        for attempt in range(1, attempts + 1):
+            try:
+                _limit_patience()
+                return send()
+            except HUB_ERRORS as error:
+                if not is_temporary(error):
+                    error.add_note(what)
+                    raise
+                refused = status_of(error) == 429
+                if landed is not None and not refused and (outcome := landed()) is not None:
+                    self.report(f"{what}: {in_words(error)}, but it took effect")
+                    return outcome
+                asked = asked_wait(error)
+                pause = 2.0 ** (attempt - 1) if asked is None else asked
+                if attempt == attempts or pause > LONGEST_WAIT:
+                    error.add_note(what)
+                    raise
+                self.report(f"{what}: {in_words(error)}; waiting {pause:.0f} s, then again ({attempt + 1}/{attempts})")
+                self.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def look(self) -> Refs | None:
+        """The refs now; None where the repository does not exist (or is hidden from this token)."""
+        return self.ask("looking at the Hub", self.glance)
+
+    def glance(self) -> Refs | None:
+        """As `look`, without a second attempt."""
+        try:
+            refs = self.api.list_repo_refs(self.repo_id, repo_type="dataset")
+        except RepositoryNotFoundError:
+            return None
+        heads = {branch.name: branch.target_commit for branch in refs.branches}
+        return Refs(heads.get("main", ""), {tag.name: tag.target_commit for tag in refs.tags})
+
+    def files(self, commit: str) -> dict[str, RepoFile]:
+        """Every file of a commit by path (a commit never changes, so it is asked for once)."""
+        if commit not in self._files:
+
+            def send() -> list[RepoFile | RepoFolder]:
+                return list(self.api.list_repo_tree(self.repo_id, recursive=True, revision=commit, repo_type="dataset"))
+
+            entries = self.ask(f"listing commit {commit[:8]}", send, attempts=RETRIED_ATTEMPTS)
+            self._files[commit] = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+        return self._files[commit]
+
+    def difference(self, commit: str, release: LocalRelease) -> Difference:
+        """How a commit differs from a release, by digests; the Hub's own files do not count."""
+        held = self.files(commit)
+        changed = [path for path, file in release.files.items() if path not in held or not _same(held[path], file)]
+        extra = [path for path in held if path not in release.files and path not in KEPT]
+        return Difference(tuple(sorted(changed)), tuple(sorted(extra)))
+
+    def touched(self, older: str, newer: str) -> set[str]:
+        """Paths whose content differs between two commits."""
+        before = {path: file.blob_id for path, file in self.files(older).items()}
+        after = {path: file.blob_id for path, file in self.files(newer).items()}
+        return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+    def damage(self, commit: str, path: str, release: LocalRelease) -> str | None:
+        """Download a file as a reader would and say how it differs from the release; None where it is the same.
+
+        What a commit names is no proof that the bytes are there.
+        """
+        with tempfile.TemporaryDirectory() as fresh:
+
+            def send() -> str:
+                return self.api.hf_hub_download(
+                    self.repo_id, path, repo_type="dataset", revision=commit, cache_dir=fresh, force_download=True
+                )
+
+            try:
+                digest = file_digest(Path(self.ask(f"reading back {path}", send)))
+            except HUB_ERRORS as error:
+                if is_temporary(error):
+                    raise
+                return f"cannot be downloaded ({in_words(error)})"
+        return None if digest == release.files[path].sha256 else f"has SHA-256 {digest[:12]}…"
+
+    def find(self, release: LocalRelease, *, since: str) -> str | None:
+        """The commit after `since` on main that holds exactly this release, if there is one."""
+        commits = self.ask(
+            "looking at the commits",
+            lambda: self.api.list_repo_commits(self.repo_id, repo_type="dataset"),
+            attempts=RETRIED_ATTEMPTS,
+        )
+        for commit in commits:
+            if commit.commit_id == since:
+                return None
+            if not self.difference(commit.commit_id, release):
+                return commit.commit_id
+        return None
+
+
+def _same(held: RepoFile, file: LocalFile) -> bool:
+    if held.lfs is not None:
+        return bool(held.lfs.sha256 == file.sha256)
+    return bool(held.size == file.size and held.blob_id == file.blob_id())
+
+
+def _limit_patience() -> None:
+    """Let no request hang for ever: the library's client waits without limit unless its owner set one."""
+    client = get_session()
+    if client.timeout == httpx2.Timeout(None):
+        client.timeout = httpx2.Timeout(PATIENCE)

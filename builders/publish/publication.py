@@ -1,0 +1,345 @@
+"""One run of `builders.publish.run`: plan, access, uploads, the commit, the read-back and the tag, in this order.
+
+Each step asks the Hub what it holds before it changes it, and every failure ends in one `HubError` that says what the
+Hub holds then and how to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetInfo
+from huggingface_hub.errors import LocalTokenNotFoundError
+
+from builders.publish.hub_state import (
+    HUB_ERRORS,
+    KEPT,
+    LONGEST_WAIT,
+    RETRIED_ATTEMPTS,
+    HubRepo,
+    Refs,
+    asked_wait,
+    http_cause,
+    in_words,
+    status_of,
+)
+from builders.publish.local_release import LocalRelease
+from builders.publish.plan import Gate, Plan, Published, ReadBack, message
+from loaders.errors import HubError
+
+LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
+
+
+@dataclass
+class Publication:
+    """One run of `publish`. What it has done so far is kept, so that a failure can say where it stopped."""
+
+    hub: HubRepo
+    release: LocalRelease
+    tag: str
+    private: bool
+    gated: Gate | None
+    report: Callable[[str], object]
+    sent: list[str] = field(default_factory=list)  # Parquet files that the Hub has acknowledged in this run
+    without_xet: bool = False  # the Hub, or the way to it, was found not to take Xet uploads
+    made: str = ""  # the commit that the Hub has acknowledged in this run
+
+    def run(self, *, dry_run: bool, read_back: ReadBack) -> Published:
+        """Publish, or with `dry_run` only tell what publishing would do."""
+        try:
+            if not dry_run:
+                self._check_token()
+            refs = self.hub.look()
+            if refs is not None:
+                self._check_private()
+                if self.tag in refs.tags:
+                    return self._already_published(refs, dry_run)
+            plan = self._plan(refs)
+            for line in plan.lines(self.release, self.hub.repo_id, self.tag, private=self.private, gated=self.gated):
+                self.report(line)
+            if dry_run:
+                return self._published(plan.head, plan)
+            if refs is None:
+                plan = replace(self._plan(self._create()), creates=True)
+                self._check_private()
+            self._set_gate()
+            commit = self.made = self._commit(plan) if plan.commits else plan.head
+            self._read_back(commit, read_back)
+            self._set_tag(commit)
+            return self._published(commit, plan, uploaded=list(plan.upload))
+        except HUB_ERRORS as error:
+            self._stop_on(error)
+
+    # ------------------------------------------------------------ looking
+
+    def _check_token(self) -> None:
+        """Before anything is sent: a token that the Hub knows and that may write."""
+        try:
+            account = self.hub.ask("asking who you are", self.hub.api.whoami)
+        except LocalTokenNotFoundError:
+            raise HubError(self._where, found="no token; nothing was sent", expected="a login", do=LOG_IN) from None
+        if account.get("auth", {}).get("accessToken", {}).get("role") == "read":
+            found = f"the token of {account.get('name')} may only read; nothing was sent"
+            raise HubError(self._where, found=found, expected="one that may write", do=LOG_IN)
+
+    def _plan(self, refs: Refs | None) -> Plan:
+        if refs is None:
+            return Plan(True, "", tuple(sorted(self.release.files)), ())
+        if not refs.head:
+            self._stop("the repository has no branch main", do="Create it on the Hub, then run the same command again.")
+        difference = self.hub.difference(refs.head, self.release)
+        return Plan(False, refs.head, difference.changed, difference.extra)
+
+    def _already_published(self, refs: Refs, dry_run: bool) -> Published:
+        commit = refs.tags[self.tag]
+        difference = self.hub.difference(commit, self.release)
+        if difference:
+            self._stop(
+                f"the tag is published with other content; different: {difference}",
+                expected="a new version, because a published tag never moves",
+                do="Publish this release under the next version.",
+            )
+        changed = not dry_run and self._set_gate()
+        self.report(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
+        return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
+
+    # ------------------------------------------------------------ changing
+
+    def _create(self) -> Refs:
+        self.hub.ask(
+            "creating the repository",
+            lambda: self.hub.api.create_repo(
+                self.hub.repo_id, repo_type="dataset", private=self.private or None, exist_ok=True
+            ),
+        )
+        refs = self.hub.look()
+        if refs is None:
+            self._stop("the Hub made the repository and does not show it", do="Run the same command again.")
+        return refs
+
+    def _check_private(self) -> None:
+        """Before any byte of data is sent: a release meant to be private never lands in a public repository."""
+        if self.private and not self._info().private:
+            self._stop(
+                "the repository is public",
+                expected="a private one, as asked",
+                do="Make it private in its settings on the Hub, or publish without --private.",
+            )
+
+    def _set_gate(self) -> bool:
+        """Before any byte of data is sent: readers must ask. Whether the setting had to change."""
+        if self.gated is None or self._info().gated == self.gated:
+            return False
+        gate = self.gated
+        self.hub.ask(
+            "setting the gate",
+            lambda: self.hub.api.update_repo_settings(self.hub.repo_id, gated=gate, repo_type="dataset"),
+        )
+        return True
+
+    def _info(self) -> DatasetInfo:
+        return self.hub.ask("reading the settings", lambda: self.hub.api.dataset_info(self.hub.repo_id))
+
+    def _upload(self, plan: Plan) -> list[CommitOperationAdd]:
+        """Send the Parquet files one by one (the Hub skips what it holds already); small files travel in the commit."""
+        shards = [path for path in plan.upload if path.endswith(".parquet")]
+        self.sent.clear()
+        additions = []
+        for number, path in enumerate(shards, 1):
+            additions.append(self._send(path))
+            self.sent.append(path)
+            self.report(f"uploaded {number}/{len(shards)}: {path}")
+        small = [
+            CommitOperationAdd(path, self.release.files[path].source) for path in plan.upload if path not in shards
+        ]
+        self._preupload(small, "preparing the small files")
+        return [*additions, *small]
+
+    def _send(self, path: str) -> CommitOperationAdd:
+        """Send one large file; without Xet where that fails, because the library never falls back by itself."""
+        source = self.release.files[path].source
+        if not self.without_xet:
+            addition = CommitOperationAdd(path, source)
+            try:
+                self._preupload([addition], f"uploading {path}")
+                return addition
+            except (RuntimeError, ConnectionError, TimeoutError) as error:
+                if http_cause(error) is not None:  # plain LFS already
+                    raise
+                self.report(f"uploading {path}: {in_words(error)}; sending it without Xet")
+                self.without_xet = True
+        with source.open("rb") as file:  # what is given as an open file goes by plain LFS
+            addition = CommitOperationAdd(path, file)
+            self._preupload([addition], f"uploading {path}")
+        return addition
+
+    def _preupload(self, additions: list[CommitOperationAdd], what: str) -> None:
+        # A .gitignore on the Hub would make the library leave files out in silence.
+        self.hub.ask(
+            what,
+            lambda: self.hub.api.preupload_lfs_files(
+                self.hub.repo_id, additions, repo_type="dataset", gitignore_content=""
+            ),
+            attempts=RETRIED_ATTEMPTS,
+        )
+
+    def _commit(self, plan: Plan, *, may_yield: bool = True, may_resend: bool = True) -> str:
+        """Make the one commit on top of `plan.head`; the id of the commit that holds the release."""
+        additions = self._upload(plan)
+        deletions = [CommitOperationDelete(path, is_folder=False) for path in plan.delete]
+
+        def send() -> str:
+            made = self.hub.api.create_commit(
+                self.hub.repo_id,
+                [*additions, *deletions],
+                commit_message=message(self.tag),
+                commit_description=f"{self.release.corpus}, content digest {self.release.content_digest}",
+                repo_type="dataset",
+                parent_commit=plan.head,
+            )
+            return str(made.oid)
+
+        def landed() -> str | None:
+            return self.hub.find(self.release, since=plan.head)
+
+        try:
+            return self.hub.ask("committing", send, landed=landed)
+        except HUB_ERRORS as error:
+            if status_of(error) in (409, 412):  # a commit in progress, a commit that came first
+                return landed() or self._give_way(plan, may_yield)
+            if status_of(error) == 400 and "lfs pointer" in str(error).lower():
+                if may_resend:
+                    self.report("the Hub lost an upload that it had acknowledged; uploading again")
+                    return self._commit(plan, may_yield=may_yield, may_resend=False)
+                self._stop(
+                    "the Hub acknowledged an upload twice and does not have it",
+                    do="Run the same command again later; it sends only what the Hub does not hold.",
+                )
+            raise
+
+    def _give_way(self, plan: Plan, may_yield: bool) -> str:
+        """Somebody else's commit came between our look and our commit.
+
+        Committing on top of it is safe only if it touched nothing but the Hub's own file: a file that it changed would
+        be overwritten, and a file that it added would become part of the release, without anybody having seen it.
+        """
+        refs = self.hub.look()
+        head = plan.head if refs is None else refs.head
+        touched = self.hub.touched(plan.head, head)
+        story = "the Hub says that another commit was in the way"
+        if head != plan.head:
+            story = f"somebody else committed {head[:8]} to main meanwhile, changing {', '.join(sorted(touched)[:5])}"
+        if may_yield and touched <= KEPT:
+            self.report(f"{story}; committing on top of it")
+            return self._commit(replace(plan, head=head), may_yield=False)
+        self._stop(
+            story,
+            expected=f"main still at {plan.head[:8]}",
+            do="Look at that commit; if the release may replace it, run the same command again: it starts from there, "
+            "and --dry-run shows first what it would change and delete.",
+        )
+
+    def _read_back(self, commit: str, how: ReadBack) -> None:
+        difference = self.hub.difference(commit, self.release)
+        if difference:
+            self._stop(
+                f"commit {commit[:8]} was read back and is not the release; different: {difference}",
+                do="Run the same command again: it commits what differs and tags only what it has read back.",
+            )
+        held = self.hub.files(commit)
+        large = sorted(path for path in self.release.files if held[path].lfs is not None)
+        for path in large if how == "bytes" else ():
+            self.report(f"reading back {path}")
+            self._read_bytes(commit, path)
+
+    def _read_bytes(self, commit: str, path: str) -> None:
+        damage = self.hub.damage(commit, path, self.release)
+        if damage is None:
+            return
+        # The Hub takes the file if it knows that it lacks it; and a download that was damaged on the way, which HTTP
+        # does not notice, is whole the second time.
+        self.report(f"{path} {damage}; uploading it again")
+        self._send(path)
+        damage = self.hub.damage(commit, path, self.release)
+        if damage is not None:
+            self._stop(
+                f"{path} of commit {commit[:8]} {damage}",
+                expected=f"SHA-256 {self.release.files[path].sha256[:12]}…",
+                do="The copy on the Hub is lost or damaged, and it takes no other while it lists this one: delete it "
+                "(list of large files, in the settings of the repository), then run the same command again.",
+            )
+
+    def _set_tag(self, commit: str) -> None:
+        def send() -> str:
+            self.hub.api.create_tag(self.hub.repo_id, tag=self.tag, revision=commit, repo_type="dataset")
+            return commit
+
+        def landed() -> str | None:
+            refs = self.hub.look()
+            return None if refs is None else refs.tags.get(self.tag)
+
+        try:
+            self.hub.ask("tagging", send, landed=landed)
+        except HUB_ERRORS as error:
+            if status_of(error) != 409:  # 409: there is a tag of that name; the look below says whose
+                raise
+        target = landed()
+        if target != commit:
+            self._stop(
+                f"the tag names {'nothing' if target is None else f'commit {target[:8]}'}",
+                expected=f"commit {commit[:8]}, which holds the release",
+                do="Run the same command again."
+                if target is None
+                else "Somebody else set this tag meanwhile: publish this release under the next version.",
+            )
+        self.report(f"{self.tag} -> {commit[:8]}: {self._url}")
+
+    # ------------------------------------------------------------ telling
+
+    @property
+    def _where(self) -> str:
+        return f"{self.hub.repo_id}@{self.tag}"
+
+    @property
+    def _url(self) -> str:
+        return f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}/tree/{self.tag}"
+
+    def _published(
+        self, commit: str, plan: Plan, *, uploaded: list[str] | None = None, unchanged: bool = False
+    ) -> Published:
+        return Published(self.hub.repo_id, self.tag, commit, self._url, uploaded or [], unchanged, plan)
+
+    def _state(self) -> str:
+        """What the Hub holds now, for the end of every failure."""
+        done = f"this run uploaded {len(self.sent)} Parquet files" if self.sent else "this run uploaded nothing"
+        try:
+            refs = self.hub.glance()
+            if refs is None:
+                return "the repository does not exist"
+            holds = bool(refs.head) and not self.hub.difference(refs.head, self.release)
+        except HUB_ERRORS:
+            commit = f" and made commit {self.made[:8]}" if self.made else ""
+            return f"unknown, because it does not answer; {done}{commit}; {self.tag} was not confirmed"
+        main = f"main is at {refs.head[:8]} ({'the files of this release' if holds else 'not this release'})"
+        names = f"names {refs.tags[self.tag][:8]}" if self.tag in refs.tags else "is not set"
+        return f"{main}; {self.tag} {names}; {done}"
+
+    def _stop(self, found: str, *, expected: str = "", do: str) -> NoReturn:
+        raise HubError(self._where, found=found, expected=expected, do=f"On the Hub: {self._state()}. {do}")
+
+    def _stop_on(self, error: BaseException) -> NoReturn:
+        """End with one error for a failure of the library that could not be waited out."""
+        status, wait = status_of(error), asked_wait(error)
+        do = "Run the same command again: it goes on from there."
+        if wait is not None and wait > LONGEST_WAIT:
+            do = f"The Hub asks to wait {wait:.0f} s: run the same command again after that."
+        elif status in (401, 403):
+            do = LOG_IN
+        elif "README.md" in str(error):
+            do = "Mend the card and build the release again."
+        try:
+            self._stop(": ".join([*getattr(error, "__notes__", [])[:1], in_words(error)]), do=do)
+        except HubError as stop:
+            raise stop from error

@@ -1,0 +1,291 @@
+"""What changed between two releases of a corpus, row by row and column by column.
+
+    bedside diff A B
+
+Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes a column.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, JsonValue
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from builders.release.shards import read_parquet, read_rows
+from builders.release.write import EXCLUSIONS_FILE
+from loaders.errors import ReleaseError
+from loaders.manifest import Manifest, canonical_json, order_splits
+
+_DIGEST_BYTES = 8
+_FACTS = ("sources", "settings", "prompts", "versions", "stages", "configs", "statistics", "stand_in")
+
+
+@dataclass(slots=True)
+class Keys:
+    """How many rows, and the keys of the first few, in the order of the release."""
+
+    count: int
+    examples: list[str]
+
+    def add(self, key: str, limit: int) -> None:
+        """Count one more row."""
+        self.count += 1
+        if len(self.examples) < limit:
+            self.examples.append(key)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A fact that differs; None where one release does not have it."""
+
+    where: str
+    a: JsonValue
+    b: JsonValue
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The differences from release A to release B.
+
+    `columns`, `moved` ("train -> test") and `exclusions` hold the groups that are not empty. Kinds of exclusions:
+    "now excluded" (was a row of A), "now included" (is a row of B), "excluded, new" and "no longer excluded" (a key
+    that the other release does not know), "reason changed", "detail changed" (reasons stayed, other words about them).
+    """
+
+    content_a: str
+    content_b: str
+    rows_a: int
+    rows_b: int
+    added: Keys
+    removed: Keys
+    changed: Keys
+    columns: dict[str, Keys]
+    moved: dict[str, Keys]
+    reordered: list[str]
+    exclusions: dict[str, Keys]
+    schema: list[Change]
+    facts: list[Change]
+
+    @property
+    def equal(self) -> bool:
+        """Whether the two releases say the same, however their files are encoded."""
+        rows = self.added.count or self.removed.count or self.changed.count or self.moved or self.reordered
+        return not (rows or self.exclusions or self.schema or self.facts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The differences as JSON."""
+        return {"equal": self.equal, **asdict(self)}
+
+    def render(self) -> RenderableType:
+        """The differences as tables for a terminal."""
+        if self.equal:
+            return Text(f"The releases are equal: {self.rows_a:,} rows, content digest {self.content_a}")
+        rows = {"added": self.added, "removed": self.removed, "changed": self.changed}
+        rows |= {f"changed in {column}": keys for column, keys in self.columns.items()}
+        rows |= {f"moved {splits}": keys for splits, keys in self.moved.items()}
+        parts: list[RenderableType] = [
+            *_key_table(f"Rows: {self.rows_a:,} in A, {self.rows_b:,} in B", rows),
+            *_key_table("Exclusions", self.exclusions),
+            *_change_table("Schema", self.schema),
+            *_change_table("Facts", self.facts),
+        ]
+        if self.reordered:
+            parts.append(Text(f"Same rows in another order: {', '.join(self.reordered)}"))
+        return Group(*parts)
+
+
+def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
+    """Compare two release folders, showing up to `examples` keys of each kind of difference.
+
+    Raises: ReleaseError when one is not a release, cannot be read, or they are of different corpora or keys.
+    """
+    old, new = Manifest.read(a), Manifest.read(b)
+    for name in ("corpus", "key"):
+        if getattr(old, name) != getattr(new, name):
+            found = f"{name} {getattr(new, name)!r}"
+            raise ReleaseError(b, found=found, expected=f"{getattr(old, name)!r}, as in {a}")
+    rows = _Rows(old, new, examples)
+    for split, row in _by_split(a, old):
+        rows.take_old(split, row)
+    for split, row in _by_split(b, new):
+        rows.take_new(split, row)
+    rows.finish()
+    return Diff(
+        content_a=old.content_digest,
+        content_b=new.content_digest,
+        rows_a=sum(split.rows for split in old.splits.values()),
+        rows_b=sum(split.rows for split in new.splits.values()),
+        added=rows.added,
+        removed=rows.removed,
+        changed=rows.changed,
+        columns={column: rows.columns[column] for column in rows.common if column in rows.columns},
+        moved=dict(sorted(rows.moved.items())),
+        reordered=rows.reordered(),
+        exclusions=_exclusions(a, b, rows, examples),
+        schema=_changes("", _by_name(old.features), _by_name(new.features)),
+        facts=[
+            change
+            for name in _FACTS
+            for change in _changes(name, _by_name(getattr(old, name)), _by_name(getattr(new, name)))
+        ],
+    )
+
+
+class _Rows:
+    """Matches the rows of B with digests of the rows of A."""
+
+    def __init__(self, old: Manifest, new: Manifest, examples: int) -> None:
+        self.added, self.removed, self.changed = Keys(0, []), Keys(0, []), Keys(0, [])
+        self.columns: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
+        self.moved: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
+        # `split` has its own account, the key cannot differ.
+        columns = {feature["name"] for feature in new.features}
+        self.common = [
+            name
+            for feature in old.features
+            if (name := str(feature["name"])) in columns and name not in ("split", old.key)
+        ]
+        self.old_keys: dict[str, tuple[str, bytes]] = {}
+        self.new_keys: set[str] = set()
+        self._manifests = (old, new)
+        self._examples = examples
+        self._touched: set[str] = set()
+
+    def take_old(self, split: str, row: Mapping[str, Any]) -> None:
+        self.old_keys[row[self._manifests[0].key]] = (split, self._digests(row))
+
+    def take_new(self, split: str, row: Mapping[str, Any]) -> None:
+        key = row[self._manifests[1].key]
+        self.new_keys.add(key)
+        if key not in self.old_keys:
+            self.added.add(key, self._examples)
+            self._touched.add(split)
+            return
+        before, digests = self.old_keys[key]
+        if before != split:
+            self.moved[f"{before} -> {split}"].add(key, self._examples)
+            self._touched |= {before, split}
+        found = self._digests(row)
+        if found != digests:
+            self.changed.add(key, self._examples)
+            self._touched.add(split)
+            for number, column in enumerate(self.common):
+                place = slice(number * _DIGEST_BYTES, (number + 1) * _DIGEST_BYTES)
+                if found[place] != digests[place]:
+                    self.columns[column].add(key, self._examples)
+
+    def finish(self) -> None:
+        for key, (split, _) in self.old_keys.items():
+            if key not in self.new_keys:
+                self.removed.add(key, self._examples)
+                self._touched.add(split)
+
+    def reordered(self) -> list[str]:
+        """Splits whose rows are all the same, yet whose content digests differ: only their order can."""
+        old, new = self._manifests
+        if old.features != new.features:
+            return []
+        return [
+            split
+            for split in order_splits(old.splits.keys() & new.splits.keys())
+            if split not in self._touched and old.splits[split].content_digest != new.splits[split].content_digest
+        ]
+
+    def _digests(self, row: Mapping[str, Any]) -> bytes:
+        return b"".join(
+            hashlib.blake2b(canonical_json(row[column]), digest_size=_DIGEST_BYTES).digest() for column in self.common
+        )
+
+
+def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
+    for split in order_splits(manifest.splits):
+        for row in read_rows(folder, manifest, split):
+            yield split, row
+
+
+def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]:
+    """Exclusions that moved. A key may be excluded more than once, as a duplicate of a row that was kept."""
+    old, new = _excluded(a), _excluded(b)
+    kinds: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
+    for key in [*old, *(key for key in new if key not in old)]:
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if before is None:
+            known = key in rows.old_keys and key not in rows.new_keys
+            kind = "now excluded" if known else "excluded, new"
+        elif after is None:
+            known = key in rows.new_keys and key not in rows.old_keys
+            kind = "now included" if known else "no longer excluded"
+        else:
+            same = Counter(reason for reason, _ in before) == Counter(reason for reason, _ in after)
+            kind = "detail changed" if same else "reason changed"
+        kinds[kind].add(key, examples)
+    return dict(sorted(kinds.items()))
+
+
+def _excluded(folder: Path) -> dict[str, list[tuple[tuple[str, str], bytes]]]:
+    """By key: stage and reason of each exclusion, and a digest of the rest."""
+    found: defaultdict[str, list[tuple[tuple[str, str], bytes]]] = defaultdict(list)
+    for row in read_parquet(folder, EXCLUSIONS_FILE):
+        rest = canonical_json([row["split"], row["detail"], row["licence"]])
+        digest = hashlib.blake2b(rest, digest_size=_DIGEST_BYTES).digest()
+        found[row["key"]].append(((row["stage"], row["reason"]), digest))
+    return dict(found)
+
+
+def _by_name(value: object) -> object:
+    """Lists of named parts, such as sources and columns, as mappings, so that each is compared with its namesake."""
+    if not isinstance(value, list):
+        return value
+    parts = [part.model_dump() if isinstance(part, BaseModel) else part for part in value]
+    if not all(isinstance(part, dict) and "name" in part for part in parts):
+        return parts
+    named = {part["name"]: {name: _by_name(inner) for name, inner in part.items() if name != "name"} for part in parts}
+    return named if len(named) == len(parts) else parts
+
+
+def _changes(where: str, a: Any, b: Any) -> list[Change]:
+    """Where two JSON values differ, as deep as both are mappings."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return [
+            change
+            for name in [*a, *(name for name in b if name not in a)]
+            for change in _changes(f"{where}.{name}" if where else name, a.get(name), b.get(name))
+        ]
+    return [] if canonical_json(a) == canonical_json(b) else [Change(where, a, b)]
+
+
+def _key_table(title: str, groups: Mapping[str, Keys]) -> list[Table]:
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    table.add_column("rows", justify="right")
+    table.add_column("for example", overflow="fold")
+    for name, keys in groups.items():
+        if keys.count:
+            more = ", …" if keys.count > len(keys.examples) else ""
+            table.add_row(name, f"{keys.count:,}", Text(", ".join(keys.examples) + more))
+    return [table] if table.row_count else []
+
+
+def _change_table(title: str, changes: Sequence[Change]) -> list[Table]:
+    table = Table(title=title, title_justify="left")
+    for column in ("", "A", "B"):
+        table.add_column(column, overflow="fold")
+    for change in changes:
+        table.add_row(Text(change.where), _shown(change.a), _shown(change.b))
+    return [table] if table.row_count else []
+
+
+def _shown(value: JsonValue) -> Text:
+    if value is None:
+        return Text("–")
+    return Text(value if isinstance(value, str) else canonical_json(value).decode())

@@ -1,0 +1,308 @@
+"""Whether a release is what its manifest and its card say.
+
+bedside verify DIR|REPO[@TAG]
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from datasets.info import DatasetInfosDict
+from datasets.utils.metadata import MetadataConfigs
+from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
+
+from builders.pipeline.rows import Row
+from builders.pipeline.run import EXCLUSIONS
+from builders.publish.hub_state import HUB_ERRORS, in_words
+from builders.release.cards import config_info, config_metadata
+from builders.release.shards import read_parquet
+from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
+from loaders.errors import HubError, ReleaseError
+from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
+
+RowCheck = Callable[[Row], list[str]]
+"""What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""
+
+_SHOWN = 20
+"""Problems of single rows that are listed one by one; the rest is counted."""
+
+
+def verify(folder: Path, *, row_check: RowCheck | None = None, measure: Measure | None = None) -> list[Problem]:
+    """All that is wrong with a release: its files, schema, rows, accounting, statistics and card.
+
+    A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules
+    and statistics of the corpus are checked too.
+    """
+    try:
+        manifest = Manifest.read(folder)
+    except ReleaseError as error:
+        return [Problem(error.where, error.found, error.expected)]
+    problems = [*manifest.check_files(folder), *manifest.check_counts()]
+    damaged = {problem.where for problem in problems}
+    sound = [name for name in manifest.files if name not in damaged]
+    problems += _check_names(manifest)
+    try:
+        features = datasets.Features._from_yaml_list(manifest.features)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return [*problems, Problem(f"{NAME}: features", f"cannot be read: {error}", "features of `datasets`")]
+    for column in (manifest.key, "split"):
+        if column not in features:
+            return [*problems, Problem(f"{NAME}: features", f"columns {list(features)}", f"a column {column!r}")]
+    problems += _check_rows(folder, manifest, features, sound, row_check, measure)
+    if EXCLUSIONS_FILE in sound:
+        problems += _check_exclusions(folder, manifest)
+    elif EXCLUSIONS_FILE not in manifest.files:
+        problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
+    if (folder / CARD).is_file():
+        problems += _check_card(folder, manifest)
+    elif CARD not in manifest.files:
+        problems.append(Problem(CARD, "not listed in the manifest", "a card"))
+    return problems
+
+
+def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
+    """The folder of a release: a folder as it is, or REPO[@TAG] downloaded into the Hub cache.
+
+    The commit that was downloaded must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` asks the cache
+    only.
+
+    Raises: ReleaseError when it is neither; HubError when the Hub does not answer, has no such data set or tag, or
+    gave another commit.
+    """
+    if Path(source).is_dir():
+        return Path(source)
+    repo, _, tag = source.partition("@")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
+        raise ReleaseError(source, found="no such folder", expected="a release folder, or REPO[@TAG] on the Hub")
+    revision = tag or "main"
+    try:
+        commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
+        path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
+    except HUB_ERRORS as error:
+        expected = "a folder, or a data set and tag that you can read"
+        raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
+    if commit is not None and path.name != commit:
+        found, expected = f"commit {path.name} was downloaded", f"{commit}, which {revision} names on the Hub"
+        raise HubError(source, found=found, expected=expected, do="Try again: the Hub may have changed or not answered")
+    return path
+
+
+def _check_names(manifest: Manifest) -> list[Problem]:
+    """Every data file is a shard of a split, and no shard of a split is left out."""
+    problems = []
+    listed = {name for name in manifest.files if name.startswith("data/")}
+    for split in order_splits(manifest.splits):
+        shards = manifest.shards(split)
+        expected = [f"data/{split}-{i:05d}-of-{len(shards):05d}.parquet" for i in range(len(shards))]
+        if shards != expected or not shards:
+            problems.append(Problem(f"{NAME}: files", f"shards of {split}: {shards}", "numbered 0 to n - 1 of n"))
+        listed.difference_update(shards)
+    problems += [Problem(name, "belongs to no split", "a shard of a split") for name in sorted(listed)]
+    return problems
+
+
+class _RowProblems:
+    """Problems of rows: the first ones in words, the rest as a count by kind."""
+
+    def __init__(self) -> None:
+        self.listed: list[Problem] = []
+        self._more: Counter[str] = Counter()
+
+    def add(self, kind: str, where: str, found: str, expected: str) -> None:
+        if len(self.listed) < _SHOWN:
+            self.listed.append(Problem(where, found, expected))
+        else:
+            self._more[kind] += 1
+
+    def all(self) -> list[Problem]:
+        return self.listed + [Problem("rows", f"{n:,} more: {kind}", "none") for kind, n in sorted(self._more.items())]
+
+
+def _check_rows(
+    folder: Path,
+    manifest: Manifest,
+    features: datasets.Features,
+    sound: list[str],
+    row_check: RowCheck | None,
+    measure: Measure | None,
+) -> list[Problem]:
+    """Schema of each shard; rows, content digest and key of each split; rules and statistics of the corpus."""
+    problems: list[Problem] = []
+    of_rows = _RowProblems()
+    keys: dict[str, str] = {}
+
+    def scan(split: str) -> Iterator[Row]:
+        content = ContentDigest()
+        for shard in manifest.shards(split):
+            for row in read_parquet(folder, shard):
+                content.update(row)
+                key = row[manifest.key]
+                where = f"{shard}: row {key!r}"
+                if key in keys:
+                    of_rows.add("key that comes again", where, f"the key is also in {keys[key]}", "a unique key")
+                keys[key] = shard
+                if row["split"] != split:
+                    of_rows.add("row in another split's shard", where, f"split {row['split']!r}", repr(split))
+                for sentence in _check_row(row, row_check):
+                    of_rows.add(sentence, where, sentence, "a row that keeps the rules of the corpus")
+                yield row
+        facts = manifest.splits[split]
+        if content.rows != facts.rows:
+            problems.append(Problem(f"split {split}", f"{content.rows:,} rows", f"{facts.rows:,}"))
+        if content.hexdigest() != facts.content_digest:
+            found = f"content digest {content.hexdigest()}"
+            problems.append(Problem(f"split {split}", found, facts.content_digest))
+
+    readable = []
+    for split in order_splits(manifest.splits):
+        wrong = [p for name in manifest.shards(split) if name in sound and (p := _check_schema(folder, name, features))]
+        problems += wrong
+        if not wrong and all(name in sound for name in manifest.shards(split)):
+            readable.append(split)
+    rows = (row for split in readable for row in scan(split))
+    try:
+        if measure is not None and len(readable) == len(manifest.splits):
+            problems += _check_statistics(manifest, measure, rows)
+        deque(rows, maxlen=0)
+    except ReleaseError as error:
+        return [*problems, Problem(error.where, error.found, error.expected)]
+    return problems + of_rows.all()
+
+
+def _check_row(row: Row, row_check: RowCheck | None) -> list[str]:
+    try:
+        return row_check(row) if row_check is not None else []
+    except Exception as error:  # rows of a release made elsewhere can break any assumption: that is a finding
+        return [f"cannot be checked ({type(error).__name__})"]
+
+
+def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row]) -> list[Problem]:
+    where = f"{NAME}: statistics"
+    try:
+        return _differences(where, manifest.statistics, measure(rows))
+    except ReleaseError:
+        raise
+    except Exception as error:  # as for a row
+        return [
+            Problem(where, f"cannot be measured ({type(error).__name__})", "rows that keep the rules of the corpus")
+        ]
+
+
+def _check_schema(folder: Path, shard: str, features: datasets.Features) -> Problem | None:
+    expected = features.arrow_schema
+    try:
+        found = pq.read_schema(folder / shard)
+    except (OSError, pa.ArrowException) as error:
+        return Problem(shard, f"cannot be read: {error}", "a Parquet file")
+    if not found.equals(expected):
+        return Problem(shard, f"columns {found.names} of types {list(map(str, found.types))}", str(expected.names))
+    if (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
+        return Problem(shard, "other feature types in its metadata", "the features of the manifest")
+    return None
+
+
+def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
+    problem = _check_exclusion_schema(folder)
+    if problem is not None:
+        return [problem]
+    problems = []
+    content = ContentDigest()
+    counts: Counter[tuple[str, str]] = Counter()
+    try:
+        for row in read_parquet(folder, EXCLUSIONS_FILE):
+            content.update(row)
+            counts[row["stage"], row["reason"]] += 1
+    except ReleaseError as error:
+        return [Problem(error.where, error.found, error.expected)]
+    if (content.rows, content.hexdigest()) != (manifest.exclusions.rows, manifest.exclusions.content_digest):
+        expected = f"{manifest.exclusions.rows:,} rows, {manifest.exclusions.content_digest}"
+        problems.append(Problem(EXCLUSIONS_FILE, f"{content.rows:,} rows, {content.hexdigest()}", expected))
+    said = Counter({(s.name, reason): n for s in manifest.stages for reason, n in s.excluded.items()})
+    for stage, reason in sorted(said.keys() | counts.keys()):
+        n, expected_n = counts[stage, reason], said[stage, reason]
+        if n != expected_n:
+            where = f"{EXCLUSIONS_FILE}: stage {stage}, {reason}"
+            problems.append(Problem(where, f"{n:,} rows", f"{expected_n:,}, as the manifest counts"))
+    return problems
+
+
+def _check_exclusion_schema(folder: Path) -> Problem | None:
+    try:
+        found = pq.read_schema(folder / EXCLUSIONS_FILE)
+    except (OSError, pa.ArrowException) as error:
+        return Problem(EXCLUSIONS_FILE, f"cannot be read: {error}", "a Parquet file")
+    if not found.equals(EXCLUSIONS):
+        return Problem(EXCLUSIONS_FILE, f"columns {found.names}", f"{EXCLUSIONS.names}, all text")
+    return None
+
+
+def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
+    """The YAML of the card against the manifest: what the Hub and `load_dataset` would believe."""
+    where = f"{CARD}: YAML"
+    try:
+        data = DatasetCard((folder / CARD).read_text(encoding="utf-8")).data
+        infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
+        problems = []
+        configs = manifest.named_configs()
+        for found in (set(infos), set(said)):
+            if found != {config.name for config in configs}:
+                problems.append(Problem(where, f"configs {sorted(found)}", str([config.name for config in configs])))
+        for number, config in enumerate(configs):
+            at = where if len(configs) == 1 else f"{where}: config {config.name}"
+            problems += _check_config(at, manifest, config, infos[config.name], said[config.name], first=number == 0)
+    except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
+        return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
+    return problems
+
+
+def _check_config(
+    where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
+) -> list[Problem]:
+    """What the card says of one config against what it would be made to say now."""
+    expected, expected_info = config_metadata(config, first=first), config_info(manifest, config)
+    problems = []
+    files, expected_files = _paths(said), _paths(expected)
+    counts, expected_counts = _counts(info), _counts(expected_info)
+    for split in sorted(counts.keys() | files.keys() | expected_counts.keys()):
+        if counts.get(split) != expected_counts.get(split):
+            found = f"(rows, bytes) {counts.get(split)}"
+            problems.append(Problem(f"{where}: dataset_info, split {split}", found, str(expected_counts.get(split))))
+        if files.get(split) != expected_files.get(split):
+            found = f"path {files.get(split)!r}"
+            problems.append(Problem(f"{where}: configs, split {split}", found, repr(expected_files.get(split))))
+    rest, expected_rest = ({n: v for n, v in one.items() if n != "data_files"} for one in (said, expected))
+    if rest != expected_rest:
+        problems.append(Problem(f"{where}: configs", str(rest), str(expected_rest)))
+    if info.features != expected_info.features:
+        problems.append(Problem(f"{where}: dataset_info", f"features {info.features}", str(expected_info.features)))
+    sizes, expected_sizes = ((one.download_size, one.dataset_size) for one in (info, expected_info))
+    if sizes != expected_sizes:
+        problems.append(Problem(f"{where}: download_size, dataset_size", str(sizes), str(expected_sizes)))
+    return problems
+
+
+def _paths(said: Mapping[str, Any]) -> dict[str, str]:
+    return {entry["split"]: entry["path"] for entry in said["data_files"]}
+
+
+def _counts(info: datasets.DatasetInfo) -> dict[str, tuple[int, int]]:
+    return {name: (split.num_examples, split.num_bytes) for name, split in (info.splits or {}).items()}
+
+
+def _differences(where: str, said: object, measured: object) -> list[Problem]:
+    """Where two JSON values differ, as deep as they agree in shape."""
+    if isinstance(said, dict) and isinstance(measured, dict):
+        names = sorted(said.keys() | measured.keys())
+        pairs: Iterable[tuple[str, object, object]] = ((f"{where}.{n}", said.get(n), measured.get(n)) for n in names)
+        return [problem for place, a, b in pairs for problem in _differences(place, a, b)]
+    if canonical_json(said) == canonical_json(measured):
+        return []
+    return [Problem(where, str(said), f"{measured}, measured from the rows")]

@@ -1,0 +1,225 @@
+"""A release folder: Parquet shards, exclusions, card and manifest, written so that it is whole or absent.
+
+    <out>/README.md  manifest.json  exclusions.parquet  data/<split>-00000-of-00003.parquet
+
+It is built in the hidden sibling folder `.<out>.building` and renamed into place. The same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+import datasets
+import filelock
+from pydantic import JsonValue
+
+from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.run import EXCLUSIONS
+from builders.release.exchange import exchange
+from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
+from loaders.disk import write_whole, writing
+from loaders.errors import BedsideError, InputError, ReleaseError
+from loaders.manifest import (
+    Config,
+    ContentDigest,
+    ExclusionFacts,
+    FileFacts,
+    Manifest,
+    Source,
+    SplitFacts,
+    StageCount,
+    content_digest,
+    file_digest,
+    order_splits,
+)
+
+CARD = "README.md"
+EXCLUSIONS_FILE = "exclusions.parquet"
+
+Measure = Callable[[Iterable[Row]], JsonValue]
+"""Statistics of the rows of a release, as read back from it, in split order."""
+
+
+def write_release(
+    out: Path,
+    *,
+    corpus: str,
+    key: str,
+    features: datasets.Features,
+    rows: Iterable[Row],
+    exclusions: Iterable[Row],
+    sources: Sequence[Source],
+    settings: Mapping[str, JsonValue],
+    prompts: Mapping[str, str],
+    versions: Mapping[str, str],
+    stages: Sequence[StageCount],
+    measure: Measure,
+    card: Callable[[Manifest], str],
+    configs: Sequence[Config] = (),
+    stand_in: str | None = None,
+    shard_bytes: int = SHARD_BYTES,
+    overwrite: bool = False,
+) -> Manifest:
+    """Stream `rows` into the release folder `out` and return its manifest.
+
+    Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
+    path is kept) or None. `configs` may name splits that no row is in. `card` gets a manifest that lists all files but
+    the card itself. An identical release at `out` is left as it is; another one is replaced only with `overwrite`.
+
+    Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
+    the counts of the stages do not add up; BuildError when a row does not fit `features`; BedsideError when the disk is
+    full or another build is writing to `out`.
+    """
+    out = out.resolve()  # a symlink stays one, and what it points to is replaced
+    with _building(out) as folder:
+        splits = _write_shards(folder, rows, features, key, shard_bytes)
+        excluded, reasons = _write_exclusions(folder, exclusions)
+        if not splits:
+            counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
+            raise ReleaseError(out, found=f"no row is left ({counted})", expected="at least one row")
+        manifest = Manifest(
+            corpus=corpus,
+            key=key,
+            features=features._to_yaml_list(),
+            sources=list(sources),
+            settings=dict(settings),
+            prompts=dict(prompts),
+            versions=dict(versions),
+            stages=list(stages),
+            splits=splits,
+            content_digest=content_digest({name: split.content_digest for name, split in splits.items()}),
+            statistics=None,
+            exclusions=excluded,
+            files=_list_files(folder),
+            configs=_with_rows(configs, splits),
+            stand_in=stand_in,
+        )
+        for problem in manifest.check_counts():
+            raise ReleaseError(out, found=str(problem), expected="in = out + excluded")
+        manifest = manifest.model_copy(update={"statistics": measure(read_rows(folder, manifest))})
+        write_whole(folder / CARD, card(manifest).encode())
+        manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder)})
+        manifest.write(folder)
+        _place(folder, out, manifest, overwrite)
+    return manifest
+
+
+def _with_rows(configs: Sequence[Config], splits: Mapping[str, SplitFacts]) -> list[Config]:
+    """The configs, without what holds no row."""
+    found = [config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in configs]
+    return [config for config in found if config.splits]
+
+
+def _write_shards(
+    folder: Path, rows: Iterable[Row], features: datasets.Features, key: str, shard_bytes: int
+) -> dict[str, SplitFacts]:
+    writers: dict[str, SplitWriter] = {}
+    seen: set[str] = set()
+    (folder / "data").mkdir()
+    try:
+        for row in rows:
+            split = row.get("split")
+            if not isinstance(split, str) or not SPLIT_NAME.fullmatch(split):
+                raise BuildError(
+                    f"release: row {row.get(key)!r}: found split {split!r}, expected letters, digits and _"
+                )
+            if split not in writers:
+                writers[split] = SplitWriter(folder / "data", split, features, key, shard_bytes)
+            if row.get(key) in seen:
+                found = f"{key} {row[key]!r} comes twice"
+                raise ReleaseError(f"split {split}", found=found, expected="unique keys")
+            seen.add(row[key])
+            writers[split].add(row)
+        return {split: writers[split].finish() for split in order_splits(writers)}
+    finally:
+        for writer in writers.values():
+            writer.close()
+
+
+def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[ExclusionFacts, Counter[str]]:
+    digest = ContentDigest()
+    reasons: Counter[str] = Counter()
+    shard = Shard(folder / EXCLUSIONS_FILE, EXCLUSIONS)
+    try:
+        rows = iter(exclusions)
+        while group := list(islice(rows, GROUP_ROWS)):
+            table = to_table(group, EXCLUSIONS, where="exclusions", key="key")
+            shard.write(table)
+            for row in table.to_pylist():
+                digest.update(row)
+                reasons[row["reason"]] += 1
+    finally:
+        shard.close()
+    return ExclusionFacts(rows=digest.rows, content_digest=digest.hexdigest()), reasons
+
+
+def _list_files(folder: Path) -> dict[str, FileFacts]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): FileFacts(sha256=file_digest(path), size=path.stat().st_size)
+        for path in sorted(files)
+    }
+
+
+@contextmanager
+def _building(out: Path) -> Iterator[Path]:
+    """An empty folder beside `out`, removed at the end; what a killed build left there is cleared first."""
+    folder, previous, lock = (out.with_name(f".{out.name}.{word}") for word in ("building", "previous", "lock"))
+    with writing(out.parent):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            held = filelock.FileLock(lock, timeout=0).acquire()
+        except filelock.Timeout:
+            raise BedsideError(out, found="another build is writing to it", do="Wait for it to end") from None
+    with held:
+        try:
+            if previous.exists() and not out.exists():
+                previous.rename(out)  # the old release, from a build that was killed between two renames
+            _refuse_other_things(out)
+            for leftover in (folder, previous):
+                shutil.rmtree(leftover, ignore_errors=True)
+            with writing(folder):
+                folder.mkdir()
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(previous, ignore_errors=True)
+            with suppress(OSError):
+                lock.unlink()
+
+
+def _refuse_other_things(out: Path) -> None:
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    try:
+        Manifest.read(out)
+    except ReleaseError as error:
+        do = "Choose another folder, or delete this one yourself"
+        raise InputError(out, found=f"already there, and not a release ({error.found})", do=do) from error
+
+
+def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None:
+    """Give the finished release its name; at no moment is neither the old nor the new one there."""
+    replace = out.exists() and any(out.iterdir())
+    if replace:
+        present = Manifest.read(out)
+        same = present.text() == manifest.text()
+        problems = present.check_files(out)
+        if same and not problems:
+            return  # up to date
+        if not overwrite:
+            found = f"holds this release, damaged ({problems[0]})" if same else "already holds another release"
+            raise InputError(out, found=found, do="Choose another folder, or say --overwrite to replace it")
+    try:
+        if replace:
+            exchange(folder, out)
+        else:
+            folder.rename(out)
+    except OSError as error:
+        found = f"the finished release cannot be given this name: {error.strerror}"
+        raise InputError(out, found=found, expected="a plain folder, not a mount point") from error

@@ -1,0 +1,312 @@
+"""Paid answers, kept for ever: ask a chat model through a store, and no request is bought twice.
+
+    with AnswerStore(folder / "answers.sqlite") as store:
+        answers = asyncio.run(gather_bounded(lambda case: store.ask(model, prompt(case), ...), cases, limit=16))
+
+One SQLite file in WAL mode. Each answer is committed before it is returned, so a killed run loses at most the requests
+in flight; several processes may write to one store at once. A request is known by the SHA-256 of its JSON (model and
+address, messages with digests of images, settings, schema, namespace), which is stored beside the answer.
+
+A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
+in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;
+a power cut may undo the last answers (never the file), and they are asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from loaders.errors import BedsideError, InputError
+from loaders.models.chat import Answer, ChatModel, Message, read_image
+
+FORMAT = 1
+_APPLICATION = 0x42454453  # "BEDS": tells our files from other SQLite files
+_PATIENCE = 60.0  # seconds to wait for another process to finish its commit
+_TABLE = """
+CREATE TABLE answers (
+    digest TEXT PRIMARY KEY,  -- SHA-256 of request
+    model TEXT NOT NULL,
+    request TEXT NOT NULL,    -- JSON
+    answer TEXT NOT NULL,     -- JSON
+    input_tokens INTEGER,
+    output_tokens INTEGER
+)"""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a run has cost so far: requests asked (and paid), requests replayed, tokens of those asked."""
+
+    asked: int = 0
+    replayed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class AnswerStore:
+    """The answers of one file. Open one in each process; `usage` counts what this one did.
+
+    Raises InputError for a file that is no answer store, is damaged (it is left as it is) or cannot be written to, and
+    BedsideError when the disk is full; so does `ask`, as damage may come to light late.
+    """
+
+    def __init__(self, path: Path, *, dialogue: bool = False) -> None:
+        self.path = path
+        self._dialogue = dialogue
+        self.usage = Usage()
+        self._in_flight: dict[str, asyncio.Event] = {}
+        with self._explained():
+            if not path.exists():
+                self._create()
+            self._check_header()
+            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            try:
+                # A power cut may undo a commit in WAL mode, unless each one is synced.
+                self._connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
+                if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
+                    self._connection.execute("PRAGMA wal_autocheckpoint = 10000")
+                self._connection.execute("SELECT digest FROM answers LIMIT 1")
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    async def ask(
+        self,
+        model: ChatModel,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        seed: int | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+        namespace: str = "",
+    ) -> Answer:
+        """The stored answer to this request, or the model's, which is stored first.
+
+        The namespace (a case id, a repetition) keeps apart requests that are equal otherwise. Equal requests under way
+        at once are asked once in one process; of two processes, both return what was stored first.
+
+        Raises what `ChatModel.ask` raises, and what opening the store raises.
+        """
+        request = _request(model, messages, temperature, max_tokens, seed, json_schema, namespace, self._dialogue)
+        digest = hashlib.sha256(request.encode("ascii")).hexdigest()
+        while True:
+            stored = self._read(digest)
+            if stored is not None:
+                self.usage.replayed += 1
+                return stored
+            if digest not in self._in_flight:
+                break
+            # Someone is asking this very question; when that fails or is cancelled, it is our turn.
+            await self._in_flight[digest].wait()
+        done = self._in_flight[digest] = asyncio.Event()
+        try:
+            answer = await model.ask(
+                messages, temperature=temperature, max_tokens=max_tokens, seed=seed, json_schema=json_schema
+            )
+            self._write(digest, model.name, request, answer)
+        finally:
+            del self._in_flight[digest]
+            done.set()
+        self.usage.asked += 1
+        self.usage.input_tokens += answer.input_tokens or 0
+        self.usage.output_tokens += answer.output_tokens or 0
+        return self._read(digest) or answer
+
+    def _read(self, digest: str) -> Answer | None:
+        with self._explained():
+            row = self._connection.execute("SELECT answer FROM answers WHERE digest = ?", (digest,)).fetchone()
+        if row is None:
+            return None
+        try:
+            return Answer(**json.loads(row[0]))
+        except (ValueError, TypeError):
+            raise self._damaged(f"the answer {digest} cannot be read") from None
+
+    def _write(self, digest: str, model: str, request: str, answer: Answer) -> None:
+        row = (digest, model, request, _plain(asdict(answer)), answer.input_tokens, answer.output_tokens)
+        with self._explained():
+            self._connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
+
+    def _create(self) -> None:
+        """Puts a whole, empty store in place at once, so that no process ever sees half of one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{self.path.name}-", dir=self.path.parent) as folder:
+            fresh = Path(folder, self.path.name)
+            with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.execute(_TABLE)
+                connection.execute("PRAGMA journal_mode = WAL")
+            try:
+                os.link(fresh, self.path)
+            except FileExistsError:
+                pass  # another process was first
+            except OSError:  # a file system without hard links
+                if not self.path.exists():
+                    fresh.rename(self.path)
+
+    def _check_header(self) -> None:
+        """Looks at the file's first bytes before SQLite does, which may write to a file only by opening it."""
+        with self.path.open("rb") as file:
+            header = file.read(100)
+        if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+            raise self._foreign("is not an SQLite file")
+        version, application = int.from_bytes(header[60:64], "big"), int.from_bytes(header[68:72], "big")
+        if application != _APPLICATION:
+            raise self._foreign("is the SQLite file of another program")
+        if version > FORMAT:
+            raise InputError(
+                self.path,
+                found=f"is an answer store of format {version}",
+                expected=f"at most {FORMAT}",
+                do="Install a newer Bedside",
+            )
+
+    def _foreign(self, found: str) -> InputError:
+        return InputError(
+            self.path,
+            found=found,
+            expected="a store of answers",
+            do="It was left as is: move it away or name another file",
+        )
+
+    def _damaged(self, detail: str) -> InputError:
+        return InputError(
+            self.path,
+            found=f"is damaged ({' '.join(detail.split())})",
+            expected="a store of answers",
+            do="It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`",
+        )
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turns errors of SQLite and of the disk into one that says what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            # The low byte is the primary code, the rest its variant.
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such" in str(error):
+                raise self._damaged(str(error)) from None
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                raise BedsideError(
+                    self.path,
+                    found=f"an answer cannot be written: {error}",
+                    do="Free some space there and run again: every answer stored before is kept",
+                ) from None
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                do = f"Another process has held it for more than {_PATIENCE:g} s: end that one and run again"
+            else:
+                do = "Check that the file and its folder can be written to"
+            raise InputError(self.path, found=f"cannot be used: {error}", do=do) from None
+        except OSError as error:
+            raise InputError(
+                self.path,
+                found=f"cannot be used: {error.strerror or error}",
+                do="Check that it is a file, and that its folder can be written to and has space",
+            ) from None
+
+
+async def gather_bounded(
+    function: Callable[[Item], Awaitable[Result]],
+    items: Sequence[Item],
+    *,
+    limit: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Result]:
+    """`function` of every item, in the items' order, at most `limit` at a time; `progress(done, total)` after each.
+
+    The first error, or Ctrl-C, ends it: nothing more starts, what is under way is cancelled and waited for, and the
+    error is raised. What an AnswerStore has stored by then stays stored.
+    """
+    if limit < 1:
+        raise ValueError("limit must be at least 1")
+    results: dict[int, Result] = {}
+    queue = iter(enumerate(items))
+
+    async def work() -> None:
+        for index, item in queue:
+            await asyncio.sleep(0)  # a replayed answer never waits: without this, nothing could cancel a row of them
+            results[index] = await function(item)
+            if progress is not None:
+                progress(len(results), len(items))
+
+    workers = [asyncio.create_task(work()) for _ in range(min(limit, len(items)))]
+    try:
+        if workers:
+            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+            for worker in workers:
+                if worker.done():
+                    worker.result()
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+    return [results[index] for index in range(len(items))]
+
+
+def _request(
+    model: ChatModel,
+    messages: Sequence[Message],
+    temperature: float,
+    max_tokens: int,
+    seed: int | None,
+    json_schema: Mapping[str, Any] | None,
+    namespace: str,
+    dialogue: bool,
+) -> str:
+    identity = model.identity
+    told = [
+        {"role": message.role, "text": message.text, "images": [_image_digest(image) for image in message.images]}
+        for message in messages
+    ]
+    return _plain(
+        {
+            # Not the client's version: an upgrade must not buy every answer again.
+            "model": {"name": identity["name"], "base_url": identity["base_url"]},
+            "messages": hashlib.sha256(_plain(told).encode("ascii")).hexdigest() if dialogue else told,
+            "temperature": float(temperature),
+            "max_tokens": max_tokens,
+            "seed": seed,
+            "json_schema": None if json_schema is None else dict(json_schema),
+            "namespace": namespace,
+        }
+    )
+
+
+def _image_digest(image: Path | bytes) -> str:
+    return hashlib.sha256(read_image(image)[0]).hexdigest() if isinstance(image, Path) else _bytes_digest(image)
+
+
+@lru_cache(maxsize=32)  # a dialogue shows its image again in each request
+def _bytes_digest(image: bytes) -> str:
+    return hashlib.sha256(read_image(image)[0]).hexdigest()
+
+
+def _plain(value: object) -> str:
+    """One JSON text per value: sorted keys, no spaces, ASCII (which keeps even lone surrogates)."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

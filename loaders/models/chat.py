@@ -1,0 +1,469 @@
+"""Chat models of every provider behind one name, for builders and baselines alike.
+
+    model = open_model("openai/gpt-4o-mini")
+    answer = await model.ask([Message("user", "Say hello.")], temperature=0, max_tokens=64)
+
+Names are those of inspect_ai, used as a plain library (no cache, and no log but that of an evaluation in which a model
+is asked): `openai/...`, `anthropic/...`, `google/...`, `vllm/...`, `hf/...`; `openai-api/<provider>/<model>` for any
+server that speaks the OpenAI protocol. `scripted/...` are deterministic offline models (`scripted_chat`).
+
+What a model says is an `Answer`, be it garbage or nothing at all. A model that cannot be reached, or that still fails
+after the bounded retries, is a `ModelError`; so is a wrong name or a missing key, as early as the provider tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+import json
+import logging
+import math
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from loaders.errors import BedsideError, InputError, MissingExtra, ModelError, ModelRefused
+
+LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
+LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
+
+_log = logging.getLogger(__name__)
+_IMAGE_KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. Images are files or the bytes of files (PNG, JPEG, GIF, WebP)."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+    images: tuple[Path | bytes, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.role not in ("system", "user", "assistant"):
+            raise ValueError(f"unknown role {self.role!r}")
+        if self.images and self.role != "user":
+            raise ValueError(f"a {self.role} message cannot hold images")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said.
+
+    `stop` is the reason the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
+    model_length (the prompt does not fit the model), or unknown. Token counts are None where the provider gives none.
+    """
+
+    text: str
+    input_tokens: int | None
+    output_tokens: int | None
+    stop: str
+
+
+class ChatModel(ABC):
+    """A chat model; `stand_in` is True where no model is behind it and its answers are no results."""
+
+    name: str
+    stand_in: bool
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, str]:
+        """What a run record needs: name, provider, base_url (without credentials), client (library and version)."""
+
+    @abstractmethod
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        seed: int | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """The model's next turn.
+
+        `seed` and `json_schema` (a JSON Schema of the wanted answer) are passed on to providers that take them; neither
+        is a promise, so callers check what comes back.
+
+        Raises ModelError when the model cannot be reached or refuses the request (ModelRefused where it would refuse
+        any other too); InputError for an image that cannot be read.
+        """
+
+    def in_role(self, role: str) -> tuple[ChatModel, Any]:
+        """This model for one role of an evaluation, and the inspect_ai model behind it (None where there is none)."""
+        return self, None
+
+
+def open_model(
+    name: str,
+    *,
+    timeout: float = 120,
+    max_retries: int = 5,
+    base_url: str | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> ChatModel:
+    """The chat model of that name. Open it once and keep it; it may be used from one event loop after another.
+
+    `timeout` is in seconds per try, rounded up to whole ones; `max_retries` is the number of tries after the first.
+    Between tries it waits 1, 2, 4, … up to 60 s, or what the server asks for (`sleep` does the waiting).
+
+    Raises ModelError for a name, key or address that cannot work; MissingExtra for a package that is not installed.
+    """
+    if timeout <= 0 or max_retries < 0:
+        raise ValueError("timeout must be positive and max_retries not negative")
+    if base_url is not None and not re.match(r"https?://[^/\[\]]+", base_url):
+        raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
+    provider, _, rest = name.partition("/")
+    if not provider or not rest:
+        raise ModelError(
+            name or "(no name)",
+            found="is not the name of a chat model",
+            expected="provider/model",
+            do="For example openai/gpt-4o-mini, vllm/Qwen/Qwen3-8B, openai-api/<provider>/<model> or scripted/echo",
+        )
+    if provider == "scripted":
+        from loaders.models.scripted_chat import open_scripted  # imports this module's types
+
+        return open_scripted(rest)
+    if provider in ("mockllm", "none"):
+        # Not marked as stand-ins, their answers would pass for a model's.
+        raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
+    try:
+        from inspect_ai import model as models
+    except ImportError:
+        raise MissingExtra.named("inspect_ai", extra="dialogue", purpose=f"the chat model {name}") from None
+    # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
+    config = models.GenerateConfig(max_connections=1) if provider == "hf" else models.GenerateConfig()
+    try:
+        model = models.get_model(name, config=config, base_url=base_url, memoize=False)
+    except Exception as error:
+        raise _unusable(name, error, _secrets()) from None
+    key = getattr(model.api, "api_key", None) or ""
+    if key != key.strip() or not key.isascii() or not key.isprintable():
+        raise ModelError(name, found="its API key holds a space, line break or other character that no key has")
+    return of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
+
+
+def of_inspect(
+    model: Any,
+    *,
+    name: str | None = None,
+    timeout: float = 120,
+    max_retries: int = 5,
+    base_url: str | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> ChatModel:
+    """An `inspect_ai.model.Model`, such as the one of a role in an evaluation, as a chat model of ours.
+
+    It is asked with our bounded retries and tells its errors our way; in an evaluation its requests are in the log.
+    """
+    import inspect_ai
+
+    client = f"inspect_ai {inspect_ai.__version__}"
+    return _InspectModel(name or str(model), model, timeout, max_retries, base_url, client, sleep)
+
+
+def read_image(image: Path | bytes) -> tuple[bytes, str]:
+    """The bytes of an image and its kind (png, jpeg, gif, webp), told from its first bytes. Raises InputError."""
+    where = "image of a message" if isinstance(image, bytes) else image
+    try:
+        data = image if isinstance(image, bytes) else image.read_bytes()
+    except OSError as error:
+        raise InputError(where, found=f"cannot be read: {error.strerror or error}") from None
+    for start, kind in _IMAGE_KINDS:
+        if data.startswith(start):
+            return data, kind
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return data, "webp"
+    raise InputError(where, found="is not an image that chat models take", expected="PNG, JPEG, GIF or WebP")
+
+
+class _InspectModel(ChatModel):
+    """A model of inspect_ai, with retries of our own around single tries."""
+
+    stand_in = False
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        timeout: float,
+        max_retries: int,
+        base_url: str | None,
+        client: str,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.name = name
+        self._model = model
+        self._timeout = math.ceil(timeout)
+        self._max_retries = max_retries
+        self._sleep = sleep
+        provider = name.partition("/")[0]
+        self._identity = {
+            "name": name,
+            "provider": provider,
+            "base_url": _address(model.api, provider, base_url),
+            "client": client,
+        }
+        self._secrets = _secrets(getattr(model.api, "api_key", None), base_url)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return dict(self._identity)
+
+    def in_role(self, role: str) -> tuple[ChatModel, Any]:
+        # Copies that share client and weights: the role is written into the model, and one model may play two roles.
+        mine = copy.copy(self)
+        mine._model = copy.copy(self._model)
+        mine._model._set_role(role)
+        return mine, mine._model
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        seed: int | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        from inspect_ai.model import GenerateConfig
+
+        if not messages:
+            raise ValueError("no messages")
+        model, sent_temperature = self._model, float(temperature)
+        greedy = sent_temperature == 0 and hasattr(model.api, "do_sample")
+        if greedy:
+            # transformers refuses to sample at temperature 0; the copies share the weights.
+            model = copy.copy(model)
+            model.api = copy.copy(model.api)
+            model.api.do_sample = False
+        config = GenerateConfig(
+            temperature=None if greedy else sent_temperature,
+            max_tokens=max_tokens,
+            seed=seed,
+            response_schema=None if json_schema is None else _response_schema(json_schema),
+            reasoning_summary="none",  # otherwise OpenAI's reasoning models are sent a paid request to probe for it
+            max_retries=0,  # unlimited unless set
+            attempt_timeout=self._timeout,
+        )
+        chat = [_to_inspect(message) for message in messages]
+        for attempt in range(self._max_retries + 1):
+            # Kits of providers retry by themselves too, which would multiply the tries; vLLM's appears only in use.
+            client: Any = getattr(model.api, "client", None)
+            if hasattr(client, "max_retries"):
+                client.max_retries = 0
+            try:
+                # A task of its own: inspect_ai appends each prompt to a transcript that lives as long as the context.
+                output = await asyncio.create_task(model.generate(chat, config=config, cache=False))
+                if not output.choices:
+                    raise ValueError("it holds no choice")
+                return _answer(output)
+            except Exception as error:
+                wait = self._wait(error, attempt)
+                text = self._describe(error, messages)
+                if wait is None:
+                    raise self._failure(error, text, attempt + 1) from None
+            _log.info("%s: %s; try %d follows in %g s", self.name, text, attempt + 2, wait)
+            await self._sleep(wait)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _wait(self, error: Exception, attempt: int) -> float | None:
+        """Seconds to wait before the next try; None when there is none, or when it could not help."""
+        if not _passing(error) or attempt == self._max_retries:
+            return None
+        asked = self._asked_wait(error)
+        return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
+
+    def _asked_wait(self, error: Exception) -> float:
+        """Seconds that the server asked to be left alone (Retry-After); 0 when it asked for nothing."""
+        return getattr(self._model.api.should_retry(_cause(error)), "retry_after", None) or 0.0
+
+    def _failure(self, error: Exception, text: str, tries: int) -> BedsideError:
+        if type(error).__name__ == "PrerequisiteError":  # vLLM looks for its package at the first request
+            return _unusable(self.name, error, self._secrets)
+        status = getattr(_cause(error), "status_code", None)
+        if status in (401, 403):
+            do = "Check the key and what it may use"
+            return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
+        if status == 404:
+            do = "Check the model's name and the base URL"
+            return ModelRefused(self.name, found=f"is not there: {text}", do=do)
+        if not _passing(error):
+            return ModelError(self.name, found=f"refused the request or failed: {text}")
+        counted = "1 try" if tries == 1 else f"{tries} tries"
+        if (asked := self._asked_wait(error)) > LONGEST_RETRY_AFTER:
+            text += f"; it asks to wait {asked:g} s"
+        return ModelError(
+            self.name,
+            found=f"gave no answer in {counted}; the last error: {text}",
+            do="Check that the model can be reached, then run again",
+        )
+
+    def _describe(self, error: Exception, messages: Sequence[Message]) -> str:
+        """One line about an error, without keys and without the prompt, which may hold what must stay hidden."""
+        cause = _cause(error)
+        status = getattr(cause, "status_code", None)
+        if type(cause).__name__ == "AttemptTimeoutError":
+            text = f"no answer within {self._timeout} s"
+        elif _garbled(cause):
+            text = f"a reply that is no chat completion ({cause})"
+        elif status is not None:
+            body = getattr(cause, "body", None)
+            said = (body.get("message") or body.get("detail")) if isinstance(body, dict) else None
+            text = f"HTTP {status}" + (f": {said}" if isinstance(said, str) else "")
+        else:
+            text = str(cause) or type(cause).__name__
+            deepest = cause
+            while behind := deepest.__cause__ or deepest.__context__:
+                deepest = behind
+            if deepest is not cause and str(deepest):
+                text += f" ({deepest})"
+        for message in messages:
+            for line in message.text.splitlines():
+                if len(line.strip()) >= 12:
+                    text = text.replace(line.strip(), "[prompt]")
+        return _clean(text, self._secrets)
+
+
+def _to_inspect(message: Message) -> Any:
+    """The message in inspect_ai's form: the same object for the same message, which its log then holds once."""
+    if any(isinstance(image, Path) for image in message.images):
+        return inspect_message(message)  # a file may have changed
+    return (_picture if message.images else _text)(message)
+
+
+def inspect_message(message: Message) -> Any:
+    """The message in inspect_ai's form, for a log; images are in it, never their paths. Raises InputError."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
+
+    if message.role == "system":
+        return ChatMessageSystem(content=message.text)
+    if message.role == "assistant":
+        return ChatMessageAssistant(content=message.text)
+    if not message.images:
+        return ChatMessageUser(content=message.text)
+    content: list[Any] = [ContentText(text=message.text)]
+    for image in message.images:
+        data, kind = read_image(image)
+        content.append(ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"))
+    return ChatMessageUser(content=content)
+
+
+# A dialogue repeats its messages, some 150 of them; sixteen under way at once must fit.
+_text = lru_cache(maxsize=4096)(inspect_message)
+_picture = lru_cache(maxsize=32)(inspect_message)  # few, as each holds an image
+
+
+def _response_schema(json_schema: Mapping[str, Any]) -> Any:
+    return _parsed_schema(json.dumps(json_schema))
+
+
+@lru_cache(maxsize=64)
+def _parsed_schema(text: str) -> Any:
+    from inspect_ai.model import ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    json_schema = json.loads(text)
+    schema = JSONSchema.model_validate(json_schema)
+    if schema.model_dump(exclude_none=True) != json_schema:
+        raise ValueError("json_schema holds keywords that inspect_ai does not pass on to providers")
+    return ResponseSchema(name="answer", json_schema=schema)
+
+
+def _answer(output: Any) -> Answer:
+    stop = str(output.stop_reason)
+    usage = output.usage
+    if usage is None:
+        # A rejected prompt: inspect_ai hands on the provider's error as if the model had said it.
+        refused = stop in ("model_length", "content_filter")
+        return Answer("" if refused else output.completion, None, None, stop)
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return Answer(output.completion, usage.input_tokens + cached, usage.output_tokens, stop)
+
+
+def _address(api: Any, provider: str, base_url: str | None) -> str:
+    """Where requests go, without credentials and query; empty for a model that runs in this process."""
+    url = (
+        base_url
+        or getattr(api, "base_url", None)
+        or getattr(getattr(api, "client", None), "base_url", None)
+        or os.environ.get(f"{provider.upper().replace('-', '_')}_BASE_URL")
+        or ""
+    )
+    parts = urlsplit(str(url))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/") if parts.netloc else ""
+
+
+def _passing(error: Exception) -> bool:
+    """Whether another try can help: inspect_ai wraps the errors that it knows to be passing in tenacity's."""
+    return type(error).__name__ == "RetryError" or _garbled(error)
+
+
+def _garbled(error: BaseException) -> bool:
+    """Whether it comes of a body with status 200 that is no chat completion: broken JSON, an error of a proxy, null."""
+    return isinstance(error, ValueError | TypeError | AttributeError | LookupError) and not isinstance(
+        error, UnicodeError
+    )
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The provider's error behind tenacity's RetryError and behind inspect_ai's own, whose text holds the prompt."""
+    while True:
+        behind = None
+        if type(error).__name__ == "RetryError":
+            behind = error.last_attempt.exception()  # type: ignore[attr-defined]
+        elif hasattr(error, "provider_message"):
+            behind = error.__cause__
+        if behind is None:
+            return error
+        error = behind
+
+
+def _unusable(name: str, error: Exception, secrets: Sequence[str]) -> BedsideError:
+    """The error for a model that cannot be opened: what is missing and how to get it."""
+    # inspect_ai writes such messages with rich's markup, for a terminal.
+    message = re.sub(r"\[/?(?:bold|blue|red)\]", "", str(getattr(error, "message", error)))
+    text = _clean(message.removeprefix("ERROR: "), secrets)
+    install = re.search(r"pip install (?:--upgrade )?(.+)$", text)
+    if install:
+        return MissingExtra(
+            name,
+            found="its provider's package is missing or too old",
+            do=f"Install it with: pip install --upgrade {install[1]}",
+        )
+    if "defined in the environment" in text:
+        do = "Set it there and run again; a local server that needs no key takes any word"
+        return ModelRefused(name, found=text, do=do)
+    if "not recognized" in text:
+        return ModelRefused(name, found=text, do="Providers: https://inspect.aisi.org.uk/providers.html")
+    return ModelRefused(name, found=f"cannot be opened: {text or type(error).__name__}")
+
+
+def _secrets(*known: str | None) -> list[str]:
+    """Every value that must not appear in a text: keys in use, passwords in addresses, keys of the environment."""
+    values = {value for value in known if value}
+    for address in [value for value in values if "://" in value]:
+        values.remove(address)
+        values |= {urlsplit(address).username or "", urlsplit(address).password or ""}
+    values |= {
+        value for name, value in os.environ.items() if re.search(r"KEY|TOKEN|SECRET|PASSWORD", name, re.IGNORECASE)
+    }
+    # Shorter ones are placeholders such as "none"; striking them out would only garble texts.
+    return sorted({value.strip() for value in values if len(value.strip()) >= 8}, key=len, reverse=True)
+
+
+def _clean(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = re.sub(r"\bsk-[\w*-]{8,}|\bhf_\w{8,}|(?<=Bearer )\S+", "***", text)
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= 300 else text[:299] + "…"

@@ -1,0 +1,224 @@
+"""Image-text encoders by name, for retrieval and everything else that compares pictures with captions.
+
+    encoder = open_encoder("BiomedCLIP")
+    images = encoder.encode_images([open_image("chest.jpg")])
+    texts, truncated = encoder.encode_texts(["A chest radiograph."])
+    cosines = images @ texts.T
+
+A name is one of
+    the paper's      OpenAI-CLIP-Base, CoCa-Large, LAION-2B, OpenCLIP-Huge, PubMedCLIP, BMC-CLIP, PMC-CLIP, BiomedCLIP
+                     (MedLayBench-V, Table 3) and PMC-CLIP-quick-start, the other reading of PMC-CLIP's weights
+    open_clip's      open_clip:ARCHITECTURE/WEIGHTS, where WEIGHTS is a tag that open_clip knows, a checkpoint file, or
+                     hf-hub:org/repo/file; and hf-hub:org/repo for a repository that holds an open_clip_config.json
+    transformers'    hf:org/repo, any model there that has both an image and a text tower (CLIP, SigLIP, ALIGN, …)
+    a local folder   that holds what either kind of repository would
+    a stand-in       random:tiny, or random:ARCHITECTURE of open_clip with random weights; @7 behind it is another seed
+
+Weights are fetched into the Hub's cache; with HF_HUB_OFFLINE=1 they must be there already. Embeddings made elsewhere
+are read with `read_embeddings`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from loaders.errors import InputError, MissingExtra, ModelError
+
+Vectors = NDArray[np.float32]
+
+PRECISIONS = ("fp32", "bf16", "fp16")
+
+PAPER_MODELS = {
+    "OpenAI-CLIP-Base": "open_clip:ViT-B-32-quickgelu/openai",
+    "CoCa-Large": "open_clip:coca_ViT-L-14/laion2b_s13b_b90k",
+    "LAION-2B": "open_clip:ViT-B-32/laion2b_s34b_b79k",
+    "OpenCLIP-Huge": "hf-hub:laion/CLIP-ViT-H-14-laion2B-s32B-b79K",
+    "PubMedCLIP": "hf:flaviagiammarino/pubmed-clip-vit-base-patch32",
+    "BMC-CLIP": "open_clip:ViT-L-14/hf-hub:BIOMEDICA/BMC_CLIP_CF/BMC_CLIP_CF.pt",
+    "PMC-CLIP": "pmc-clip:training",
+    "PMC-CLIP-quick-start": "pmc-clip:quick-start",
+    "BiomedCLIP": "hf-hub:microsoft/BiomedCLIP-PubMedBERT_256-vit_base_patch16_224",
+}
+"""The models of Table 3 and where each is taken from."""
+
+_KINDS = ("open_clip", "hf-hub", "hf", "pmc-clip", "random")
+
+
+class Encoder(ABC):
+    """An image tower and a text tower that share a space of `dim` dimensions.
+
+    `context_length` is the longest text in tokens, special ones included. `stand_in` is True where the weights are
+    random, so that nothing computed with it is a result.
+    """
+
+    name: str
+    dim: int
+    context_length: int
+    stand_in: bool
+
+    @property
+    @abstractmethod
+    def identity(self) -> dict[str, str]:
+        """All that an embedding depends on besides the item: digests of weights, architecture, transform and tokenizer,
+        the Hub revision, precision, kind of device, and the versions of the libraries."""
+
+    @property
+    def key(self) -> str:
+        """Digest of the identity: encoders with the same key give the same embeddings."""
+        text = json.dumps({**self.identity, "dim": str(self.dim)}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @abstractmethod
+    def prepare(self, image: Image.Image) -> Any:
+        """What `encode_prepared` takes of an RGB or L picture. Safe to call from many threads, next to encoding."""
+
+    @abstractmethod
+    def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
+        """As `encode_images`, for pictures that went through `prepare`."""
+
+    @abstractmethod
+    def encode_texts(self, texts: Sequence[str]) -> tuple[Vectors, list[bool]]:
+        """Unit vectors (texts, dim), and for each text whether its end was cut off at `context_length`.
+
+        Raises ModelError when the device's memory does not suffice.
+        """
+
+    def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
+        """Unit vectors (images, dim) of RGB or L pictures, as `loaders.images.open_image` gives them.
+
+        A vector that is not finite or has no length is returned as it is, for the caller to find. Raises InputError for
+        a picture of another mode, ModelError when the device's memory does not suffice.
+        """
+        return self.encode_prepared([self.prepare(image) for image in images])
+
+
+def open_encoder(
+    name: str, *, device: str | None = None, precision: str = "fp32", cache_dir: Path | None = None
+) -> Encoder:
+    """The encoder of that name; see the module for the names.
+
+    `device` is a torch device ("cpu", "cuda:0"); by default this process's GPU where there is one. `precision` bf16 or
+    fp16 computes what is safe in it, and keeps weights and embeddings in float32. `cache_dir` is a Hub cache to use
+    instead of the usual one.
+
+    Raises ModelError for an unknown name, for weights that are missing or do not fit their architecture, and for an
+    architecture whose activation is not the one that the weights were trained with; MissingExtra for a package that is
+    not installed; InputError for a precision or device that does not exist.
+    """
+    if precision not in PRECISIONS:
+        raise InputError("precision", found=repr(precision), expected=" or ".join(PRECISIONS))
+    by_name = {known.casefold(): known for known in PAPER_MODELS}
+    name = by_name.get(name.casefold(), name)
+    source = PAPER_MODELS.get(name, name)
+    kind, _, rest = source.partition(":")
+    folder = Path(source)
+    local = kind not in _KINDS and source != "" and folder.is_dir()
+    if not local and (kind not in _KINDS or not rest):
+        raise _unknown(name)
+    try:
+        from loaders.models.encoders_torch import Setting
+
+        setting = Setting.of(device, precision)
+        if kind == "random":
+            from loaders.models.encoders_openclip import open_random
+
+            return open_random(name, rest, setting)
+        if kind == "pmc-clip":
+            from loaders.models.encoders_pmc_clip import open_pmc_clip
+
+            return open_pmc_clip(name, rest, setting, cache_dir)
+        if kind == "hf" or (local and not (folder / "open_clip_config.json").is_file()):
+            from loaders.models.encoders_transformers import open_transformers
+
+            return open_transformers(name, folder if local else rest, setting, cache_dir)
+        from loaders.models.encoders_openclip import open_open_clip
+
+        return open_open_clip(name, f"local-dir:{folder}" if local else source, setting, cache_dir)
+    except ModuleNotFoundError as missing:
+        package = str(missing.name).partition(".")[0]
+        package = {"open_clip": "open_clip_torch"}.get(package, package)
+        raise MissingExtra.named(package, extra="models", purpose=f"the encoder {name}") from missing
+
+
+def read_embeddings(path: Path, *, rows: int, dim: int | None = None, tensor: str | None = None) -> Vectors:
+    """Embeddings made elsewhere, as unit vectors (rows, dim), from a .npy or .safetensors file.
+
+    Row i belongs to row i of the split that they are used with, so `rows` is that split's length. `tensor` names one of
+    several tensors in a .safetensors file.
+
+    Raises InputError for another number of rows or dimensions, for a row that is not finite or has no length, and for a
+    file that cannot be read; MissingExtra when safetensors is not installed.
+    """
+    values = _read_array(path, tensor)
+    if values.ndim != 2 or values.dtype.kind != "f":
+        found = f"holds {values.dtype} values of shape {values.shape}"
+        raise InputError(path, found=found, expected="floating-point numbers of shape (rows, dimensions)")
+    if len(values) != rows or (dim is not None and values.shape[1] != dim) or not values.shape[1]:
+        expected = f"{rows:,} rows" + (f" of {dim:,} dimensions" if dim is not None else "")
+        found = f"holds {len(values):,} rows of {values.shape[1]:,} dimensions"
+        raise InputError(path, found=found, expected=expected, do="Embed exactly the rows of the split, in their order")
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = unit(values.astype(np.float32))
+    if len(bad := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
+        raise InputError(path, found=f"{len(bad):,} rows are not finite, the first is row {bad[0]}")
+    if len(bad := np.flatnonzero(~vectors.any(axis=1))):
+        raise InputError(path, found=f"{len(bad):,} rows are all zero, the first is row {bad[0]}")
+    return vectors
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Each row divided by its length; a row that has none stays zero, and one that is not finite stays so."""
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    lengths[lengths == 0] = 1.0
+    with np.errstate(invalid="ignore"):
+        result: Vectors = (vectors / lengths).astype(np.float32)
+    return result
+
+
+def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
+    if not path.is_file():
+        raise InputError(path, found="does not exist", expected="a .npy or .safetensors file")
+    if path.suffix == ".npy":
+        try:
+            return np.asarray(np.load(path, allow_pickle=False))
+        except (ValueError, EOFError, OSError) as problem:
+            raise InputError(path, found=f"cannot be read as .npy ({problem})") from None
+    if path.suffix != ".safetensors":
+        raise InputError(path, found=f"is a {path.suffix or 'nameless'} file", expected="a .npy or .safetensors file")
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ModuleNotFoundError:
+        raise MissingExtra.named("safetensors", extra="models", purpose=f"reading {path.name}") from None
+    try:
+        with safe_open(path, framework="numpy") as file:
+            names = sorted(file.keys())
+            wanted = tensor or (names[0] if len(names) == 1 else None)
+            if wanted not in names:
+                found = f"holds the tensors {', '.join(names) or '(none)'}"
+                raise InputError(path, found=found, expected=tensor or "one tensor, or the name of one of these")
+            return np.asarray(file.get_tensor(wanted))
+    except (SafetensorError, TypeError, OSError) as problem:  # TypeError: a type that numpy lacks, such as bfloat16
+        raise InputError(path, found=f"cannot be read as .safetensors ({problem})", do="Save it as float32") from None
+
+
+def _unknown(name: str) -> ModelError:
+    known = [*PAPER_MODELS, "random:tiny"]
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if Path(name).suffix in (".npy", ".safetensors"):
+        return ModelError(name, found="is a file of embeddings, not an encoder", do="Give it as embeddings of your own")
+    return ModelError(
+        name or "(no name)",
+        found="is not the name of an encoder" + (f"; did you mean {close[0]}?" if close else ""),
+        expected=", ".join(known)
+        + ", open_clip:ARCHITECTURE/WEIGHTS, hf-hub:org/repo, hf:org/repo or a folder that exists",
+    )

@@ -1,0 +1,246 @@
+"""Encoders that open_clip can build: its own architectures and tags, repositories in its format, single checkpoints."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import torch
+from numpy.typing import NDArray
+from open_clip.model import set_model_preprocess_cfg
+from open_clip.pretrained import download_pretrained_from_hf
+from open_clip.transform import PreprocessCfg, image_transform_v2
+
+from loaders.errors import ModelError
+from loaders.models.encoders_hub import TOKENIZER_FILES, hub_file, hub_folder, missing
+from loaders.models.encoders_torch import (
+    Setting,
+    TorchEncoder,
+    Towers,
+    code_digest,
+    file_digest,
+    json_digest,
+    loaded,
+    ready,
+    revision,
+    state_digest,
+    tokenizer_digest,
+    versions,
+)
+
+CONFIG = "open_clip_config.json"
+WEIGHTS = "open_clip_pytorch_model.bin"  # or open_clip_model.safetensors, which is tried first
+FETCH = "--include 'open_clip*'"
+
+# A stand-in that runs anywhere in a moment: a ViT of two layers with CLIP's own tokenizer.
+TINY: dict[str, Any] = {
+    "embed_dim": 64,
+    "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16},
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2},
+}
+
+
+def open_open_clip(name: str, source: str, setting: Setting, cache_dir: Path | None) -> TorchEncoder:
+    """`source` is open_clip:ARCHITECTURE/WEIGHTS, hf-hub:org/repo or local-dir:folder. Raises ModelError."""
+    kind, _, rest = source.partition(":")
+    local: Path | None = None
+    if kind == "open_clip":
+        architecture, _, tag = rest.partition("/")
+        config = _architecture(name, architecture)
+        weights, pretrained = _weights(name, architecture, config, tag, cache_dir)
+        origin = f"open_clip:{architecture}/{Path(tag).name if Path(tag).is_file() else tag}"
+    else:
+        architecture, pretrained, origin = source, None, source
+        if kind == "local-dir":
+            local, origin = Path(rest), f"local:{Path(rest).name}"
+        path, weights = _folder(name, local) if local else _repository(name, rest, cache_dir)
+        config = loaded(name, lambda: json.loads(path.read_bytes())["model_cfg"], do=f"Check {path}")
+    text_cfg, text_tower = _text_tower(name, config["text_cfg"], local, cache_dir)
+    model, transform = loaded(
+        name,
+        lambda: open_clip.create_model_from_pretrained(
+            architecture, pretrained, cache_dir=cache_dir, text_cfg=text_cfg
+        ),
+        do=f"If {weights[0]} is damaged, delete it and fetch it again",
+    )
+    tokenizer = loaded(
+        name,
+        lambda: open_clip.get_tokenizer(architecture, cache_dir=cache_dir),
+        do="Check that the files of its tokenizer are whole",
+    )
+    return _encoder(
+        name,
+        model,
+        transform,
+        tokenizer,
+        setting,
+        dim=config["embed_dim"],
+        identity={
+            "model": origin,
+            "weights": file_digest(*weights),
+            "revision": revision(weights[0]),
+            "architecture": json_digest([config, text_tower]),
+        },
+    )
+
+
+def open_random(name: str, rest: str, setting: Setting) -> TorchEncoder:
+    """`rest` is tiny or an architecture, with @SEED or without: random weights, the same for the same seed."""
+    architecture, _, seed = rest.partition("@")
+    config = TINY if architecture == "tiny" else _architecture(name, architecture)
+    if config.get("custom_text") or "hf_model_name" in config["text_cfg"]:
+        raise ModelError(name, found="not a plain CLIP", expected="an architecture such as tiny, ViT-B-32 or RN50")
+    if "@" in rest and not (seed.isascii() and seed.isdigit()):
+        raise ModelError(name, found=f"{seed!r} is not a seed", expected="a whole number from 0, as in random:tiny@7")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(seed or "0"))
+        model = loaded(name, lambda: open_clip.CLIP(**config), do="Choose another architecture, such as ViT-B-32")
+    preprocess = PreprocessCfg(size=model.visual.image_size)
+    set_model_preprocess_cfg(model, vars(preprocess))
+    tokenizer = open_clip.SimpleTokenizer(context_length=config["text_cfg"]["context_length"])
+    return _encoder(
+        name,
+        model,
+        image_transform_v2(preprocess, is_train=False),
+        tokenizer,
+        setting,
+        dim=config["embed_dim"],
+        identity={"model": name, "weights": state_digest(model), "architecture": json_digest(config)},
+        stand_in=True,
+    )
+
+
+def _encoder(
+    name: str,
+    model: Any,
+    transform: Any,
+    tokenizer: Any,
+    setting: Setting,
+    *,
+    dim: int,
+    identity: dict[str, str],
+    stand_in: bool = False,
+) -> TorchEncoder:
+    if getattr(tokenizer, "reduction_fn", None) or getattr(tokenizer, "tokenizer_mode", ""):
+        raise ModelError(name, found="its tokenizer shortens long texts in a way of its own, which cannot be counted")
+    model = ready(model, setting)
+    # Not the model's own, which is the number of its positions: BiomedCLIP has 512 and was trained with 256.
+    context_length = int(tokenizer.context_length)
+
+    def tokens(texts: list[str]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+        ids = tokenizer(texts)
+        # A text was cut exactly where one more place would have changed what stands in the others.
+        longer = tokenizer(texts, context_length=context_length + 1)
+        return {"text": ids}, (ids != longer[:, :context_length]).any(dim=1).numpy()
+
+    packages = ("open_clip_torch", "timm", "transformers", "tokenizers", "ftfy", "regex")
+    of_transformers = getattr(tokenizer, "tokenizer", None)
+    return TorchEncoder(
+        name,
+        Towers(
+            pixels=transform,
+            images=lambda batch: model.encode_image(batch, normalize=False),
+            tokens=tokens,
+            texts=lambda batch: model.encode_text(batch["text"], normalize=False),
+        ),
+        setting,
+        dim=dim,
+        context_length=context_length,
+        identity={
+            **identity,
+            "transform": json_digest(model.visual.preprocess_cfg),
+            "tokenizer": tokenizer_digest(of_transformers) if of_transformers else type(tokenizer).__name__,
+            "libraries": versions(*packages),
+            "code": code_digest(__file__),
+        },
+        stand_in=stand_in,
+    )
+
+
+def _architecture(name: str, architecture: str) -> dict[str, Any]:
+    config: dict[str, Any] | None = open_clip.get_model_config(architecture) if ":" not in architecture else None
+    if config is None:
+        close = difflib.get_close_matches(architecture, open_clip.list_models(), n=5, cutoff=0.4)
+        raise ModelError(
+            name,
+            found=f"open_clip {open_clip.__version__} has no architecture {architecture!r}",
+            expected=", ".join(close) or "one of open_clip.list_models()",
+        )
+    return config
+
+
+def _weights(
+    name: str, architecture: str, config: dict[str, Any], tag: str, cache_dir: Path | None
+) -> tuple[list[Path], str]:
+    """The weights file, and what open_clip is to be told: a tag it knows, or that file."""
+    if tag.startswith("hf-hub:"):
+        repo, _, file = tag.removeprefix("hf-hub:").rpartition("/")
+        path = hub_file(name, repo, [file], cache_dir=cache_dir)
+        return [path], str(path)
+    if Path(tag).is_file():
+        return [Path(tag)], tag
+    known = open_clip.get_pretrained_cfg(architecture, tag)
+    if not known:
+        tags = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "a checkpoint file"
+        raise ModelError(name, found=f"open_clip has no weights {tag!r} for {architecture}", expected=tags)
+    _check_activation(name, architecture, bool(config.get("quick_gelu")), tag, bool(known.get("quick_gelu")))
+    repo, _, file = known["hf_hub"].rpartition("/")
+    try:
+        return [Path(open_clip.download_pretrained(known, cache_dir=cache_dir))], tag
+    except (OSError, RuntimeError, ValueError) as problem:
+        if not repo:
+            raise ModelError(name, found=f"its weights cannot be had from {known['url']}: {problem}") from problem
+        raise missing(name, repo, file or WEIGHTS, problem, cache_dir=cache_dir, fetch=FETCH) from problem
+
+
+def _check_activation(name: str, architecture: str, model_quick: bool, tag: str, weights_quick: bool) -> None:
+    if model_quick == weights_quick:
+        return
+    kinds = {True: "QuickGELU", False: "GELU"}
+    other = f"{architecture}-quickgelu" if weights_quick else architecture.removesuffix("-quickgelu")
+    raise ModelError(
+        name,
+        found=f"{architecture} computes {kinds[model_quick]}, but {tag} was trained with {kinds[weights_quick]}",
+        expected="the activation that the weights were trained with",
+        do=f"Use open_clip:{other}/{tag}" if other in open_clip.list_models() else "",
+    )
+
+
+def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, list[Path]]:
+    """Configuration and weights of a repository in open_clip's format."""
+    config = hub_file(name, repo, [CONFIG], cache_dir=cache_dir, fetch=FETCH)
+    try:
+        return config, [Path(download_pretrained_from_hf(repo, cache_dir=cache_dir))]
+    except (OSError, ValueError) as problem:
+        raise missing(name, repo, WEIGHTS, problem, cache_dir=cache_dir, fetch=FETCH) from problem
+
+
+def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
+    """Configuration of a local folder in open_clip's format, and every file there that may be taken for the weights."""
+    weights = sorted(path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin", ".pth"))
+    if not weights:
+        raise ModelError(name, found="the folder holds no weights", expected=f"{WEIGHTS} or a .safetensors file")
+    return folder / CONFIG, weights
+
+
+def _text_tower(
+    name: str, text_cfg: dict[str, Any], local: Path | None, cache_dir: Path | None
+) -> tuple[dict[str, Any], str]:
+    """The text tower's configuration for open_clip, and the digest of what it takes from another repository.
+
+    A text tower of transformers has its own configuration and tokenizer, often in another repository, which open_clip
+    would look for in the usual cache only. Its weights are part of the whole model's.
+    """
+    tower, tokenizer = text_cfg.get("hf_model_name"), text_cfg.get("hf_tokenizer_name")
+    if tokenizer and local is None:
+        hub_folder(name, tokenizer, [TOKENIZER_FILES], cache_dir=cache_dir)
+    if not tower:
+        return text_cfg, ""
+    folder = Path(tower)
+    if not folder.is_dir():
+        folder = hub_folder(name, tower, [("config.json",)], cache_dir=cache_dir)
+    return {**text_cfg, "hf_model_name": str(folder), "hf_model_pretrained": False}, file_digest(folder / "config.json")

@@ -1,0 +1,138 @@
+"""Encoders of transformers: any model there with an image and a text tower that share a space (CLIP, SigLIP, …)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+
+from loaders.errors import ModelError
+from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, hub_file, hub_folder
+from loaders.models.encoders_torch import (
+    Setting,
+    TorchEncoder,
+    Towers,
+    code_digest,
+    file_digest,
+    json_digest,
+    loaded,
+    ready,
+    revision,
+    tokenizer_digest,
+    versions,
+)
+
+CONFIG = "config.json"
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+PREPROCESSOR = ("preprocessor_config.json", "processor_config.json")
+FETCH = f"{FETCH_SMALL} --include 'model*.safetensors' --include 'pytorch_model*.bin'"
+
+_NO_LIMIT = 10**9  # a tokenizer without a greatest length reports 10**30
+
+
+def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir: Path | None) -> TorchEncoder:
+    """`source` is a repository on the Hub, or a folder. Raises ModelError."""
+    folder, weights = _folder(name, source) if isinstance(source, Path) else _repository(name, source, cache_dir)
+    do = "Check that its files are whole and that transformers knows this model"
+    model, report = loaded(
+        name,
+        lambda: transformers.AutoModel.from_pretrained(
+            folder, dtype=torch.float32, local_files_only=True, output_loading_info=True
+        ),
+        do=do,
+    )
+    # The library only warns and fills what the file lacks with random numbers.
+    if lacking := [*report["missing_keys"], *report["mismatched_keys"]]:
+        found = f"its weights lack {len(lacking):,} tensors of its architecture, such as {min(map(str, lacking))}"
+        raise ModelError(name, found=found, expected="weights of all of the model")
+    if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
+        found = f"{type(model).__name__} is not an encoder of both images and texts"
+        raise ModelError(name, found=found, expected="a model such as CLIPModel or SiglipModel")
+    tokenizer = loaded(name, lambda: transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True), do=do)
+    # With Pillow, as CLIP's own transform; torchvision's resizing differs by a grey value here and there.
+    processor = loaded(
+        name,
+        lambda: transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil"),
+        do=do,
+    )
+    _check_end_of_text(name, model.config, tokenizer)
+    context_length = _context_length(model.config, tokenizer)
+    return TorchEncoder(
+        name,
+        _towers(ready(model, setting), tokenizer, processor, context_length),
+        setting,
+        dim=_dim(model.config),
+        context_length=context_length,
+        identity={
+            "model": f"local:{source.name}" if isinstance(source, Path) else f"hf:{source}",
+            "weights": file_digest(*weights),
+            "revision": revision(folder / CONFIG),
+            "architecture": file_digest(folder / CONFIG),
+            "transform": json_digest([type(processor).__name__, processor.to_dict()]),
+            "tokenizer": tokenizer_digest(tokenizer),
+            "libraries": versions("transformers", "tokenizers"),
+            "code": code_digest(__file__),
+        },
+    )
+
+
+def _towers(model: Any, tokenizer: Any, processor: Any, context_length: int) -> Towers:
+    def tokens(texts: list[str]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+        # Padded to the full length: SigLIP was trained so, and for the others it changes nothing.
+        batch = tokenizer(texts, padding="max_length", truncation=True, max_length=context_length, return_tensors="pt")
+        whole = tokenizer(texts, verbose=False)["input_ids"]
+        return dict(batch), np.array([len(ids) > context_length for ids in whole])
+
+    return Towers(
+        pixels=lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0],
+        images=lambda batch: model.get_image_features(pixel_values=batch).pooler_output,
+        tokens=tokens,
+        texts=lambda batch: model.get_text_features(**batch).pooler_output,
+    )
+
+
+def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, list[Path]]:
+    needs = [(CONFIG,), PREPROCESSOR, TOKENIZER_FILES]
+    folder = hub_folder(name, repo, needs, cache_dir=cache_dir, fetch=FETCH)
+    weights = hub_file(name, repo, WEIGHTS, cache_dir=cache_dir, fetch=FETCH)
+    shards = [hub_file(name, repo, [shard], cache_dir=cache_dir, fetch=FETCH) for shard in _shards(weights)]
+    return folder, shards or [weights]
+
+
+def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
+    for group in ((CONFIG,), PREPROCESSOR, TOKENIZER_FILES, WEIGHTS):
+        if not any((folder / file).is_file() for file in group):
+            raise ModelError(name, found=f"the folder has no {group[0]}", expected=" or ".join(group))
+    weights = next(folder / file for file in WEIGHTS if (folder / file).is_file())
+    return folder, [folder / shard for shard in _shards(weights)] or [weights]
+
+
+def _shards(weights: Path) -> list[str]:
+    return sorted(set(json.loads(weights.read_bytes())["weight_map"].values())) if weights.suffix == ".json" else []
+
+
+def _check_end_of_text(name: str, config: Any, tokenizer: Any) -> None:
+    """CLIP reads a text's vector at its end token; with a wrong id in the configuration it silently reads the first."""
+    if config.model_type != "clip":
+        return
+    wanted = config.text_config.eos_token_id
+    if wanted not in (2, tokenizer.eos_token_id):  # 2 is the mark of early files, for which the largest id is searched
+        found = f"its configuration ends texts with token {wanted}, its tokenizer with {tokenizer.eos_token_id}"
+        raise ModelError(name, found=found, do="Correct text_config.eos_token_id in config.json")
+
+
+def _context_length(config: Any, tokenizer: Any) -> int:
+    text = getattr(config, "text_config", config)
+    limits = [getattr(text, "max_position_embeddings", _NO_LIMIT), tokenizer.model_max_length]
+    return int(min(limits))
+
+
+def _dim(config: Any) -> int:
+    text = getattr(config, "text_config", config)
+    sizes = [getattr(config, "projection_dim", None), getattr(text, "projection_size", None), text.hidden_size]
+    return int(next(size for size in sizes if size))

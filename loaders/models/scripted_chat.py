@@ -1,0 +1,89 @@
+"""Chat models without a model: deterministic, offline, free. For demonstrations, baselines and failure tests.
+
+`scripted/echo` and the others open by name (`loaders.models.chat.open_model`); `scripted(function, name=...)` turns any
+function of the messages into a model. All are marked `stand_in`: what they say is never a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from loaders.errors import ModelError
+from loaders.models.chat import Answer, ChatModel, Message
+
+Script = Callable[[Sequence[Message]], str]
+
+
+def scripted(function: Script, *, name: str) -> ChatModel:
+    """A model that answers `function(messages)`.
+
+    The name is its identity, so stored answers replay under it: give a changed function another name.
+    """
+    return _ScriptedModel(function, name)
+
+
+def open_scripted(name: str) -> ChatModel:
+    """The shipped model `scripted/<name>`. Raises ModelError for a name that is not there."""
+    if name not in _SCRIPTS:
+        known = ", ".join(f"scripted/{known}" for known in _SCRIPTS)
+        raise ModelError(f"scripted/{name}", found="is not a scripted model", expected=f"one of {known}")
+    return scripted(_SCRIPTS[name], name=name)
+
+
+class _ScriptedModel(ChatModel):
+    stand_in = True
+
+    def __init__(self, function: Script, name: str) -> None:
+        self.name = f"scripted/{name}"
+        self._function = function
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name, "provider": "scripted", "base_url": "", "client": ""}
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        seed: int | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        if not messages:
+            raise ValueError("no messages")
+        return Answer(self._function(messages), input_tokens=None, output_tokens=None, stop="stop")
+
+
+def _echo(messages: Sequence[Message]) -> str:
+    return next((message.text for message in reversed(messages) if message.role == "user"), "")
+
+
+def _silent(messages: Sequence[Message]) -> str:
+    return ""
+
+
+def _prose(messages: Sequence[Message]) -> str:
+    return "Of course! This picture shows how things look inside the body, and everything seems to be where it belongs."
+
+
+def _broken_json(messages: Sequence[Message]) -> str:
+    return '```json\n{"answer": "The picture shows the chest", "notes": ["cut off before'
+
+
+def _down(messages: Sequence[Message]) -> str:
+    raise ModelError(
+        "scripted/down",
+        found="gave no answer in 1 try; the last error: the model is down by design",
+        do="Choose another model",
+    )
+
+
+_SCRIPTS: dict[str, Script] = {
+    "echo": _echo,
+    "silent": _silent,
+    "prose": _prose,
+    "broken-json": _broken_json,
+    "down": _down,
+}

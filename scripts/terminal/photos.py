@@ -1,0 +1,117 @@
+"""Photos for `bedside run classifier`: opened by the name that a user types, split where they are not, and decoded."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from loaders.errors import InputError
+from loaders.opened import open_data
+from scripts.terminal.console import errors, output
+
+if TYPE_CHECKING:
+    from baselines.threemdbench.classifier.data import Labelled
+    from baselines.threemdbench.classifier.pictures import Pictures
+
+Photos = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="3mdbench[@TAG], a release folder, REPO[@TAG], or a folder with train, validation and test folders of "
+        "class folders.",
+    ),
+]
+_SPLIT_RATIOS = {"train": 0.6, "validation": 0.15, "test": 0.25}
+
+
+def labelled_photos(data: str, clusters: Path | None, seed: int) -> Labelled:
+    from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
+
+    folder = Path(data)
+    if clusters is not None:
+        return _from_clusters(folder, clusters, seed)
+    if folder.is_dir() and not (folder / "manifest.json").is_file():
+        return from_folder(folder)
+    opened = {}
+    for split in SPLITS:
+        try:
+            opened[split] = open_data(data, split=split, default="3mdbench")
+        except InputError as error:
+            if not error.found.startswith("no split"):
+                raise
+            raise InputError(
+                data,
+                found=f"a release without {split} split",
+                expected="train, validation and test (the authors publish test only)",
+                do="Build one with: bedside build 3mdbench; or train on a folder of class folders",
+            ) from None
+    if opened["train"].corpus != "3mdbench":
+        raise InputError(data, found=f"a release of {opened['train'].corpus}", expected="one of 3mdbench")
+    return from_release(opened)
+
+
+def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
+    """One folder of class folders, split by what `bedside curate` found: stratified by class, no cluster in two."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from baselines.threemdbench.classifier.data import class_folders, from_files
+    from builders.curation.sampling import Member, split_groups
+
+    try:
+        rows = pq.read_table(clusters, columns=["file", "cluster", "kept"]).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(clusters, found=f"cannot be read ({error})", expected="clusters.parquet") from None
+    known = {row["file"]: row for row in rows}
+    pairs = {str(path.relative_to(folder).as_posix()): (label, path) for label, path in class_folders(folder)}
+    missing = [name for name in pairs if name not in known]
+    if missing or not pairs:
+        raise InputError(
+            clusters,
+            found=f"{len(missing)} of {len(pairs)} pictures in class folders of {folder} are not in it",
+            expected="all of them",
+            do=f"Make it with: bedside curate {folder} -o REPORT",
+        )
+    kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
+    output.print(f"{len(kept):,} photos; {len(pairs) - len(kept):,} copies or unreadable files left out")
+    members = [Member(name, label, (known[name]["cluster"],)) for name, (label, _) in kept.items()]
+    splits = split_groups(members, _SPLIT_RATIOS, seed=seed)
+    files = {split: [kept[name] for name in kept if splits[name] == split] for split in _SPLIT_RATIOS}
+    return from_files(files, root=folder, groups={path: known[name]["cluster"] for name, (_, path) in kept.items()})
+
+
+def pictures_of(labelled: Labelled, size: int, *, quiet: bool) -> dict[str, Pictures]:
+    from baselines.threemdbench.classifier.pictures import Pictures
+
+    total = sum(len(photos) for photos in labelled.splits.values())
+    with bar(quiet=quiet) as bars:
+        task = bars.add_task("photos", total=total)
+        advance = partial(bars.advance, task)
+        found = {
+            split: Pictures(photos, size, threads=cores(), progress=advance)
+            for split, photos in labelled.splits.items()
+        }
+    for split, one in found.items():
+        if not len(one):
+            raise InputError(split, found="no photo that can be decoded", expected="one or more")
+    return found
+
+
+def cores() -> int:
+    return min(8, os.cpu_count() or 1)
+
+
+def bar(*, quiet: bool = False) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+        disable=quiet or not errors.is_terminal,
+    )

@@ -1,0 +1,365 @@
+"""Games played bare: who answers, what is stored, what ends a case and what ends a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.dialogue.played import read_played
+from baselines.dialogue.playing import Player, Scripted
+from baselines.dialogue.run import Played, play_run
+from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
+from loaders.models.chat import open_model
+from loaders.models.scripted_chat import scripted as scripted_model
+from tests.chat_server import ChatServer, Reply, cut, raw, status
+from tests.dialogue_in_tests import Crowd, game, puzzles, scripted
+
+ROOT = Path(__file__).resolve().parents[3]
+ROLES = ("guest", "host", "judge")
+
+
+async def no_sleep(seconds: float) -> None:
+    """Retries without waiting."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
+    with ChatServer(Crowd()) as running:
+        yield running
+
+
+def models(server: ChatServer, *, max_retries: int = 2) -> dict[str, Player]:
+    """A model of the local server in every role."""
+    return {
+        role: open_model(f"openai-api/local/{role}", base_url=server.base_url, max_retries=max_retries, sleep=no_sleep)
+        for role in ROLES
+    }
+
+
+def play(out: Path, players: dict[str, Player], number: int = 4, **options: Any) -> Played[Any]:
+    return play_run(game(), puzzles(number), players, out, bare=True, **options)
+
+
+def lines(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "dialogues.jsonl").read_text().splitlines()]
+
+
+# --- A run ------------------------------------------------------------------------------------------------------------
+
+
+def test_scripted_agents_know_their_case_and_are_stand_ins(tmp_path: Path) -> None:
+    played = play(tmp_path, dict(scripted()))
+    assert [outcome.case_id for outcome in played.outcomes] == ["case-000", "case-001", "case-002", "case-003"]
+    assert [record.mark for record in played.records] == [0, 1, 0, 1]
+    assert played.records[2].turns[0] == ("guest", "I have 2 spots.")
+    assert played.stand_in == "scripted guest scripted/guest, host scripted/host, judge scripted/judge"
+    assert played.failure is None
+    assert [one.record for one in read_played(tmp_path, game().from_json)] == played.records
+
+
+def test_models_are_asked_once_a_turn_and_replayed_after(tmp_path: Path, server: ChatServer) -> None:
+    first = play(tmp_path, models(server))
+    assert len(server.requests) == 4 * 8
+    files = {name: (tmp_path / name).read_bytes() for name in ("dialogues.jsonl", "usage.json")}
+    again = play(tmp_path, models(server))
+    assert len(server.requests) == 4 * 8
+    assert (first.usage.asked, again.usage.asked, again.usage.replayed) == (32, 0, 32)
+    assert {name: (tmp_path / name).read_bytes() for name in files} == files
+    assert first.stand_in is None
+    assert [(one.role, one.name) for one in first.models] == [(role, f"openai-api/local/{role}") for role in ROLES]
+
+
+def test_more_cases_ask_only_for_theirs(tmp_path: Path, server: ChatServer) -> None:
+    play(tmp_path, models(server), 2)
+    play(tmp_path, models(server), 3)
+    assert len(server.requests) == 3 * 8
+
+
+def test_equal_requests_of_two_cases_are_two_requests(tmp_path: Path, server: ChatServer) -> None:
+    twins = [replace(puzzle, said="I have spots.", secret="one") for puzzle in puzzles(2)]
+    play_run(game(), twins, models(server), tmp_path, bare=True)
+    asked = Counter(json.dumps(request.body, sort_keys=True) for request in server.requests)
+    assert set(asked.values()) == {2}
+    assert len(server.requests) == 16
+
+
+def test_epochs_are_asked_apart_with_a_seed_each(tmp_path: Path, server: ChatServer) -> None:
+    played = play(tmp_path, models(server), 2, epochs=2, seed=92)
+    assert [(outcome.case_id, outcome.epoch) for outcome in played.outcomes] == [
+        ("case-000", 1), ("case-001", 1), ("case-000", 2), ("case-001", 2)
+    ]  # fmt: skip
+    assert Counter(request.body["seed"] for request in server.requests) == {92: 16, 93: 16}
+
+
+def test_a_changed_prompt_model_or_seed_is_never_answered_from_the_store(tmp_path: Path, server: ChatServer) -> None:
+    play(tmp_path, models(server), 1)
+    before = lines(tmp_path)
+    play_run(game(prompt="Name the animal."), puzzles(1), models(server), tmp_path, bare=True)
+    # The guest's first words depend on no prompt of the host; everything after that does.
+    assert len(server.requests) == 8 + 7
+    assert lines(tmp_path) != before
+    other = models(server) | {"host": open_model("openai-api/local/other", base_url=server.base_url)}
+    play(tmp_path, other, 1)
+    assert len(server.requests) == 8 + 7 + 7
+    play(tmp_path, models(server), 1, seed=7)
+    assert len(server.requests) == 8 + 7 + 7 + 8
+
+
+def test_the_store_of_a_dialogue_holds_answers_and_no_prompt(tmp_path: Path, server: ChatServer) -> None:
+    """Each request repeats the dialogue before it: kept whole, they would take a hundred times the answers' place."""
+    play(tmp_path, models(server), 2)
+    with closing(sqlite3.connect(tmp_path / "answers.sqlite")) as connection:
+        kept = connection.execute("SELECT request, answer FROM answers").fetchall()
+    assert len(kept) == 16
+    assert not [request for request, _ in kept if "You are the guest" in request or "says" in request]
+    assert {len(json.loads(request)["messages"]) for request, _ in kept} == {64}
+    assert any("guest says" in answer for _, answer in kept)
+
+
+def test_usage_counts_by_role_with_costs(tmp_path: Path, server: ChatServer) -> None:
+    prices = {"openai-api/local/host": (2.0, 10.0)}
+    play(tmp_path, models(server), 1, prices=prices)
+    usage = json.loads((tmp_path / "usage.json").read_text())
+    assert {role: usage[role]["requests"] for role in ROLES} == {"guest": 4, "host": 3, "judge": 1}
+    assert usage["host"]["output_tokens"] == 3 * 6  # a token of this server is a word
+    assert usage["host"]["cost_usd"] == pytest.approx((usage["host"]["input_tokens"] * 2 + 18 * 10) / 1e6)
+    assert usage["guest"]["cost_usd"] is None
+
+
+# --- Bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_a_role_without_a_player_is_one_error(tmp_path: Path, server: ChatServer) -> None:
+    players = models(server)
+    del players["judge"]
+    with pytest.raises(InputError, match="role judge of puzzle: no model plays it"):
+        play(tmp_path, players)
+    with pytest.raises(InputError, match="role doctor: puzzle has no such role"):
+        play(tmp_path, models(server) | {"doctor": scripted()["host"]})
+    assert server.requests == []
+
+
+def test_cases_need_distinct_ids(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="case-000: the id of two cases"):
+        play_run(game(), puzzles(1) * 2, scripted(), tmp_path, bare=True)
+    with pytest.raises(InputError, match="no case"):
+        play_run(game(), [], scripted(), tmp_path, bare=True)
+
+
+def test_a_bug_in_a_game_or_agent_is_no_invalid_case(tmp_path: Path) -> None:
+    broken = Scripted("scripted/broken", lambda puzzle: lambda messages: messages[99].text)
+    with pytest.raises(IndexError):
+        play(tmp_path, {**scripted(), "host": broken})
+
+
+# --- Providers that misbehave -----------------------------------------------------------------------------------------
+
+
+def test_a_wrong_key_stops_at_once(tmp_path: Path, server: ChatServer) -> None:
+    server.faults += [status(401, message="bad key")] * 100
+    with pytest.raises(ModelRefused, match=r"refused the API key.*0 of 50 dialogues are finished") as caught:
+        play(tmp_path, models(server), 50, concurrency=3)
+    assert len(server.requests) <= 3  # those already under way
+    assert str(caught.value).count("refused") == 1
+    assert not (tmp_path / "dialogues.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (status(429), "HTTP 429"),
+        (status(500), "HTTP 500"),
+        (raw(200, '{"choices": [{"mess'), "no chat completion"),
+        (cut(after_bytes=200), "gave no answer in 3 tries"),
+    ],
+)
+def test_a_model_that_is_down_costs_a_bounded_number_of_requests(
+    fault: Any, said: str, tmp_path: Path, server: ChatServer
+) -> None:
+    play(tmp_path, models(server), 2)
+    server.requests.clear()
+    server.faults += [fault] * 1000
+    with pytest.raises(ModelError, match="failed 4 cases in a row") as caught:
+        play(tmp_path, models(server), 100, concurrency=4)
+    assert said in str(caught.value)
+    assert "2 of 100 dialogues are finished" in str(caught.value)
+    assert len(server.requests) <= 3 * (4 + 3)  # three tries in each of four cases, and of those under way
+    server.faults.clear()
+    server.requests.clear()
+    assert play(tmp_path, models(server), 10).failure is None
+    assert len(server.requests) == 8 * 8  # the first two are replayed
+
+
+def test_an_hour_of_429_is_not_waited_for(tmp_path: Path, server: ChatServer) -> None:
+    server.faults += [status(429, retry_after=3600)] * 100
+    with pytest.raises(ModelError, match="asks to wait 3600 s"):
+        play(tmp_path, models(server), 100, concurrency=1)
+    assert len(server.requests) == 3  # one try in each of three cases
+
+
+def test_a_fault_that_passes_is_not_noticed(tmp_path: Path, server: ChatServer) -> None:
+    server.faults += [status(500), cut(), status(429), cut(after_bytes=50)]
+    played = play(tmp_path, models(server, max_retries=4), 2, concurrency=1)
+    assert not played.problems
+
+
+def test_silence_is_an_answer_and_garbage_is_counted(tmp_path: Path, server: ChatServer) -> None:
+    server.reply = lambda body: Reply(None) if body["model"] == "guest" else "Sure! Here is the mark: very good"
+    played = play(tmp_path, models(server), 10)
+    assert played.problems == {"the judge gave no mark in 3 tries": 10}
+    assert played.failure == "10 of 10 cases cannot be scored, more than 10%"
+    assert len(played.records) == 10
+    assert len(lines(tmp_path)) == 10
+
+
+def test_a_request_that_one_case_is_refused_ends_that_case_only(tmp_path: Path, server: ChatServer) -> None:
+    crowd = Crowd()
+    server.reply = crowd
+    server.faults += [status(400, message="content policy")]
+    played = play(tmp_path, models(server), 10, concurrency=1)
+    assert played.lost == 1
+    assert played.failure is None, "one of ten is not more than a tenth"
+    (line,) = [line for line in lines(tmp_path) if line["record"] is None]
+    assert line["case"] == "case-000"
+    assert "content policy" in line["error"]
+    server.faults += [status(400), status(400)]
+    assert play(tmp_path / "other", models(server), 10, concurrency=1).failure is not None
+
+
+# --- Killed, interrupted, full ----------------------------------------------------------------------------------------
+
+WORKER = """
+import sys
+from pathlib import Path
+from baselines.dialogue.run import play_run
+from loaders.models.chat import open_model
+from tests.dialogue_in_tests import game, puzzles
+url, out, number = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+players = {role: open_model(f"openai-api/local/{role}", base_url=url) for role in ("guest", "host", "judge")}
+try:
+    played = play_run(game(), puzzles(number), players, out, concurrency=6)
+    print(played.usage.asked)
+except KeyboardInterrupt as stop:
+    print(stop)
+    sys.exit(130)
+"""
+
+
+def worker(server: ChatServer, out: Path, number: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WORKER, server.base_url, str(out), str(number)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "LOCAL_API_KEY": "not-a-secret"}
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def stored(out: Path) -> int:
+    with closing(sqlite3.connect(out / "answers.sqlite")) as connection:
+        return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals to a process")
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_asks_no_answered_turn_again(sign: signal.Signals, tmp_path: Path, server: ChatServer) -> None:
+    number, wanted = 15, 15 * 8
+    crowd = Crowd()
+    process: list[subprocess.Popen[str]] = []
+
+    def slow(body: dict[str, Any]) -> str:
+        if len(server.requests) == 61 and process[0].poll() is None:
+            process[0].send_signal(sign)
+        return crowd(body)
+
+    server.reply = slow
+    process.append(worker(server, tmp_path / "run", number))
+    told, errors = process[0].communicate(timeout=60)
+    assert process[0].returncode == (130 if sign == signal.SIGINT else -sign), errors
+    assert not (tmp_path / "run" / "dialogues.jsonl").exists()
+    kept = stored(tmp_path / "run")
+    assert 61 - 6 <= kept < wanted
+    if sign == signal.SIGINT:
+        assert told.startswith("Stopped. ")
+        assert f"of {number} dialogues are finished and every answer is in" in told
+
+    server.reply = crowd
+    server.requests.clear()
+    resumed = play(tmp_path / "run", models(server), number)
+    assert len(server.requests) == wanted - kept
+    assert resumed.usage.replayed == kept
+    undisturbed = play(tmp_path / "other", models(server), number)
+    assert undisturbed.usage.asked == wanted
+    for name in ("dialogues.jsonl", "usage.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def test_a_full_disk_stops_the_run_with_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from loaders.models.answers import AnswerStore
+
+    opened = AnswerStore.__init__
+
+    def small(store: AnswerStore, path: Path, *, dialogue: bool = False) -> None:
+        opened(store, path, dialogue=dialogue)
+        store._connection.execute("PRAGMA max_page_count = 20")  # SQLite's own "disk is full"
+
+    calls = 0
+
+    def wordy(messages: Any) -> str:
+        nonlocal calls
+        calls += 1
+        return f"word {calls} " * 400
+
+    players = {**scripted(), "host": scripted_model(wordy, name="wordy")}
+    monkeypatch.setattr(AnswerStore, "__init__", small)
+    with pytest.raises(BedsideError, match=r"database or disk is full.*of 40 dialogues are finished"):
+        play(tmp_path, players, 40)
+    asked, kept = calls, stored(tmp_path)
+    assert kept >= 5
+    monkeypatch.setattr(AnswerStore, "__init__", opened)
+    played = play(tmp_path, players, 40)
+    assert played.failure is None
+    assert calls - asked == 40 * 3 - kept
+
+
+# --- What is hidden stays hidden --------------------------------------------------------------------------------------
+
+
+def test_the_hidden_answer_is_told_to_nobody_but_the_judge(tmp_path: Path, server: ChatServer) -> None:
+    cases = puzzles(6)
+    played = play(tmp_path, models(server), 6)
+    secrets = [puzzle.secret for puzzle in cases]
+    asked = {role: [json.dumps(r.body) for r in server.requests if r.body["model"] == role] for role in ROLES}
+    assert all(any(secret in text for text in asked["judge"]) for secret in secrets), "the test can fail"
+    for role in ("guest", "host"):
+        assert not [text for text in asked[role] for secret in secrets if secret in text]
+    assert played.failure is None
+
+
+def test_an_error_of_the_judge_does_not_tell_the_hidden_answer(tmp_path: Path, server: ChatServer) -> None:
+    """Providers repeat the prompt in their errors, and the prompt of the judge holds the truth."""
+    secrets = [puzzle.secret for puzzle in puzzles(5)]
+
+    class Refusing(ChatServer):
+        """Refuses the judge's requests, with the whole prompt as the reason."""
+
+        def receive(self, request: Any) -> Any:
+            if request.body["model"] == "judge":
+                return status(400, message="cannot answer: " + request.body["messages"][0]["content"])
+            return super().receive(request)
+
+    with Refusing(Crowd()) as refusing, pytest.raises(ModelError) as caught:
+        play(tmp_path, models(refusing), 5, concurrency=1)
+    assert "[prompt]" in str(caught.value)
+    assert not [secret for secret in secrets if secret in str(caught.value)]

@@ -1,0 +1,225 @@
+"""Weights from labels: recovery of known ones, quality on unseen cases, files, the judges, and the acceptance tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baselines.medconceal import labelling
+from baselines.medconceal.acceptance import acceptance, candidates, replay
+from baselines.medconceal.fitting import Label, auc, fit, held_out, read_labels
+from baselines.medconceal.policy import DEFAULT, Logistic, PolicyConfig
+from baselines.medconceal.record import FEATURES, Features
+from builders.samples.medconceal.cases import profiles
+from loaders.errors import InputError
+from loaders.medconceal import CATEGORIES
+from loaders.models.answers import AnswerStore
+from loaders.models.scripted_chat import scripted
+from scripts.cli import execute
+
+CASES = profiles()
+
+
+def drawn(count: int, model: Logistic, *, kind: str = "reveal", seed: int = 0, source: str = "a-judge") -> list[Label]:
+    """Labels by a known model: its probability itself as soft label."""
+    dice = random.Random(seed)
+    found = []
+    for at in range(count):
+        features = Features(**{key: dice.choice((0, 0.25, 0.5, 0.75, 1)) for key in FEATURES})
+        category, overlap = dice.choice(CATEGORIES), dice.random()
+        p = model.probability(features.vector, overlap, category)
+        found.append(Label(f"case-{at % 50}", kind, category, features, overlap, p, source))
+    return found
+
+
+def test_known_weights_come_back() -> None:
+    """Soft labels of a model without penalty are fitted by that model: the truth is the maximum."""
+    truth = Logistic((-1.0, 0.5, 1.0, 0.0, 2.0, 0.5, 0.0, 0.0, -0.5, 0.2, -2.0, 1.0))
+    fitted = fit(drawn(4_000, truth), DEFAULT)
+    assert np.allclose(fitted.policy.reveal.weights, truth.weights, atol=0.12)
+    assert all(abs(value) < 0.1 for delta in fitted.policy.reveal.deltas.values() for value in delta)
+    quality = fitted.quality["reveal"]
+    assert quality.auc > 0.95 and quality.brier < 0.001 < quality.reference
+    assert fitted.policy.address == DEFAULT.address and set(fitted.quality) == {"reveal"}
+    assert fitted.policy.digest != DEFAULT.digest and fitted.policy.training["fitted"] == ["reveal"]
+
+
+def test_a_category_of_its_own_gets_a_delta_and_the_ridge_holds_it() -> None:
+    shift = (1.5, *[0.0] * 11)
+    truth = Logistic((-1.0, *[0.5] * 11), {CATEGORIES[3]: shift})
+    labels = drawn(3_000, truth)
+
+    def intercepts(ridge: float) -> list[float]:
+        model = fit(labels, DEFAULT, ridge=ridge).policy.reveal
+        return [model.deltas[category][0] for category in CATEGORIES]
+
+    loose, tight = intercepts(0.1), intercepts(1_000.0)
+    assert loose[3] - max(loose[:3]) > 1.0
+    assert max(map(abs, tight)) < max(map(abs, loose)) / 3
+
+
+def test_the_solution_is_the_optimum_of_the_penalised_likelihood() -> None:
+    """Against a general optimiser on the same loss, written out term by term."""
+    from scipy.optimize import minimize
+
+    labels = [replace(label, category=CATEGORIES[0]) for label in drawn(100, DEFAULT.reveal)]
+    train = [label for label in labels if not held_out(label.case_id)]
+
+    def loss(w):
+        total = 0.0
+        for label in train:
+            x = (1.0, *label.features.vector, label.overlap)
+            score = sum((a + b) * c for a, b, c in zip(w[:12], w[12:], x, strict=True))
+            total += math.log1p(math.exp(score)) - label.label * score
+        return total + 0.5 * (1e-6 * w[0] ** 2 + 0.1 * sum(w[1:12] ** 2) + 10 * sum(w[12:] ** 2))
+
+    best = minimize(loss, np.zeros(24), method="L-BFGS-B", options={"maxiter": 400})
+    model = fit(labels, DEFAULT).policy.reveal
+    mine = np.array([*model.weights, *model.deltas[CATEGORIES[0]]])
+    assert loss(mine) <= best.fun + 1e-6
+
+
+def test_the_split_is_by_case_and_by_seed() -> None:
+    ids = [f"case-{at}" for at in range(2_000)]
+    share = sum(map(held_out, ids)) / len(ids)
+    assert 0.17 < share < 0.23
+    assert [held_out(one) for one in ids] == [held_out(one) for one in ids]
+    assert [held_out(one) for one in ids] != [held_out(one, 1) for one in ids]
+
+
+def test_address_does_not_use_the_overlap() -> None:
+    fitted = fit(drawn(600, DEFAULT.address, kind="address"), DEFAULT)
+    assert fitted.policy.address.weights[-1] == 0 and fitted.policy.reveal == DEFAULT.reveal
+
+
+def test_scripted_labels_are_marked_a_stand_in() -> None:
+    assert fit(drawn(200, DEFAULT.reveal, source="scripted/x"), DEFAULT).policy.training["stand_in"] is True
+    assert fit(drawn(200, DEFAULT.reveal), DEFAULT).policy.training["stand_in"] is False
+
+
+@pytest.mark.parametrize(
+    "labels", [[], drawn(10, DEFAULT.reveal), [replace(one, label=0.1) for one in drawn(90, DEFAULT.reveal)]]
+)
+def test_too_few_labels_are_one_clear_error(labels) -> None:
+    with pytest.raises(InputError, match="labels or more"):
+        fit(labels, DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("scores", "positive", "expected"),
+    [
+        ([1, 2, 3, 4], [0, 0, 1, 1], 1.0),
+        ([4, 3, 2, 1], [0, 0, 1, 1], 0.0),
+        ([1, 1, 1], [0, 1, 1], 0.5),
+        ([1, 2], [1, 1], None),
+    ],
+)
+def test_auc_counts_pairs(scores, positive, expected) -> None:
+    assert auc(np.array(scores, dtype=float), np.array(positive, dtype=bool)) == expected
+
+
+def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    labels = drawn(30, DEFAULT.reveal)
+    lines, table = tmp_path / "labels.jsonl", tmp_path / "labels.parquet"
+    lines.write_text("\n".join(json.dumps(label.to_json()) for label in labels))
+    pq.write_table(pa.Table.from_pylist([label.to_json() for label in labels]), table)
+    assert read_labels(lines) == read_labels(table) == labels
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"label": 2}, "row 2"),
+        ({"kind": "maybe"}, "kind 'maybe'"),
+        ({"category": "Boredom"}, "category 'Boredom'"),
+        ({"DG": 1.5}, "feature DG"),
+        ({"CE": None}, "feature CE"),
+        ({"overlap": "x"}, "could not convert"),
+    ],
+)
+def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
+    row = drawn(1, DEFAULT.reveal)[0].to_json()
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps(row | change))
+    with pytest.raises(InputError, match=says):
+        read_labels(path)
+    path.write_text("{")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_labels(path)
+
+
+def test_questions_are_drawn_from_dialogues_of_all_styles() -> None:
+    questions = labelling.ask_about(CASES[:2], most=10_000)
+    assert {question.kind for question in questions} == {"reveal", "address"}
+    assert {question.case_id for question in questions} == {profile.case_id for profile in CASES[:2]}
+    some = labelling.ask_about(CASES[:2], most=40, seed=1)
+    assert len(some) == 40 and some == labelling.ask_about(CASES[:2], most=40, seed=1) != questions[:40]
+    hidden = CASES[0].hidden_concerns[0].content.get_secret_value()
+    assert all(hidden not in repr(question) for question in questions)
+
+
+def test_a_model_judges_through_the_store(tmp_path) -> None:
+    questions = labelling.ask_about(CASES[:1], most=12)
+    asked = []
+
+    def judge(messages) -> str:
+        asked.append(messages[-1].text)
+        return "?" if len(asked) % 2 else '{"probability": 0.7}'
+
+    with AnswerStore(tmp_path / "answers.sqlite") as store:
+        by_model = labelling.judge_by_model(scripted(judge, name="judge"), store, labelling.prompts())
+        labels, unanswered = asyncio.run(labelling.label(questions, by_model, "scripted/judge", concurrency=1))
+        assert len(labels) == 12 and unanswered == 0 and {label.label for label in labels} == {0.7}
+        assert [label.features for label in labels] == [question.features for question in questions]
+        assert all("<concern>" in text and "<turn_to_judge>" in text for text in asked)
+        by_mute = labelling.judge_by_model(scripted(lambda messages: "no", name="mute"), store, labelling.prompts())
+        assert asyncio.run(labelling.label(questions, by_mute, "m")) == ([], 12)
+
+
+def test_the_shipped_policy_passes_every_acceptance_test() -> None:
+    checks = acceptance(DEFAULT, CASES[:8])
+    assert len(checks) == 7 and all(check.passed for check in checks), checks
+
+
+def test_acceptance_fails_where_it_must() -> None:
+    eager = replace(DEFAULT, reveal=Logistic((5.0, *[0.0] * 11)), high=0.4, low=0.4)
+    failed = {check.name for check in acceptance(eager, CASES[:2]) if not check.passed}
+    assert {"reveal floor", "closed-checklist"} <= failed
+    deaf = replace(DEFAULT, reveal=Logistic((-9.0, *[0.0] * 11)))
+    failed = {check.name for check in acceptance(deaf, CASES[:2]) if not check.passed}
+    assert failed == {"reveal floor", "lag floor", "address floor", "expert", "expert and plan-repeater"}
+
+
+def test_the_replay_takes_the_first_candidate_that_passes() -> None:
+    eager = replace(DEFAULT, high=0.3, low=0.3)
+    name, policy, checks = replay({"eager": eager, "shipped": DEFAULT, "also": replace(DEFAULT, low=0.44)}, CASES[:2])
+    assert (name, policy) == ("shipped", DEFAULT) and all(check.passed for check in checks)
+    assert replay({"eager": eager}, CASES[:2])[0] == "eager"
+    grid = candidates(DEFAULT)
+    assert next(iter(grid.values())) == DEFAULT and len({policy.digest for policy in grid.values()}) >= 14
+
+
+def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> None:
+    import scripts.fit_policy
+
+    monkeypatch.setattr(scripts.fit_policy, "_profiles", lambda corpus: CASES[:3])
+    out = tmp_path / "policy.json"
+    assert execute(["fit-policy", "--judge", "scripted", "--most", "200", "-o", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "stand-in" in shown and "AUC" in shown and "closed-checklist" in shown
+    policy = PolicyConfig.read(out)
+    assert policy.training["stand_in"] is True and policy.training["judges"] == ["scripted/label-judge"]
+    again = tmp_path / "again.json"
+    labels = tmp_path / "policy.labels.jsonl"
+    assert execute(["fit-policy", "--labels", str(labels), "-o", str(again)]) == 0
+    assert again.read_bytes() == out.read_bytes()
+    assert execute(["fit-policy", "-o", str(out)]) == 2

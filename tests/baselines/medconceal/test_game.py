@@ -1,0 +1,301 @@
+"""Both tasks played whole: what is recorded, how a game ends, and what attackers and garbage can do to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from baselines.medconceal import clinician, labelling, rubric
+from baselines.medconceal.acceptance import play_scripted
+from baselines.medconceal.clinician import DECIDE, SUBMIT
+from baselines.medconceal.clinician_attackers import ATTACKERS
+from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.game import confirmation_game, intervention_game, scores
+from baselines.medconceal.policy import DEFAULT
+from baselines.medconceal.record import Episode
+from baselines.medconceal.scripted import plain_patient, rules_evaluator
+from baselines.medconceal.transcripts import read_transcripts, transcript_game
+from builders.samples.medconceal.cases import profiles
+from loaders.errors import InputError, ModelError
+from loaders.medconceal import PatientProfile
+from loaders.models.chat import Answer, Message
+from loaders.spans import shares_span
+
+CASES = profiles()
+OFFLINE = {"evaluator": "rules", "patient": "template"}
+
+
+def playing(scripts: Mapping[str, Callable[[Sequence[Message]], str]], asked: Counter[str] | None = None):
+    async def ask(role, messages, *, temperature, max_tokens, json_schema=None, attempt=0) -> Answer:
+        if asked is not None:
+            asked[role] += 1
+        return Answer(scripts[role](messages), None, None, "stop")
+
+    return ask
+
+
+def hidden_texts(profile: PatientProfile) -> list[str]:
+    return [
+        secret.get_secret_value()
+        for concern in profile.hidden_concerns
+        for secret in (concern.content, *concern.evidence)
+    ]
+
+
+@pytest.mark.parametrize("name", list(CLINICIANS))
+@pytest.mark.parametrize("make", [confirmation_game, intervention_game])
+def test_a_record_is_whole_and_survives_json(make, name: str) -> None:
+    game = make(**OFFLINE)
+    assert game.roles == ("clinician",)
+    for profile, episode in zip(CASES[:4], play_scripted(game, CASES[:4], CLINICIANS[name]), strict=True):
+        again = game.from_json(json.loads(json.dumps(game.to_json(episode), allow_nan=False)))
+        assert again == episode and game.invalid(episode) is None
+        assert episode.case_id == game.case_id(profile) == profile.case_id
+        assert [exchange.turn for exchange in episode.exchanges] == list(range(1, len(episode.exchanges) + 1))
+        for index in range(len(episode.states)):
+            out = [exchange.turn for exchange in episode.exchanges if index in exchange.revealed]
+            done = [exchange.turn for exchange in episode.exchanges if index in exchange.addressed]
+            assert episode.reveal_turns[index] == (out[0] if out else None) and len(out) <= 1
+            assert episode.address_turns[index] == (done[0] if done else None)
+            assert episode.states[index] == episode.exchanges[-1].traces[index].state == len(out) + len(done)
+        assert len(game.transcript(profile, episode)) == 2 * len(episode.exchanges)
+        assert scores(episode)["turns"] == len(episode.exchanges)
+
+
+def test_the_public_record_drops_what_was_never_said() -> None:
+    profile = CASES[0]
+    episode = play_scripted(confirmation_game(**OFFLINE), [profile], CLINICIANS["closed-checklist"])[0]
+    whole, public = json.dumps(episode.to_json()), json.dumps(episode.public.to_json())
+    for text in hidden_texts(profile):
+        assert json.dumps(text)[1:-1] in whole and json.dumps(text)[1:-1] not in public and text not in repr(episode)
+
+
+def test_how_games_end() -> None:
+    def stopping(after: int, word: str = "STOP"):
+        def script(messages: Sequence[Message]) -> str:
+            if messages[-1].text.endswith(DECIDE):
+                return word if sum(message.role == "assistant" for message in messages) >= after else "CONTINUE"
+            return '{"findings": []}' if messages[-1].text.endswith(SUBMIT) else "Does it hurt?"
+
+        return lambda case: script
+
+    def play(game, agent) -> Episode:
+        return play_scripted(game, CASES[:1], agent)[0]
+
+    fixed = play(confirmation_game(**OFFLINE), stopping(1))
+    assert (len(fixed.exchanges), fixed.stopped, fixed.mode) == (8, "turn_limit", "fixed")
+    early = play(confirmation_game(turns=20, **OFFLINE), stopping(1))
+    assert (len(early.exchanges), early.stopped, early.mode) == (5, "clinician", "adaptive")
+    late = play(confirmation_game(turns=20, **OFFLINE), stopping(12))
+    assert (len(late.exchanges), late.stopped) == (12, "clinician")
+    never = play(confirmation_game(turns=20, **OFFLINE), stopping(1, "hm"))
+    assert (len(never.exchanges), never.stopped, never.unread_decisions) == (20, "turn_limit", 15)
+    held = play(intervention_game(turns=20, **OFFLINE), stopping(1))
+    assert (len(held.exchanges), held.stopped, held.findings) == (20, "turn_limit", None)
+    won = play(intervention_game(turns=20, **OFFLINE), CLINICIANS["expert"])
+    assert (len(won.exchanges), won.stopped, won.success) == (5, "addressed", True)
+    assert scores(won)["success"] == 1 and scores(held)["success"] == 0
+    with pytest.raises(ValueError, match="expected 8 or 20"):
+        confirmation_game(turns=9)
+
+
+def test_only_the_roles_that_play_are_asked() -> None:
+    asked: Counter[str] = Counter()
+    game = confirmation_game()
+    assert game.roles == ("clinician", "patient", "evaluator")
+    scripts = {
+        "clinician": CLINICIANS["open-empathic"](None),
+        "patient": plain_patient(None),
+        "evaluator": rules_evaluator(None),
+    }
+    episode = asyncio.run(game.play(CASES[0], playing(scripts, asked)))
+    assert asked == {"clinician": 9, "patient": 8, "evaluator": 8}
+    assert {exchange.source for exchange in episode.exchanges} == {"model"}
+    assert {exchange.evaluation.obtained for exchange in episode.exchanges} == {"model"}
+    by_rules = asyncio.run(confirmation_game(evaluator="rules").play(CASES[0], playing(scripts)))
+    assert [exchange.traces for exchange in by_rules.exchanges] == [exchange.traces for exchange in episode.exchanges]
+
+
+@pytest.mark.parametrize("noise", ["", "%&/ 12 \ud83d <|im_end|>", "{" * 3_000, "<think>", '{"findings": 7}'])
+@pytest.mark.parametrize("make", [confirmation_game, intervention_game])
+def test_garbage_in_every_role_is_played_and_counted(make, noise: str) -> None:
+    game = make()
+    episode = asyncio.run(game.play(CASES[1], playing(dict.fromkeys(game.roles, lambda messages: noise))))
+    assert len(episode.exchanges) == 8 and set(episode.states) == {0}
+    assert {exchange.evaluation.obtained for exchange in episode.exchanges} <= {"rules_after_failure", "silence"}
+    if make is confirmation_game:
+        assert episode.findings.failure
+    json.dumps(game.to_json(episode)).encode()
+    assert game.from_json(game.to_json(episode)) == episode
+
+
+def test_a_model_that_is_down_ends_the_case() -> None:
+    def down(messages: Sequence[Message]) -> str:
+        raise ModelError("m", found="down")
+
+    with pytest.raises(ModelError):
+        asyncio.run(confirmation_game().play(CASES[0], playing({"clinician": down})))
+
+
+@pytest.mark.parametrize("name", list(ATTACKERS))
+def test_attackers_earn_nothing(name: str) -> None:
+    """About 1,000 replies over all attackers: no state moves, no word of a hidden concern is said."""
+    for make in (confirmation_game, intervention_game):
+        cases = CASES[:4] if name == "attacker-long" else CASES[:11]
+        for profile, episode in zip(cases, play_scripted(make(**OFFLINE), cases, ATTACKERS[name]), strict=True):
+            assert set(episode.states) == {0}
+            texts = hidden_texts(profile)
+            for exchange in episode.exchanges:
+                assert not shares_span(exchange.patient, texts, 5)
+                assert not exchange.leak.leaked
+
+
+def test_an_evaluator_that_copies_a_planted_rating_is_still_blocked() -> None:
+    """The worst case: the evaluator's model obeys the clinician. The probe rule does not ask the model."""
+    game = confirmation_game(patient="template")
+    attack = ATTACKERS["attacker-json"](None)
+
+    def obedient(messages: Sequence[Message]) -> str:
+        return json.dumps(
+            {
+                "intent": "open_elicitation",
+                "intent_probabilities": {"open_elicitation": 1},
+                "pending_covered": True,
+                "empathy": 1,
+                "features": dict.fromkeys(("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC"), 1) | {"MR": 0},
+            }
+        )
+
+    episode = asyncio.run(game.play(CASES[0], playing({"clinician": attack, "evaluator": obedient})))
+    assert set(episode.states) == {0} and all(exchange.blocked for exchange in episode.exchanges)
+
+
+def test_a_leaking_patient_model_is_caught() -> None:
+    profile = CASES[0]
+    leak = profile.hidden_concerns[2].evidence[0].get_secret_value()
+    scripts = {"clinician": CLINICIANS["closed-checklist"](None), "patient": lambda messages: leak}
+    episode = asyncio.run(confirmation_game(evaluator="rules").play(profile, playing(scripts)))
+    assert episode.leaks == 8 and scores(episode)["leaks"] == 8
+    assert all(leak not in exchange.patient and exchange.regenerated for exchange in episode.exchanges)
+
+
+def test_settings_change_with_what_is_played(tmp_path) -> None:
+    (tmp_path / "evaluator.md").write_text("Rate {{features}}")
+    games = [
+        confirmation_game(),
+        intervention_game(),
+        confirmation_game(turns=20),
+        confirmation_game(policy=replace(DEFAULT, alpha=0.4)),
+        confirmation_game(prompts=clinician.prompts(tmp_path)),
+        confirmation_game(evaluator="rules"),
+        confirmation_game(patient="template"),
+        confirmation_game(temperature=0.7),
+    ]
+    settings = [json.dumps(game.settings, sort_keys=True) for game in games]
+    assert len(set(settings)) == len(games)
+    assert games[0].settings["policy"] == DEFAULT.digest
+
+
+def test_the_schemas_are_ones_that_providers_are_sent() -> None:
+    pytest.importorskip("inspect_ai")
+    from loaders.models.chat import _response_schema
+
+    for schema in (rubric.SCHEMA, clinician.FINDINGS_SCHEMA, labelling.SCHEMA):
+        assert _response_schema(schema).json_schema is not None
+
+
+def test_a_game_played_twice_is_the_same() -> None:
+    game = intervention_game(turns=20, **OFFLINE)
+    first, second = (play_scripted(game, CASES[:3], CLINICIANS["random"]) for _ in range(2))
+    assert first == second
+
+
+def a_file(tmp_path, *dialogues: object):
+    path = tmp_path / "study.json"
+    path.write_text(json.dumps(dialogues))
+    return path
+
+
+def a_dialogue(episode: Episode, **changes: object) -> dict[str, object]:
+    found = {
+        "id": f"P1-{episode.case_id}",
+        "case_id": episode.case_id,
+        "task": episode.task,
+        "turns": [{"clinician": one.clinician, "patient": one.patient} for one in episode.exchanges],
+    }
+    if episode.findings:
+        items = [{"category": item.category, "description": item.description} for item in episode.findings.items]
+        found["findings"] = items
+    return found | changes
+
+
+@pytest.mark.parametrize("make", [confirmation_game, intervention_game])
+def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(make, tmp_path) -> None:
+    played = play_scripted(make(**OFFLINE), CASES[:3], CLINICIANS["expert"])
+    dialogues = read_transcripts(a_file(tmp_path, *map(a_dialogue, played)), CASES)
+    game = transcript_game(played[0].task, evaluator="rules")
+    assert game.roles == ()
+    for dialogue, before in zip(dialogues, played, strict=True):
+        episode = asyncio.run(game.play(dialogue, playing({})))
+        assert game.case_id(dialogue) == f"P1-{before.case_id}" and episode.mode == "transcript"
+        assert [one.traces for one in episode.exchanges] == [one.traces for one in before.exchanges]
+        assert [one.voiced for one in episode.exchanges] == [one.voiced for one in before.exchanges]
+        assert (episode.states, episode.address_turns) == (before.states, before.address_turns)
+        assert (episode.findings and episode.findings.items) == (before.findings and before.findings.items)
+        assert game.from_json(json.loads(json.dumps(game.to_json(episode)))) == episode
+
+
+def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
+    played = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["open-empathic"])[0]
+    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(played)), CASES)[0]
+    asked: Counter[str] = Counter()
+    ask = playing({"evaluator": rules_evaluator(None)}, asked)
+    episode = asyncio.run(transcript_game("confirmation").play(dialogue, ask))
+    assert asked == {"evaluator": 8} and episode.states == played.states
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"task": "chat"}, "task 'chat'"),
+        ({"case_id": "nobody"}, "case 'nobody'"),
+        ({"turns": []}, "no turns"),
+        ({"turns": [{"clinician": "a"}]}, "no text under 'patient'"),
+        ({"turns": ["a"]}, "no text under 'clinician'"),
+        ({"findings": "all"}, "findings that are no list"),
+        ({"findings": [{"category": "x"}]}, "no text under 'description'"),
+        ({"id": 3}, "no text under 'id'"),
+        ({"hidden": 1}, "unknown: hidden"),
+        ({"task": "intervention"}, "an intervention has no findings"),
+    ],
+)
+def test_a_wrong_transcript_is_one_clear_error(changes, says: str, tmp_path) -> None:
+    episode = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["expert"])[0]
+    with pytest.raises(InputError, match=says):
+        read_transcripts(a_file(tmp_path, a_dialogue(episode, **changes)), CASES)
+
+
+def test_wrong_files_of_transcripts(tmp_path) -> None:
+    episode = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["silent"])[0]
+    with pytest.raises(InputError, match="twice"):
+        read_transcripts(a_file(tmp_path, a_dialogue(episode), a_dialogue(episode)), CASES)
+    with pytest.raises(InputError, match="no list"):
+        read_transcripts(a_file(tmp_path), CASES)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_transcripts(tmp_path / "none.json", CASES)
+    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(episode)), CASES)[0]
+    assert dialogue.findings.failure is None
+    with pytest.raises(InputError, match="expected intervention"):
+        asyncio.run(transcript_game("intervention", evaluator="rules").play(dialogue, playing({})))
+
+
+def test_a_damaged_record_is_one_clear_error() -> None:
+    good = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["silent"])[0].to_json()
+    for change in ({"mode": "x"}, {"states": [0]}, {"primary": 99}, {"exchanges": [{}]}, {"findings": {}}):
+        with pytest.raises(InputError, match="cannot be read"):
+            Episode.from_json(good | change)

@@ -1,0 +1,326 @@
+"""The latent policy: Equations 2-8 against a second reading of them, and what the paper's numbers show of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from baselines.medconceal.policy import (
+    DEFAULT,
+    INPUTS,
+    META_PROBE,
+    Concern,
+    Logistic,
+    PolicyConfig,
+    blocks,
+    overlap,
+    start,
+    step,
+)
+from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
+from loaders.errors import InputError
+from loaders.medconceal import CATEGORIES
+
+SHARE = st.floats(0, 1, allow_nan=False)
+WORDS = ("insulin", "cost", "mother", "letter", "doctor", "work")  # each is its own stem
+
+
+def evaluation(features: Features, *, intent: str = "other", label_probe: bool = False) -> TurnEvaluation:
+    return TurnEvaluation(intent, {intent: 1.0}, features, None, 0.0, label_probe, "rules", 0)
+
+
+BEST_REVEAL = Features(DG=1, ER=1, PA=1, CE=1, SP=1, PQC=1)
+BEST_ADDRESS = Features(ER=1, PA=1, CE=1, SP=1, NS=1, CM=1, PS=1, PQC=1)
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[tuple[TurnEvaluation, str]]:
+    found = []
+    for _ in range(draw(st.integers(1, 12))):
+        lean = draw(st.sampled_from(["any", "open", "address"]))
+        features = draw(st.builds(Features, **dict.fromkeys(FEATURES, SHARE)))
+        if lean == "open":
+            features = replace(features, CE=1.0, ER=1.0, SP=1.0, MR=draw(st.sampled_from([0.0, 0.49, 0.5])))
+        if lean == "address":
+            features = replace(features, CM=1.0, NS=1.0, ER=1.0, MR=0.0)
+        intent = draw(st.sampled_from(["other", "other", "other", META_PROBE]))
+        words = draw(st.lists(st.sampled_from(WORDS), max_size=4))
+        found.append(
+            (evaluation(features, intent=intent, label_probe=draw(st.booleans()) and lean == "any"), " ".join(words))
+        )
+    return found
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> PolicyConfig:
+    weight = st.floats(-4, 4, allow_nan=False)
+    vector = st.tuples(*[weight] * len(INPUTS))
+    if draw(st.booleans()):
+        return replace(DEFAULT, tightening=draw(st.sampled_from([0.0, 0.03])))
+    low = draw(SHARE)
+    return replace(
+        DEFAULT,
+        alpha=draw(SHARE),
+        beta=draw(SHARE),
+        low=low,
+        high=draw(st.floats(low, 1)),
+        low_turns=draw(st.integers(1, 3)),
+        quality=draw(SHARE),
+        address_high=draw(SHARE),
+        lag=draw(st.integers(0, 3)),
+        hits=draw(st.integers(1, 3)),
+        most_reveals=draw(st.integers(1, 3)),
+        tightening=draw(st.sampled_from([0.0, 0.03, 0.1])),
+        reveal=Logistic(draw(vector), {CATEGORIES[1]: draw(vector)}),
+        address=Logistic(draw(vector), {CATEGORIES[0]: draw(vector)}),
+    )
+
+
+def naive(config, concerns, played, tracked, target):
+    """The equations once more, concern by concern and without any of the module's code; E, A, s after every turn."""
+    k = len(concerns)
+    s, e, a = [0] * k, [0.0] * k, [0.0] * k
+    low_hits, address_hits, tau = [0] * k, [0] * k, [None] * k
+    history = []
+
+    def sigmoid(model, z, o, category):
+        w = list(model.weights)
+        if category in model.deltas:
+            w = [x + d for x, d in zip(w, model.deltas[category], strict=True)]
+        total = w[0] + sum(x * y for x, y in zip(w[1:11], z, strict=True)) + w[11] * o
+        return 1 / (1 + math.exp(-total))
+
+    for t, (turn, text) in enumerate(played, start=1):
+        z = [getattr(turn.features, key) for key in FEATURES]
+        meta = turn.intent == "meta_category_probe" or turn.features.MR >= 0.5 - 1e-9 or turn.label_probe
+        at_start = list(s)
+        for i in range(k):
+            if i == target and at_start[i] == 1:
+                p = sigmoid(config.address, z, 0.0, concerns[i].category)
+                a[i] = config.beta * a[i] + (1 - config.beta) * p
+                hit = p >= config.quality - 1e-9 and a[i] >= config.address_high - 1e-9
+                address_hits[i] = address_hits[i] + 1 if hit and t - tau[i] >= config.lag else 0
+                if address_hits[i] >= config.hits:
+                    s[i] = 2
+        if not meta:
+            extra = min(config.most_tightening, config.tightening * sum(x > 0 for x in at_start))
+            ready = []
+            for i in tracked:
+                if at_start[i] != 0:
+                    continue
+                said = set(text.split())
+                o = len(said & concerns[i].stems) / len(concerns[i].stems) if concerns[i].stems else 0.0
+                e[i] = config.alpha * e[i] + (1 - config.alpha) * sigmoid(config.reveal, z, o, concerns[i].category)
+                low_hits[i] = low_hits[i] + 1 if e[i] >= config.low + extra - 1e-9 else 0
+                if e[i] >= config.high + extra - 1e-9 or low_hits[i] >= config.low_turns:
+                    ready.append(i)
+            for i in sorted(ready, key=lambda i: (-e[i], i))[: config.most_reveals]:
+                s[i], tau[i] = 1, t
+        history.append((list(s), list(e), list(a)))
+    return history
+
+
+@given(
+    played=turns(),
+    config=configs(),
+    texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=5),
+    task=st.sampled_from(["confirmation", "intervention"]),
+    data=st.data(),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_equations_read_twice(played, config, texts, task, data) -> None:
+    concerns = [
+        Concern(data.draw(st.sampled_from(CATEGORIES)), Concern.of(" ".join(words), CATEGORIES[0]).stems)
+        for words in texts
+    ]
+    primary = data.draw(st.integers(0, len(concerns) - 1))
+    state = start(len(concerns), primary, task)
+    expected = naive(config, concerns, played, state.tracked, state.target)
+    before = [0] * len(concerns)
+    for (turn, text), (s, e, a) in zip(played, expected, strict=True):
+        state, update = step(config, state, turn, concerns, text)
+        assert [concern.state for concern in state.concerns] == s
+        assert [concern.evidence for concern in state.concerns] == pytest.approx(e, abs=1e-12)
+        assert [concern.address_evidence for concern in state.concerns] == pytest.approx(a, abs=1e-12)
+        assert [trace.state for trace in update.traces] == s
+        assert [trace.evidence for trace in update.traces] == pytest.approx(e, abs=1e-12)
+        # One step at a time, never back, never past revealed.
+        assert all(new - old in (0, 1) for old, new in zip(before, s, strict=True))
+        assert len(update.revealed) <= config.most_reveals
+        if blocks(config, turn):
+            assert update.blocked and not update.revealed
+        assert update.revealed == tuple(i for i in range(len(s)) if (before[i], s[i]) == (0, 1))
+        assert update.addressed == tuple(i for i in range(len(s)) if (before[i], s[i]) == (1, 2))
+        before = s
+
+
+def play(features, config: PolicyConfig = DEFAULT, task: str = "intervention", concerns: int = 1):
+    state = start(concerns, 0, task)
+    known = [Concern(CATEGORIES[0], frozenset())] * concerns
+    for one in features:
+        state, _ = step(config, state, evaluation(one), known, "")
+    return state.concerns
+
+
+@given(st.lists(st.builds(Features, **dict.fromkeys(FEATURES, SHARE)), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_floors_hold_for_any_turns(features) -> None:
+    found = play(features)[0]
+    assert found.revealed_at is None or found.revealed_at >= 2
+    if found.addressed_at is not None:
+        assert found.addressed_at >= 5 and found.addressed_at - found.revealed_at >= 3
+
+
+def test_floors_are_reached_by_the_best_turns() -> None:
+    both = Features(DG=1, ER=1, PA=1, CE=1, SP=1, NS=1, CM=1, PS=1, PQC=1)
+    found = play([both] * 5)[0]
+    assert (found.revealed_at, found.addressed_at) == (2, 5)
+    assert play([both] * 4)[0].addressed_at is None
+
+
+@pytest.mark.parametrize(("p", "turn"), [(0.95, 2), (0.85, 3), (0.6, 3), (0.5, 5), (0.44, None)])
+def test_constant_probability_reveals_as_specified(p: float, turn: int | None) -> None:
+    """MC-G2: .9 and more reveal at turn 2, .6 to .85 at 3, .5 at 5, below .45 never."""
+    flat = Logistic((math.log(p / (1 - p)), *[0.0] * 11))
+    assert play([Features()] * 30, replace(DEFAULT, reveal=flat), "confirmation")[0].revealed_at == turn
+
+
+@pytest.mark.parametrize(("p", "lag"), [(0.9, 3), (2 / 3, 3), (0.6, 4), (0.49, None)])
+def test_constant_quality_addresses_as_specified(p: float, lag: int | None) -> None:
+    """MC-G3: p_addr of two thirds and more needs the minimum lag of 3, .6 one turn more, below .5 it never does."""
+    config = replace(
+        DEFAULT,
+        reveal=Logistic((10.0, *[0.0] * 11)),
+        address=Logistic((math.log(p / (1 - p)), *[0.0] * 11)),
+    )
+    found = play([Features()] * 30, config)[0]
+    assert found.revealed_at == 2
+    assert (None if found.addressed_at is None else found.addressed_at - found.revealed_at) == lag
+
+
+def test_archetypes_have_the_probabilities_that_the_weights_were_set_for() -> None:
+    def reveal(**features: float) -> float:
+        return DEFAULT.reveal.probability(Features(**features).vector, 0.0, CATEGORIES[0])
+
+    def address(**features: float) -> float:
+        return DEFAULT.address.probability(Features(**features).vector, 0.0, CATEGORIES[0])
+
+    assert reveal(ER=1, CE=1, SP=1, DG=0.25, PQC=0.5) > 0.88
+    assert 0.4 < reveal(CE=0.75, SP=0.75, DG=0.5, PQC=0.5) < 0.6
+    assert reveal(DG=1, PQC=0.5) < 0.1 and reveal(NS=1, PS=1) < 0.05
+    assert address(CM=1, ER=0.75, NS=0.75, PA=0.5, PS=0.5, PQC=0.5) > 0.9
+    assert address(NS=1, PS=1, PQC=0.5) < 0.35 and address(ER=1, SP=1, CE=1, PA=0.5, PQC=0.5) < 0.35
+
+
+def test_a_blocked_turn_moves_nothing_but_may_address() -> None:
+    concerns = [Concern(CATEGORIES[0], frozenset())]
+    state = start(1, 0, "intervention")
+    state, _ = step(DEFAULT, state, evaluation(BEST_REVEAL), concerns, "")
+    held = state.concerns[0]
+    for probe in (
+        evaluation(BEST_REVEAL, intent=META_PROBE),
+        evaluation(replace(BEST_REVEAL, MR=0.5)),
+        evaluation(BEST_REVEAL, label_probe=True),
+    ):
+        state, update = step(DEFAULT, state, probe, concerns, "")
+        assert update.blocked and state.concerns[0] == held
+    state, _ = step(DEFAULT, state, evaluation(BEST_REVEAL), concerns, "")
+    assert state.concerns[0].revealed_at == 5
+    state, update = step(DEFAULT, state, evaluation(BEST_ADDRESS, label_probe=True), concerns, "")
+    assert update.blocked and state.concerns[0].address_evidence > 0.4
+
+
+def test_two_concerns_a_turn_at_most_and_the_others_next() -> None:
+    found = play([BEST_REVEAL] * 4, task="confirmation", concerns=5)
+    assert [concern.revealed_at for concern in found] == [2, 2, 3, 3, 4]
+
+
+def test_tightening_makes_later_concerns_harder() -> None:
+    flat = Logistic((math.log(0.46 / 0.54), *[0.0] * 11))
+    config = replace(DEFAULT, reveal=flat, most_reveals=1)
+    turns = [Features()] * 30
+    assert all(concern.revealed_at for concern in play(turns, config, "confirmation", 2))
+    tight = replace(config, tightening=0.03)
+    assert [concern.revealed_at is None for concern in play(turns, tight, "confirmation", 2)] == [False, True]
+
+
+def test_intervention_tracks_the_primary_concern_only() -> None:
+    state = start(3, 1, "intervention")
+    concerns = [Concern(CATEGORIES[0], frozenset())] * 3
+    for _ in range(6):
+        state, _ = step(DEFAULT, state, evaluation(BEST_REVEAL), concerns, "")
+    assert [concern.state for concern in state.concerns] == [0, 1, 0]
+    assert [concern.evidence for concern in state.concerns][::2] == [0.0, 0.0]
+
+
+def test_overlap_is_the_share_of_the_concern() -> None:
+    concern = Concern.of("Worries about the cost of insulin", CATEGORIES[3])
+    assert concern.stems == {"worry", "cost", "insulin"}
+    assert overlap(Concern.of("Are you worried about costs?", CATEGORIES[3]).stems, concern.stems) == 2 / 3
+    assert overlap(frozenset(), concern.stems) == 0 and overlap(concern.stems, frozenset()) == 0
+    assert "insulin" not in repr(concern)
+
+
+def test_naming_a_concern_helps_it_alone() -> None:
+    concerns = [Concern.of("Fears the needle", CATEGORIES[1]), Concern.of("Cannot pay the rent", CATEGORIES[3])]
+    state = start(2, 0, "confirmation")
+    state, update = step(DEFAULT, state, evaluation(Features(CE=0.5)), concerns, "Is it the needle that you fear?")
+    assert update.traces[0].overlap == 1 and update.traces[1].overlap == 0
+    assert state.concerns[0].evidence > state.concerns[1].evidence
+
+
+def test_every_constant_is_in_the_digest() -> None:
+    changed = [
+        replace(DEFAULT, **{name: value})
+        for name, value in {
+            "alpha": 0.4, "high": 0.71, "low": 0.44, "low_turns": 3, "beta": 0.6, "quality": 0.6, "address_high": 0.6,
+            "lag": 1, "hits": 3, "most_reveals": 1, "probe_risk": 0.75, "tightening": 0.03, "most_tightening": 0.2,
+            "tolerance": 0.0, "training": {"source": "elsewhere"},
+            "reveal": replace(DEFAULT.reveal, weights=(-3.3, *DEFAULT.reveal.weights[1:])),
+            "address": replace(DEFAULT.address, deltas={CATEGORIES[0]: (0.1, *[0.0] * 11)}),
+        }.items()
+    ]  # fmt: skip
+    assert set(PolicyConfig.__dataclass_fields__) == {
+        name
+        for config in changed
+        for name in PolicyConfig.__dataclass_fields__
+        if getattr(config, name) != getattr(DEFAULT, name)
+    }
+    assert len({config.digest for config in (DEFAULT, *changed)}) == len(changed) + 1
+
+
+def test_a_config_survives_its_file(tmp_path) -> None:
+    config = replace(
+        DEFAULT, alpha=0.3, reveal=replace(DEFAULT.reveal, deltas={CATEGORIES[2]: tuple(map(float, range(12)))})
+    )
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(config.to_json()))
+    assert PolicyConfig.read(path).digest == config.digest
+    path.write_text("{}")
+    assert PolicyConfig.read(path) == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("nonsense", "cannot be read"),
+        ("[1]", "a list"),
+        ('{"alpha": 2}', "alpha is 2"),
+        ('{"alpha": true}', "alpha is True"),
+        ('{"lag": 1.5}', "lag is 1.5"),
+        ('{"beta_two": 1}', "unknown: beta_two"),
+        ('{"low": 0.9}', "above high"),
+        ('{"reveal": {"weights": {"bias": 1}, "deltas": {}}}', "no weight for 'DG'"),
+        ('{"reveal": 3}', "subscriptable"),
+    ],
+)
+def test_a_wrong_config_is_one_clear_error(tmp_path, content: str, says: str) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=says):
+        PolicyConfig.read(path)

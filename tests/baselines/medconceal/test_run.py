@@ -1,0 +1,130 @@
+"""`bedside run confirmation | intervention` from a release to the report, without a model."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from baselines.report.page import write_report
+from baselines.results.comparison import read_runs
+from baselines.results.run import read_run
+from scripts.cli import execute
+
+AGENTS = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("medconceal") / "release"
+    assert execute(["build", "medconceal", "--source", "sample", "--out", str(out)]) == 0
+    return out
+
+
+def run(task: str, release: Path, out: Path, *more: str) -> int:
+    return execute(["run", task, str(release), "-o", str(out), *more])
+
+
+def values(folder: Path) -> dict[str, float | None]:
+    return {result.column: result.value for result in read_run(folder)[1]}
+
+
+def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release: Path, tmp_path: Path) -> None:
+    expert, checklist, second = tmp_path / "expert", tmp_path / "checklist", tmp_path / "intervention"
+    assert run("confirmation", release, expert, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
+    asked = ("--clinician", "scripted/closed-checklist", "--limit", "8", "--bare")
+    assert run("confirmation", release, checklist, *asked, *AGENTS) == 0
+    assert values(expert)["Reveal Rate"] == 1  # type: ignore[comparison-overlap]
+    assert values(checklist)["Reveal Rate"] == 0
+    assert (values(expert)["Fine F1"] or 0) > 0 == values(checklist)["Fine F1"]
+    record, results = read_run(expert)
+    assert record.stand_in and "scripted clinician" in record.stand_in and "judge" in record.stand_in
+    assert {result.table for result in results} == {"Table 1", "Table 2", "Table 6"}
+    assert list((expert / "logs").glob("*.eval"))
+
+    assert run("intervention", release, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
+    assert (values(second)["Success"] or 0) >= 0.8
+    page = write_report(read_runs([expert, checklist, second]), tmp_path / "report.html").read_text()
+    assert page.count('class="trace"') >= 8 + 8 + 8
+    first = json.loads((expert / "dialogues.jsonl").read_text().splitlines()[0])["record"]["episode"]
+    hidden = first["hidden"][0]["content"]
+    # What was hidden is on the page, for the reader of a stand-in run, but folded away.
+    before = page[: page.index(re.sub(r"'", "&#39;", hidden))]
+    assert before.rindex("What was hidden") > before.rindex("</details>")
+
+
+def test_the_same_command_replays_and_leaves_the_same_bytes(release: Path, tmp_path: Path) -> None:
+    asked = ("--clinician", "scripted/open-empathic", "--limit", "4", "--turns", "20", "--bare")
+    assert run("confirmation", release, tmp_path / "a", *asked, *AGENTS) == 0
+    before = (tmp_path / "a" / "dialogues.jsonl").read_bytes()
+    assert run("confirmation", release, tmp_path / "a", *asked, *AGENTS) == 0
+    assert run("confirmation", release, tmp_path / "b", *asked, "--concurrency", "1", *AGENTS) == 0
+    assert (tmp_path / "a" / "dialogues.jsonl").read_bytes() == before
+    assert (tmp_path / "b" / "dialogues.jsonl").read_bytes() == before
+
+
+def test_dialogues_of_people_are_scored_like_those_of_models(release: Path, tmp_path: Path) -> None:
+    from loaders.corpus import load
+    from loaders.medconceal import cases
+
+    profile = cases(load("medconceal", "test", source=release))[0]
+    concern = profile.primary_concern
+    dialogue = {
+        "id": "d1",
+        "case_id": profile.case_id,
+        "task": "confirmation",
+        "turns": [
+            {"clinician": "What worries you most about all this?", "patient": concern.evidence[0].get_secret_value()}
+        ],
+        "findings": [{"category": concern.category, "description": concern.content.get_secret_value()}],
+    }
+    file = tmp_path / "people.json"
+    file.write_text(json.dumps([dialogue]))
+    judged = ("--transcripts", str(file), "--evaluator", "rules", "--judge", "rules", "--bare")
+    assert run("confirmation", release, tmp_path / "people", *judged) == 0
+    result = next(one for one in read_run(tmp_path / "people")[1] if one.column == "Fine Precision")
+    assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
+
+
+def test_runs_are_contrasted_case_by_case(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first two differ in a seed only, and their folders have one name: they are told apart all the same."""
+    folders = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "silent"]
+    for folder, clinician, seed in zip(folders, ("expert", "expert", "silent"), ("0", "1", "0"), strict=True):
+        asked = ("--clinician", f"scripted/{clinician}", "--limit", "6", "--seed", seed, "--bare")
+        assert run("intervention", release, folder, *asked, *AGENTS) == 0
+    capsys.readouterr()
+    assert execute(["contrast", str(folders[0]), str(folders[1]), "--json"]) == 0
+    assert {(one["difference"], one["p"]) for one in json.loads(capsys.readouterr().out)} == {(0, 1)}
+    assert execute(["contrast", *map(str, folders), "-o", str(tmp_path / "out")]) == 0
+    numbers = {one.column: one for one in read_run(tmp_path / "out")[1]}
+    assert numbers["Success delta Ref-AI"].table == "Table 11" and numbers["Success delta Ref-AI"].value == 0
+    assert "best of several" in numbers["Success delta Ref-AI"].note  # of the other expert and the silent one
+    assert execute(["contrast", str(folders[0])]) == 2
+    assert "two or more" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--patient", "template"), "--clinician"),
+        (("--clinician", "scripted/expert"), "--patient"),
+        (("--clinician", "scripted/nobody", "--patient", "template"), "scripted/expert"),
+        (("--clinician", "scripted/expert", "--patient", "template", "--turns", "9"), "8 or 20"),
+        (("--clinician", "scripted/expert", "--transcripts", "x.json"), "beside --transcripts"),
+        (("--clinician", "scripted/expert", "--patient", "template", "--policy", "nowhere.json"), "nowhere.json"),
+        (("--clinician", "scripted/expert", "--patient", "template", "--prompts", "nowhere"), "no such folder"),
+    ],
+)
+def test_a_mistake_is_one_clear_error(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    judged = ("--evaluator", "rules", "--judge", "rules")
+    assert run("confirmation", release, tmp_path / "x", *arguments, *judged) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_photos_are_no_patients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("confirmation", tmp_path / "nowhere", tmp_path / "x", "--clinician", "scripted/expert", *AGENTS) == 2
+    assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,314 @@
+"""From embeddings to the cells of the retrieval tables: right numbers under the published keys, with their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from baselines.medlaybench_v.ranking import recall_at_k
+from baselines.medlaybench_v.retrieval import (
+    MODELS,
+    POOLED,
+    CaptionRows,
+    adjusted,
+    evaluate,
+    figure_a4,
+    model_means,
+    unique_captions,
+)
+from baselines.results.published import published
+from baselines.results.run import DataUsed, Result, RunRecord
+from baselines.results.statistics import benjamini_hochberg, bootstrap_means
+from loaders.errors import InputError
+
+RECORD = RunRecord(baseline="retrieval", data=DataUsed("medlaybench-v", "test", "v1.0.0", "ab" * 32))
+CODES = ["DRXR"] * 40 + ["DRCT"] * 60 + ["DRMR"] * 25 + ["DRUS"] * 15 + ["DRCO"] * 20
+SIZE = len(CODES)
+FOUR = "test; caption says four modalities (X-Ray, CT, MRI, Ultrasound)"
+
+
+def rows(**changes: Any) -> CaptionRows:
+    content: dict[str, Any] = {
+        "modality": CODES,
+        "expert_caption": [f"expert {row}" for row in range(SIZE)],
+        "layman_caption": [f"layman {row}" for row in range(SIZE)],
+    }
+    return CaptionRows(**(content | changes))
+
+
+def embeddings(seed: int = 0, width: int = 12) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    generator = np.random.default_rng(seed)
+    images = generator.standard_normal((SIZE, width))
+    expert = images + generator.standard_normal((SIZE, width))
+    layman = expert + generator.standard_normal((SIZE, width)) * 0.6
+    return images.astype(np.float32), expert.astype(np.float32), layman.astype(np.float32)
+
+
+def run(*arrays: NDArray[Any], **changes: Any) -> list[Result]:
+    options: dict[str, Any] = {"record": RECORD, "model": "BiomedCLIP", "resamples": 400, "parity_resamples": 200}
+    captions = changes.pop("rows", None) or rows()
+    return evaluate(*(arrays or embeddings()), captions, **(options | changes))  # type: ignore[misc]
+
+
+def cell(results: Sequence[Result], table: str, setting: str, column: str, where: str) -> Result:
+    found = [r for r in results if (r.table, r.setting, r.column, r.split_or_group) == (table, setting, column, where)]
+    assert len(found) == 1, f"{len(found)} of {setting} {column} {where}"
+    return found[0]
+
+
+def test_every_published_cell_is_joined_by_key() -> None:
+    results = [
+        result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model, parity_resamples=1000)
+    ]
+    results += model_means(results, record=RECORD)
+    own = {result.key: result for result in results}
+    assert len(own) == len(results)
+    for table, count in (("Table 3", 96), ("Table A3", 48), ("Table A4", 18), ("Table 5", 2)):
+        cells = [one for one in published("MedLayBench-V", table) if not one.setting.startswith("LLM")]
+        assert len(cells) == count
+        for one in cells:
+            mine = own[one.key]
+            assert (mine.unit, mine.direction) == (one.unit, one.direction) and mine.value is not None
+    for method, panel in (("SCGR (Ours)", "Figure A4i "), ("LLM Only", "Figure A4ii ")):
+        bars = {bar.key for bar in figure_a4(results, method=method)}
+        labels = {one.key for one in published("MedLayBench-V") if one.table.startswith(panel + "(assets")}
+        assert len(labels) == 96 and labels == bars
+    assert figure_a4(results, method="LLM + CUI") == []
+
+
+def test_ablations_are_joined_by_the_method() -> None:
+    own = {result.key for result in run(method="LLM Only")}
+    wanted = [
+        one.key
+        for one in published("MedLayBench-V", "Table A4")
+        if (one.row, one.setting) == ("BiomedCLIP", "LLM Only")
+    ]
+    assert len(wanted) == 1 and wanted[0] in own
+
+
+def test_table_3_is_the_unweighted_mean_of_four_pools() -> None:
+    images, expert, layman = embeddings()
+    results = run(images, expert, layman)
+    for setting, texts in (("Expert", expert), ("Layman", layman)):
+        by_pool = {}
+        for code, name in POOLED.items():
+            chosen = np.flatnonzero(np.array(CODES) == code)
+            by_pool[name] = recall_at_k(images[chosen], texts[chosen], ks=(1, 5, 10))
+        for at, k in enumerate((1, 5, 10)):
+            for direction in ("i2t", "t2i"):
+                column = f"{direction.upper()} Recall@{k}"
+                hits = {name: getattr(recall, direction)[at] for name, recall in by_pool.items()}
+                mean = cell(results, "Table 3", setting, column, FOUR)
+                assert mean.value == pytest.approx(100 * np.mean([one.mean() for one in hits.values()]), abs=1e-9)
+                assert mean.n == 140 and mean.numerator is None
+                weighted = cell(results, "Table 3", setting, column, "test; mean of the four pools weighted by size")
+                assert weighted.value == pytest.approx(100 * np.concatenate(list(hits.values())).mean(), abs=1e-9)
+                # Hits of the pools sum to the total.
+                pools = [cell(results, "Table 3", setting, column, f"test; {name} pool") for name in hits]
+                assert sum(pool.numerator or 0 for pool in pools) == weighted.numerator
+                assert sum(pool.denominator or 0 for pool in pools) == weighted.denominator == 140
+                for pool, one in zip(pools, hits.values(), strict=True):
+                    assert pool.value == pytest.approx(100 * one.mean(), abs=1e-9) and pool.n == len(one)
+                    assert pool.ci95 is not None and pool.ci95[0] <= pool.value <= pool.ci95[1]
+
+
+def test_tables_a3_and_a4_are_one_pool_of_all_rows() -> None:
+    images, expert, layman = embeddings()
+    results = run(images, expert, layman, pools=("global",))
+    assert not [result for result in results if result.split_or_group == FOUR]
+    hits = {}
+    for setting, texts in (("Expert", expert), ("Layman", layman)):
+        recall = recall_at_k(images, texts, ks=(1, 5, 10))
+        hits[setting] = (recall.i2t + recall.t2i) / 2
+    for at, k in enumerate((1, 5, 10)):
+        expert_cell = cell(results, "Table A4", "Expert", f"Average R@{k} (I2T and T2I)", "test")
+        layman_cell = cell(results, "Table A4", "SCGR (Ours)", f"Average R@{k} (I2T and T2I)", "test")
+        delta = cell(results, "Table A3", "Layman - Expert", f"R@{k} delta", "overall test")
+        assert expert_cell.value == pytest.approx(100 * hits["Expert"][at].mean())
+        assert layman_cell.value == pytest.approx(100 * hits["Layman"][at].mean())
+        assert delta.value == pytest.approx((layman_cell.value or 0) - (expert_cell.value or 0))
+        assert delta.value < 0 and delta.unit == "percentage points" and delta.n == delta.denominator == SIZE
+        difference = hits["Layman"][at] - hits["Expert"][at]
+        for count in (400, 200):
+            p = cell(results, "Table A3", f"bootstrap n={count}, two-sided", f"R@{k} p-value", "overall test")
+            assert p.value == bootstrap_means(difference, resamples=count, seed=0).p_values()[0] and p.unit == "p"
+        mcnemar = cell(results, "Table A3", "exact McNemar", f"R@{k} p-value", "overall test")
+        better, worse = (difference > 0).sum(), (difference < 0).sum()
+        assert mcnemar.note.endswith(f"better {better}, worse {worse}") and mcnemar.value is not None
+        assert (mcnemar.value < 0.05) == (abs(int(better) - int(worse)) > 2 * np.sqrt(better + worse))
+    assert {result.run_id for result in results} == {RECORD.run_id}
+
+
+def test_parity_p_is_not_given_twice() -> None:
+    results = run(pools=("global",), resamples=200, parity_resamples=200)
+    assert len({result.key for result in results}) == len(results)
+
+
+def test_same_seed_same_results_and_another_seed_other_intervals() -> None:
+    assert run(seed=1) == run(seed=1)
+    one, other = run(seed=1), run(seed=2)
+    assert [r.value for r in one if r.unit != "p"] == [r.value for r in other if r.unit != "p"]
+    assert [r.ci95 for r in one] != [r.ci95 for r in other]
+
+
+def test_equal_registers_have_no_delta() -> None:
+    images, expert, _ = embeddings()
+    same = rows(layman_caption=rows().expert_caption)
+    for result in run(images, expert, expert, rows=same):
+        if "delta" in result.column:
+            assert result.value == 0 and result.ci95 == (0, 0)
+        if result.unit == "p":
+            assert result.value == 1
+
+
+def test_constant_embeddings_score_k_over_the_pool() -> None:
+    results = run(*(np.ones((SIZE, 4), np.float32) for _ in range(3)))
+    value = cell(results, "Table 3", "Expert", "I2T Recall@5", "test; CT pool").value
+    assert value == pytest.approx(100 * 5 / 60)
+    assert cell(results, "Table A4", "Expert", "Average R@1 (I2T and T2I)", "test").value == pytest.approx(100 / SIZE)
+
+
+def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
+    # Ten figures an article, and their captions are near copies: hits come in clumps.
+    generator = np.random.default_rng(3)
+    sources = generator.standard_normal((16, 12))[np.arange(SIZE) // 10]
+    images = sources + generator.standard_normal((SIZE, 12)) * 0.3
+    good = generator.random(16)[np.arange(SIZE) // 10] < 0.5
+    expert = np.where(good[:, None], images, generator.standard_normal((SIZE, 12)))
+    layman = expert + generator.standard_normal((SIZE, 12)) * 0.2
+    articles = [f"PMC{row // 10}" for row in range(SIZE)]
+    plain = run(images, expert, layman)
+    clustered = run(images, expert, layman, rows=rows(article_id=articles))
+    one, other = (
+        cell(results, "Table A4", "Expert", "Average R@1 (I2T and T2I)", "test") for results in (plain, clustered)
+    )
+    assert one.value == other.value and one.ci95 is not None and other.ci95 is not None
+    assert other.ci95[1] - other.ci95[0] > 1.5 * (one.ci95[1] - one.ci95[0])
+    parity = [
+        cell(results, "Table A3", "bootstrap n=200, two-sided", "R@1 p-value", "overall test").value
+        for results in (plain, clustered)
+    ]
+    assert parity[0] == parity[1]
+    noted = cell(clustered, "Table A3", "bootstrap n=400, two-sided", "R@1 p-value", "overall test")
+    assert noted.note == "articles resampled"
+    unknown = run(images, expert, layman, rows=rows(article_id=[None] * SIZE))
+    assert unknown == plain
+
+
+def test_a_row_without_article_among_others_raises() -> None:
+    with pytest.raises(InputError, match="row 3: no id"):
+        run(rows=rows(article_id=["a"] * 3 + [None] + ["b"] * (SIZE - 4)))
+
+
+def test_captions_that_repeat() -> None:
+    images, expert, layman = embeddings()
+    captions = [f"expert {row % 40 if row < 80 else row}" for row in range(SIZE)]  # 40 captions twice each
+    distinct, index = unique_captions(captions)
+    assert len(distinct) == SIZE - 40 and [distinct[at] for at in index] == captions
+    short = expert[[captions.index(caption) for caption in distinct]]
+    by_caption = run(images, short, layman, rows=rows(expert_caption=captions))
+    # One embedding a row, as a batch on another device might have it: rows of a caption share the first.
+    noisy = expert[[captions.index(caption) for caption in captions]]
+    noisy[40:80] += np.float32(1e-7)
+    assert run(images, noisy, layman, rows=rows(expert_caption=captions)) == by_caption
+    where = "test; one pool"
+    ceiling = cell(by_caption, "Table 3", "Expert", "Recall@1 ceiling", where)
+    assert ceiling.value == pytest.approx(100 * (80 * 0.5 + 80) / SIZE)
+    assert cell(by_caption, "Table 3", "Expert", "Recall@5 ceiling", where).value == 100
+    assert cell(by_caption, "Table 3", "Layman", "Recall@1 ceiling", where).value == 100
+    for direction in ("I2T", "T2I"):
+        instance = cell(by_caption, "Table 3", "Expert", f"{direction} Recall@1", where).value
+        group = cell(by_caption, "Table 3", "Expert", f"{direction} Recall@1, same caption counts", where).value
+        assert instance is not None and group is not None and group > instance
+        layman_cells = [
+            cell(by_caption, "Table 3", "Layman", f"{direction} Recall@1{more}", where).value
+            for more in ("", ", same caption counts")
+        ]
+        assert layman_cells[0] == layman_cells[1]
+
+
+def test_a_small_modality_is_not_computed_and_says_why() -> None:
+    codes = ["DRCT"] * (SIZE - 43) + ["DRXR"] * 20 + ["DRMR"] * 20 + ["DRUS"] * 3
+    results = run(rows=rows(modality=codes))
+    four = [result for result in results if result.split_or_group == FOUR]
+    assert len(four) == 12 and all(result.value is None for result in four)
+    assert four[0].note == "not computed: Ultrasound has 3 rows, and the largest k is 10"
+    assert cell(results, "Table A4", "Expert", "Average R@1 (I2T and T2I)", "test").value is not None
+    assert all(result.value is not None for result in run(rows=rows(modality=codes), ks=(1, 3)))
+    nothing = run(rows=rows(modality=["DRCO"] * SIZE), pools=("per_modality",))
+    assert {result.value for result in nothing} == {None}
+
+
+def test_benjamini_hochberg_over_the_table() -> None:
+    results = [result for at, model in enumerate(MODELS[:3]) for result in run(*embeddings(at), model=model)]
+    found = adjusted(results, record=RECORD)
+    assert len(found) == 27 and len({result.key for result in [*results, *found]}) == len(results) + 27
+    for setting in ("bootstrap n=400, two-sided", "bootstrap n=200, two-sided", "exact McNemar"):
+        raw = [r.value for r in results if (r.table, r.setting, r.unit) == ("Table A3", setting, "p")]
+        mine = [r.value for r in found if r.setting == f"{setting}, Benjamini-Hochberg over 9"]
+        assert mine == benjamini_hochberg(np.array(raw, dtype=float)).tolist()
+    assert adjusted(found, record=RECORD) == []
+
+
+def test_model_means_need_all_eight() -> None:
+    results = [
+        result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model, pools=["global"])
+    ]
+    found = model_means(results, record=RECORD)
+    mean = cell(found, "Table 5", "Expert", "Average R@1 (I2T and T2I)", "test")
+    own = [r.value or 0 for r in results if (r.table, r.setting, r.column) == ("Table A4", "Expert", mean.column)]
+    assert mean.value == pytest.approx(np.mean(own)) and mean.n == 8 and mean.row == "Mean of the 8 models"
+    some = model_means([result for result in results if result.row != "PMC-CLIP"], record=RECORD)
+    assert {result.value for result in some} == {None}
+    assert {result.note for result in some} == {"not computed: no result of PMC-CLIP"}
+    other = model_means([replace(result, row="my-clip") for result in results], record=RECORD)
+    assert other == []
+
+
+def test_stand_ins_stay_stand_ins() -> None:
+    stand_in = replace(RECORD, stand_in="random weights")
+    results = run(record=stand_in)
+    assert {result.provenance for result in results} == {"stand-in"}
+    for function in (adjusted, model_means):
+        assert {result.provenance for result in function(results, record=stand_in)} == {"stand-in"}
+        with pytest.raises(InputError, match="a stand-in among reproduced results"):
+            function(results, record=RECORD)
+
+
+def test_bad_inputs_are_one_clear_error() -> None:
+    images, expert, layman = embeddings()
+    with pytest.raises(InputError, match="images: 159 rows"):
+        run(images[:-1], expert, layman)
+    with pytest.raises(InputError, match="layman captions: 159 embeddings .*160, one a row, or 160"):
+        run(images, expert, layman[:-1])
+    with pytest.raises(InputError, match="expert captions: vectors of length 11"):
+        run(images, expert[:, 1:], layman)
+    for at, name in enumerate(("images", "expert captions", "layman captions")):
+        broken = [images.copy(), expert.copy(), layman.copy()]
+        broken[at][159, 2] = np.nan  # in no modality's pool
+        with pytest.raises(InputError, match=f"{name}, row 159"):
+            run(*broken, pools=("per_modality",))
+    with pytest.raises(InputError, match="ks: .*the pool's 160 rows"):
+        run(ks=(1, 161))
+    with pytest.raises(InputError, match="pools"):
+        run(pools=("local",))
+    with pytest.raises(InputError, match="pools"):
+        run(pools=())
+
+
+def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
+    with pytest.raises(InputError, match="1 rows .*ranks nothing"):
+        CaptionRows(["DRCT"], ["a"], ["b"])
+    with pytest.raises(InputError, match="layman_caption: 1 entries"):
+        CaptionRows(["DRCT", "DRCT"], ["a", "b"], ["c"])
+    with pytest.raises(InputError, match="expert_caption, row 1: ' '"):
+        CaptionRows(["DRCT", "DRCT"], ["a", " "], ["c", "d"])
+    with pytest.raises(InputError, match="layman_caption, row 0: None"):
+        CaptionRows(["DRCT", "DRCT"], ["a", "b"], [None, "d"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="modality, row 1: 'CT'"):
+        CaptionRows(["DRCT", "CT"], ["a", "b"], ["c", "d"])

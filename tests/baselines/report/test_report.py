@@ -1,0 +1,351 @@
+"""The page of results: complete, self-contained, readable without eyes or mouse, and honest about stand-ins."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from baselines.report.examples import examples
+from baselines.report.figures import PROJECTIONS, figures
+from baselines.report.page import write_report
+from baselines.report.tables import TableView, tables
+from baselines.results.comparison import read_runs
+from baselines.results.run import DataUsed, write_run
+from loaders.errors import InputError, MissingExtra, ReleaseError
+from scripts.cli import execute
+from tests.runs_in_tests import everything, record, release, results, write
+
+Capture = pytest.CaptureFixture[str]
+VOID = {"meta", "link", "img", "br", "hr", "input", "path", "use"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, with the text inside each table cell."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.cells: list[str] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        assert not self._open, f"left open: {self._open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open and self._open.pop() == tag, f"</{tag}> out of place"
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.text += data
+            if "td" in self._open:
+                self.cells[-1] += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("report")
+    runs = read_runs(everything(folder))
+    return write_report(runs, folder / "out" / "report.html", release=release(folder / "release")).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def _views(*folders: Path) -> dict[str, TableView]:
+    return {view.table: view for view in tables(read_runs(folders))}
+
+
+# --- The page as a whole ----------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_fetched_and_nothing_runs(html: str, page: Page) -> None:
+    assert not page.all("script") and not page.all("link") and not page.all("iframe")
+    assert all((image["src"] or "").startswith("data:image/jpeg;base64,") for image in page.all("img"))
+    assert not re.search(r"url\((?!#)|@import", html)
+    targets = [attributes["href"] or "" for tag, attributes in page.elements if "href" in attributes]
+    assert targets and all(target.startswith("#") for target in targets)
+
+
+def test_every_link_leads_somewhere_and_no_id_is_used_twice(page: Page) -> None:
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert all((link["href"] or "")[1:] in ids for link in page.all("a"))
+
+
+def test_every_table_of_the_paper_is_there_with_its_own_numbers(page: Page) -> None:
+    headings = [name for name in page.text.split("\n") if name.startswith("Table ")]
+    for table in ("1", "2", "3", "4", "5", "A1", "A2", "A3", "A4", "A5"):
+        assert any(f"Table {table} " in line or line == f"Table {table}" for line in headings), table
+    assert len(page.all("table")) >= 10
+
+
+def test_every_number_in_a_table_says_where_it_comes_from(page: Page) -> None:
+    numbers = [cell for cell in page.cells if re.search(r"\d\.\d\d", cell) and " to " in cell]
+    assert len(numbers) > 150
+    for cell in numbers:
+        assert "stand-in" in cell or re.fullmatch(r"\s*−?[\d.,]+ to −?[\d.,]+\s*", cell), cell
+    assert sum("published" in cell for cell in page.cells) > 200
+
+
+def test_tables_scroll_by_keyboard_and_name_their_rows_and_columns(page: Page) -> None:
+    regions = [box for box in page.all("div") if box.get("role") == "region"]
+    assert len(regions) == len(page.all("table")) == len(page.all("caption"))
+    assert all(box["tabindex"] == "0" and box["aria-label"] for box in regions)
+    assert all(head.get("scope") in ("row", "col", "colgroup") for head in page.all("th"))
+
+
+def test_figures_say_in_words_what_they_show(page: Page) -> None:
+    drawings = [box for box in page.all("div") if box.get("role") == "img"]
+    assert len(drawings) == len(page.all("figure")) == len(page.all("svg")) == 9
+    assert all(re.search(r"\d", box["aria-label"] or "") for box in drawings)
+    assert all(picture.get("aria-hidden") == "true" for picture in page.all("svg"))
+    assert all(picture["alt"] for picture in page.all("img"))
+
+
+def test_drawings_take_the_colours_of_the_page(html: str) -> None:
+    drawn = "".join(re.findall(r"<svg.*?</svg>", html, re.DOTALL))
+    assert "var(--expert)" in drawn and "var(--ink)" in drawn and "var(--sans)" in drawn
+    assert not re.search(r"#0[1-6]0[2-7]0[3-8]|DejaVu|<metadata", drawn)
+    assert "prefers-color-scheme: dark" in html and "@media print" in html
+
+
+def test_text_has_the_contrast_of_level_aa_in_light_and_dark(html: str) -> None:
+    light, dark = re.findall(r":root \{([^}]*--paper[^}]*)\}", html)[:2]
+    for block in (light, dark):
+        colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block))
+        for text in ("ink", "soft", "link", "warn", "good"):
+            assert _contrast(colours[text], colours["paper"]) >= 4.5, text
+        assert _contrast(colours["warn"], colours["card"]) >= 4.5
+        assert _contrast(colours["ink"], colours["card"]) >= 4.5
+        assert _contrast(colours["ink"], colours["mark"]) >= 4.5
+        for mark in ("expert", "lay", "third"):
+            assert _contrast(colours[mark], colours["paper"]) >= 3
+
+
+def _contrast(one: str, other: str) -> float:
+    """The contrast ratio of WCAG 2.2."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_stand_ins_are_announced(page: Page) -> None:
+    assert "All of them are stand-ins." in page.text
+    assert "Stand-ins reproduce nothing." in page.text and "numbers made up for a test" in page.text
+    assert "outside ci95" not in page.text
+
+
+def test_known_wrong_numbers_carry_a_note(page: Page) -> None:
+    marks = [link for link in page.all("a") if (link.get("aria-label") or "").startswith("in doubt")]
+    assert len(marks) == 8 + 2 + 1 + 1 + 2  # Tables 1, 4, A1, A2, A3
+    assert "100 integer ratings with mean 4.95 cannot have a standard deviation of 0.17" in page.text
+
+
+def test_what_was_not_computed_says_why(page: Page) -> None:
+    assert sum("not computed" in cell for cell in page.cells) == 4
+    assert "not computed: lens: is not installed" in page.text
+
+
+def test_run_records_are_complete(page: Page) -> None:
+    for text in ("v1.0.0", "ab" * 32, "random:tiny", "0123abcd", "cd" * 32, "bootstrap 0", "torch 2.6.0", "12.5 s"):
+        assert text in page.text
+    assert "1,200 in, 340 out" in page.text and "0.25 USD" in page.text and record().run_id in page.text
+    assert "bedside run retrieval medlaybench-v@v1.0.0 --model random:tiny" in page.text
+
+
+def test_how_to_cite(page: Page) -> None:
+    assert "Han Jang, Junhyeok Lee, Heeseong Eum, Kyu Sung Choi" in page.text
+    assert "3MDBench" not in page.text
+
+
+def test_the_same_runs_give_the_same_page(tmp_path: Path) -> None:
+    runs = read_runs([write(tmp_path / "run", ["Table 3", "Table 1"], off=0.1)])
+    one = write_report(runs, tmp_path / "a.html").read_bytes()
+    assert one == write_report(runs, tmp_path / "b.html").read_bytes()
+
+
+# --- What stands in a table -------------------------------------------------------------------------------------------
+
+
+def test_own_rows_come_first_and_the_papers_others_follow(tmp_path: Path) -> None:
+    found = record()
+    rows = {"BiomedCLIP": "mine", "PubMedCLIP": "PubMedCLIP"}
+    write_run(tmp_path, found, results(["Table 3"], found, rows=rows))
+    view = _views(tmp_path)["Table 3"]
+    assert [row.labels for row in view.rows[:4]] == [
+        ("mine", "Expert"),
+        ("mine", "Layman"),
+        ("PubMedCLIP", "Expert"),
+        ("PubMedCLIP", "Layman"),
+    ]
+    assert [row.own for row in view.rows] == [True] * 4 + [False] * 14
+    assert view.heads[0] == ("I2T Recall@1",) and len(view.heads) == 6
+    assert view.rows[0].cells[0].paper is None
+    shared = view.rows[2].cells[0]
+    assert shared.paper is not None and shared.paper.value == 4.61 and shared.own[0][1].difference == 0
+
+
+def test_numbers_without_a_place_are_listed_by_group(tmp_path: Path) -> None:
+    found = record()
+    cells = results(["Table 3"], found)
+    extra = [replace(cells[0], split_or_group="test; one pool"), replace(cells[0], setting="Layman - Expert")]
+    write_run(tmp_path, found, [*cells, *extra])
+    view = _views(tmp_path)["Table 3"]
+    assert {group: len(pairs) for group, pairs in view.others.items()} == {
+        "test; one pool": 1,
+        "test; four modality pools": 1,
+    }
+
+
+def test_a_run_over_another_split_stands_alone(tmp_path: Path) -> None:
+    found = record(data=DataUsed("medlaybench-v", "validation", None, "ab" * 32))
+    write_run(tmp_path, found, [replace(cell, split_or_group="validation") for cell in results(["Table 5"], found)])
+    view = _views(tmp_path)["Table 5"]
+    assert [len(row.cells) for row in view.rows] == [4]
+    assert all(cell.own and cell.paper is None for cell in view.rows[0].cells)
+
+
+def test_means_and_deviations_share_a_head(tmp_path: Path) -> None:
+    view = _views(write(tmp_path, ["Table 4"]))["Table 4"]
+    assert view.groups == [("Factual Correctness", 2), ("Completeness", 2), ("Simplicity", 2), ("Fluency", 2)]
+    assert [head[1] for head in view.heads[:2]] == ["mean", "SD"]
+
+
+def test_two_runs_of_one_cell_stand_in_it_together(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "1", ["Table 5"]), write(tmp_path / "2", ["Table 5"], off=0.1, seeds={"bootstrap": 1})
+    view = _views(one, two)["Table 5"]
+    assert [[number for number, _ in cell.own] for cell in view.rows[0].cells] == [[1, 2]] * 4
+    html = write_report(read_runs([one, two]), tmp_path / "r.html", drawn=False).read_text("utf-8")
+    assert html.count('href="#run-2">run 2</a>') == 5  # four cells and the line above
+
+
+def test_a_table_of_no_paper_is_shown_too(tmp_path: Path) -> None:
+    found = record(baseline="own")
+    cells = [replace(cell, paper="Mine", table="Table X") for cell in results(["Table 5"], found)]
+    write_run(tmp_path / "run", found, cells)
+    page = Page(write_report(read_runs([tmp_path / "run"]), tmp_path / "r.html").read_text("utf-8"))
+    assert "Mine: own results beside the paper" in page.text and not page.all("figure")
+
+
+def test_reproductions_outside_their_interval_are_marked(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", ["Table 3"], stand_in=None, off=0.3)
+    text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
+    assert "published number outside ci95" in text and "reproduced" in text and "Stand-ins reproduce" not in text
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    found = record(stand_in="<script>alert(1)</script>", command="bedside <img src=x>")
+    rows = {"BiomedCLIP": "a<b> $x$ & \"q\" 'z' </svg>"}
+    write_run(tmp_path / "run", found, results(["Table 3", "Table A3"], found, rows=rows))
+    html = write_report(read_runs([tmp_path / "run"]), tmp_path / "r.html").read_text("utf-8")
+    page = Page(html)
+    assert not page.all("script") and not page.all("img")
+    assert "<script>alert(1)</script>" in page.text and "a<b> $x$" in page.text
+
+
+# --- Figures ----------------------------------------------------------------------------------------------------------
+
+
+def test_projections_of_a_run_are_drawn(tmp_path: Path) -> None:
+    found = record("embedding-space")
+    cell = replace(results(["Figure A3 (caption)"], found)[0], row="tiny", setting="CT")
+    names = [f"{cell.column}, {quantile} quantile" for quantile in ("5%", "50%", "95%")]
+    cells = [replace(cell, column=name, value=at / 10, ci95=None) for at, name in enumerate(names)]
+    write_run(tmp_path, found, [cell, *cells])
+    plane = [[float(x), 1.0] for x in range(1400)]
+    facts = {"tiny": {"projection": {"modality": ["CT", "MRI"] * 700, "expert": plane, "layman": plane}}}
+    (tmp_path / PROJECTIONS).write_text(json.dumps(facts))
+    runs = read_runs([tmp_path])
+    drawn = figures(_views(tmp_path)["Figure A3 (caption)"], runs)
+    assert "CT 0.1" in drawn[0].alt
+    assert drawn[1].caption.startswith("t-SNE of expert and lay captions, tiny, 467 of 1,400 pairs")
+    (tmp_path / PROJECTIONS).write_text('{"tiny": {"projection": {"modality": ["CT"]}}}')
+    with pytest.raises(InputError, match="no projections"):
+        figures(_views(tmp_path)["Figure A3 (caption)"], runs)
+
+
+def test_without_matplotlib_the_page_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = read_runs([write(tmp_path / "run", ["Table 3"])])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'bedside\[study\]'"):
+        write_report(runs, tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+    assert not Page(write_report(runs, tmp_path / "r.html", drawn=False).read_text("utf-8")).all("svg")
+
+
+# --- Examples ---------------------------------------------------------------------------------------------------------
+
+
+def test_examples_show_concepts_failed_gates_and_pictures(page: Page, html: str) -> None:
+    assert len(page.all("article")) == 3 and len(page.all("img")) == 1
+    assert "<mark>pneumothorax<sup>1</sup></mark>" in html and "1 pneumothorax → collapsed lung" in page.text
+    assert "side: 'left' is <gone>" in page.text and "Left <b>x</b> & y" in page.text
+    assert page.all("img")[0]["alt"] == "Left collapsed lung."
+
+
+def test_failed_gates_come_first_and_fill_half_at_most(tmp_path: Path) -> None:
+    folder = release(tmp_path / "release")
+    assert examples(folder, count=2)[0].row["image_id"] == "p1"
+    assert [example.failed for example in examples(folder, count=1)] == [[]]
+    assert examples(folder, count=2, seed=3) == examples(folder, count=2, seed=3)
+
+
+def test_a_release_that_cannot_be_shown(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match="no such folder"):
+        examples(tmp_path / "absent")
+    folder = release(tmp_path / "release")
+    shard = next((folder / "data").iterdir())
+    shard.write_bytes(shard.read_bytes()[:50])
+    with pytest.raises(ReleaseError, match="cannot be read"):
+        examples(folder)
+
+
+# --- The command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_the_page(tmp_path: Path, capsys: Capture) -> None:
+    run, shown = write(tmp_path / "run", ["Table 5"]), release(tmp_path / "release")
+    out = tmp_path / "deep" / "r.html"
+    assert execute(["report", str(run), "--release", str(shown), "--pairs", "1", "-o", str(out)]) == 0
+    assert str(out) in capsys.readouterr().out.replace("\n", "")
+    assert len(Page(out.read_text("utf-8")).all("article")) == 1
+
+
+@pytest.mark.parametrize("missing", ["run", "release"])
+def test_the_command_names_what_is_missing(missing: str, tmp_path: Path, capsys: Capture) -> None:
+    run = write(tmp_path / "run", ["Table 5"])
+    arguments = [str(tmp_path / "none")] if missing == "run" else [str(run), "--release", str(tmp_path / "none")]
+    assert execute(["report", *arguments, "-o", str(tmp_path / "r.html")]) == 2
+    shown = capsys.readouterr().err
+    assert "none" in shown and "Traceback" not in shown and not (tmp_path / "r.html").exists()
+
+
+def test_no_run_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run"):
+        write_report([], tmp_path / "r.html")

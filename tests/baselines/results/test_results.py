@@ -1,0 +1,267 @@
+"""Results: what they refuse, that provenance follows from the record, and that a run's files come back as they were."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, read_run, write_run
+from loaders.errors import InputError
+
+LEDGER = ["paper", "table", "row", "setting", "column", "split_or_group", "value", "unit", "direction", "note"]
+
+
+def record(**changes: Any) -> RunRecord:
+    content: dict[str, Any] = {
+        "baseline": "retrieval",
+        "data": DataUsed("medlaybench-v", "test", "v1.0.0", "ab" * 32),
+        "models": (ModelUsed("encoder", "BiomedCLIP", "9f341de"),),
+        "options": {"ks": [1, 5, 10]},
+        "prompts": {"lay": "cd" * 32},
+        "seeds": {"bootstrap": 0},
+        "versions": {"numpy": "2.0"},
+    }
+    return RunRecord(**(content | changes))
+
+
+def result(**changes: Any) -> Result:
+    content: dict[str, Any] = {
+        "paper": "MedLayBench-V",
+        "table": "Table 3",
+        "row": "BiomedCLIP",
+        "setting": "Expert",
+        "column": "I2T Recall@1",
+        "split_or_group": "test",
+        "value": 31.25,
+        "unit": "percent",
+        "direction": "up",
+        "n": 32,
+        "numerator": 10.0,
+        "denominator": 32.0,
+        "ci95": (20.0, 42.5),
+        "record": record(),
+    }
+    return Result(**(content | changes))
+
+
+def test_provenance_follows_from_the_record_and_from_nothing_else() -> None:
+    assert result().provenance == "reproduced"
+    assert result(record=None).provenance == "published" and result(record=None).run_id is None
+    stand_in = result(record=record(stand_in="random weights"))
+    assert stand_in.provenance == "stand-in" and stand_in.run_id != result().run_id
+    with pytest.raises(TypeError):
+        Result(**{**dataclasses.asdict(result(record=None)), "provenance": "reproduced"})
+    with pytest.raises((AttributeError, TypeError)):  # TypeError: slots of Python 3.11
+        stand_in.provenance = "reproduced"  # type: ignore[misc]
+    with pytest.raises((TypeError, ValueError)):
+        dataclasses.replace(stand_in, provenance="reproduced")  # type: ignore[call-arg]
+
+
+def test_a_stand_in_cannot_be_written_into_a_reproduction(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"Table 3 .*run"):
+        write_run(tmp_path / "run", record(), [result(), result(row="x", record=record(stand_in="random weights"))])
+    with pytest.raises(InputError, match="run None"):
+        write_run(tmp_path / "run", record(), [result(record=None)])
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["stand_in", "provenance", "run_id"])
+def test_a_stand_in_edited_into_a_reproduction_is_found_out(tmp_path: Path, name: str) -> None:
+    mine = record(stand_in="random weights")
+    write_run(tmp_path, mine, [result(record=mine)])
+    run = json.loads((tmp_path / "run.json").read_text())
+    if name == "stand_in":
+        run["stand_in"] = None
+    elif name == "provenance":
+        lines = (tmp_path / "results.jsonl").read_text().replace('"stand-in"', '"reproduced"')
+        (tmp_path / "results.jsonl").write_text(lines)
+        run["files"]["results.jsonl"] = hashlib.sha256(lines.encode()).hexdigest()
+    else:
+        run["run_id"] = "0" * 16
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    with pytest.raises(InputError, match="run"):
+        read_run(tmp_path)
+
+
+def test_run_id_follows_what_determines_the_numbers() -> None:
+    same = [
+        record(),
+        record(command="bedside run"),
+        record(wall_seconds=3.0, input_tokens=5, output_tokens=1, cost_usd=2),
+    ]
+    assert len({one.run_id for one in same}) == 1
+    others = [
+        record(baseline="captioning"),
+        record(data=DataUsed("medlaybench-v", "test", "v1.0.0", "ac" * 32)),
+        record(models=(ModelUsed("encoder", "BiomedCLIP", "0000000"),)),
+        record(options={"ks": [1]}),
+        record(prompts={"lay": "ce" * 32}),
+        record(seeds={"bootstrap": 1}),
+        record(versions={"numpy": "2.1"}),
+        record(stand_in="sample data"),
+    ]
+    assert len({one.run_id for one in [record(), *others]}) == 9
+    assert record(options={"a": 1, "b": 2}).run_id == record(options={"b": 2, "a": 1}).run_id
+
+
+def test_run_id_is_the_same_in_every_process() -> None:
+    root = Path(__file__).resolve().parents[3]
+    program = (
+        "from baselines.results.run import *\n"
+        "print(RunRecord(baseline='b', data=DataUsed('c', 's', None, 'd'), options={'x': 1.5, 'y': 'é'}).run_id)"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=root,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1 and len(found.pop().strip()) == 16
+
+
+def test_files_come_back_as_they_were(tmp_path: Path) -> None:
+    mine = record(command="bedside run retrieval", wall_seconds=1.5, cost_usd=0.25)
+    results = [
+        result(record=mine),
+        result(
+            record=mine,
+            column="I2T Recall@5",
+            value=None,
+            ci95=None,
+            numerator=None,
+            denominator=None,
+            note='not computed: "weights" are missing,\u2028see é',
+        ),
+        result(
+            record=mine,
+            column="delta",
+            value=1 / 3,
+            unit="percentage points",
+            direction="none",
+            numerator=None,
+            denominator=None,
+            ci95=None,
+            n=None,
+        ),
+    ]
+    write_run(tmp_path / "run", mine, results)
+    found_record, found = read_run(tmp_path / "run")
+    assert found == results and found_record == mine
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["results.csv", "results.jsonl", "run.json"]
+    with (tmp_path / "run" / "results.csv").open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert list(rows[0])[:10] == LEDGER
+    assert float(rows[2]["value"]) == 1 / 3 and rows[1]["value"] == "" and rows[0]["provenance"] == "reproduced"
+    first = json.loads((tmp_path / "run" / "results.jsonl").read_text(encoding="utf-8").split("\n")[0])
+    assert list(first)[:10] == LEDGER and (first["ci95_low"], first["ci95_high"]) == (20.0, 42.5)
+    assert first["run_id"] == mine.run_id and first["numerator"] == 10.0
+
+
+def test_results_do_not_depend_on_when_they_were_made(tmp_path: Path) -> None:
+    for name, wall in (("a", 1.0), ("b", 2.0)):
+        mine = record(wall_seconds=wall, command=name)
+        write_run(tmp_path / name, mine, [result(record=mine)])
+    for file in ("results.jsonl", "results.csv"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_a_second_run_replaces_the_first_and_leaves_other_files(tmp_path: Path) -> None:
+    (tmp_path / "trace.txt").write_text("mine")
+    write_run(tmp_path, record(), [result()])
+    mine = record(seeds={"bootstrap": 1})
+    write_run(tmp_path, mine, [result(record=mine, value=50.0, numerator=16.0)])
+    assert read_run(tmp_path)[1][0].value == 50.0
+    assert (tmp_path / "trace.txt").read_text() == "mine"
+
+
+def test_a_run_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path, record(), [result()])
+    other = tmp_path / "other"
+    mine = record(seeds={"bootstrap": 1})
+    write_run(other, mine, [result(record=mine, value=50.0, numerator=16.0)])
+    # As after a kill between the files: new results, old run.json.
+    (other / "results.jsonl").replace(tmp_path / "results.jsonl")
+    with pytest.raises(InputError, match=r"results.jsonl: content that differs"):
+        read_run(tmp_path)
+    (tmp_path / "results.jsonl").unlink()
+    with pytest.raises(InputError, match=r"results.jsonl: content that differs"):
+        read_run(tmp_path)
+    (tmp_path / "run.json").unlink()
+    with pytest.raises(InputError, match=r"no run.json .*finished run"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"format": 2}', '{"format": 1}', '{"format": 1, "data": 3, "models": []}']
+)
+def test_a_record_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(InputError, match=r"run\.json"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"table": ""}, "an empty table"),
+        ({"unit": ""}, "an empty unit"),
+        ({"direction": "sideways"}, "direction 'sideways'"),
+        ({"value": float("nan"), "numerator": None}, "not finite"),
+        ({"ci95": (0.0, float("inf"))}, "not finite"),
+        ({"ci95": (2.0, 1.0)}, "lower bound first"),
+        ({"value": None, "ci95": None}, "neither a value nor a note"),
+        ({"value": None, "note": "weights are missing"}, "an interval without a value"),
+        ({"n": -1}, "n = -1"),
+        ({"denominator": 0.0}, "denominator 0.0"),
+        ({"value": 31.0}, "31.25, as its numerator and denominator say"),
+        ({"unit": "proportion"}, "0.3125, as its numerator"),
+    ],
+)
+def test_a_result_that_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        result(**changes)
+    assert "MedLayBench-V" in str(caught.value)
+
+
+def test_counts_are_free_in_other_units() -> None:
+    assert result(unit="score", value=3.0).value == 3.0
+    assert result(unit="proportion", value=0.3125, ci95=None).value == 0.3125
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"baseline": ""},
+        {"data": DataUsed("medlaybench-v", "test", None, "")},
+        {"stand_in": " "},
+        {"wall_seconds": -1.0},
+        {"cost_usd": float("nan")},
+        {"options": {"x": float("nan")}},
+        {"options": {"x": object()}},
+    ],
+)
+def test_a_record_that_says_nothing_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="RunRecord"):
+        record(**changes)
+
+
+def test_a_run_without_results_or_with_a_cell_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no result"):
+        write_run(tmp_path / "run", record(), [])
+    with pytest.raises(InputError, match="the same cell twice"):
+        write_run(tmp_path / "run", record(), [result(), result(value=50.0, numerator=16.0)])
+    assert not (tmp_path / "run").exists()

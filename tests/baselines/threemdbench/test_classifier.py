@@ -1,0 +1,412 @@
+"""The classifier from door to folder: trained, killed, resumed, scored, shown; and what it refuses."""
+
+# ruff: noqa: E402 - what needs torch is imported after the check for it
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+for package in ("torch", "torchvision", "timm", "accelerate", "sklearn"):
+    pytest.importorskip(package)
+
+import torch
+from accelerate import Accelerator
+
+from baselines.report.page import write_report
+from baselines.results.comparison import read_runs
+from baselines.results.published import counterpart
+from baselines.results.run import DataUsed, Result, RunRecord, read_run
+from baselines.threemdbench.classifier import probe as probing
+from baselines.threemdbench.classifier.answers import answer
+from baselines.threemdbench.classifier.checkpoint import read_tensors
+from baselines.threemdbench.classifier.cues import read_cues
+from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
+from baselines.threemdbench.classifier.network import open_network
+from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, score
+from loaders.opened import open_data
+from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
+from scripts.cli import execute
+from tests.release_in_tests import write_small
+from tests.shared_data import ROOT
+
+SMALL = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--device", "cpu", "--resamples", "100")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)  # processes with other numbers of threads add in another order
+
+
+def jpeg(label: int, number: int) -> bytes:
+    """Noise with the colour of its class."""
+    generator = np.random.default_rng([label, number])
+    colour = np.random.default_rng(label).integers(40, 216, 3)
+    pixels = np.clip(generator.normal(colour, 25, (20, 24, 3)), 0, 255).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def row(split: str, label: int, number: int, **more: Any) -> dict[str, Any]:
+    diagnosis = DIAGNOSES[label]
+    image = {"bytes": jpeg(label, number), "path": None}
+    given = {"image": image, "image_id": f"{split}-{label:02}-{number}", "split": split, "source": "drawn"}
+    named = {"diagnosis": diagnosis.name, "domain": diagnosis.domain, "cluster_id": f"c{label}-{number}"}
+    return dict.fromkeys(FEATURES) | given | named | more
+
+
+def write_photos(folder: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    card = "---\nlicense: cc0-1.0\n---\n# Drawn\n"
+    write_small(
+        folder,
+        rows,
+        corpus="3mdbench",
+        features=FEATURES,
+        measure=lambda found: {"rows": sum(1 for _ in found)},
+        card=lambda manifest: card,
+        exclusions=[],
+        stand_in="drawn photos",
+    )
+    return folder
+
+
+def all_rows() -> list[dict[str, Any]]:
+    plan = (("train", range(2)), ("validation", range(2, 3)), ("test", range(3, 5)))
+    return [row(split, label, number) for split, numbers in plan for label in range(34) for number in numbers]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_photos(tmp_path_factory.mktemp("classifier") / "release", all_rows())
+
+
+@pytest.fixture(scope="module")
+def undisturbed(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    assert train(release, out, "--epochs", 3, "--batch-size", 16) == 0
+    return out
+
+
+def train(data: Path, out: Path, *options: object) -> int:
+    return execute(["run", "classifier", str(data), *SMALL, *map(str, options), "-o", str(out)])
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> str:
+    said = capsys.readouterr()
+    return " ".join((said.out + said.err).split())
+
+
+def by_cell(results: list[Result]) -> dict[tuple[str, str, str], Result]:
+    return {(one.table, one.row, one.column): one for one in results}
+
+
+# ------------------------------------------------------------------------------------------------- stop and go on
+
+KILLED = """
+import os, signal, sys, torch
+torch.set_num_threads(1)
+from baselines.threemdbench.classifier import training
+from scripts.cli import execute
+steps, original = [], training._Training._step
+
+def step(self, images, labels):
+    original(self, images, labels)
+    steps.append(1)
+    if len(steps) == {steps}:
+        os.kill(os.getpid(), signal.{sign})
+
+training._Training._step = step
+sys.exit(execute(sys.argv[1:]))
+"""
+
+
+def killed(data: Path, out: Path, sign: str, steps: int, *options: str) -> subprocess.CompletedProcess[str]:
+    command = ["run", "classifier", str(data), *SMALL, *options, "-o", str(out)]
+    code = KILLED.format(sign=sign, steps=steps)
+    return subprocess.run(
+        [sys.executable, "-c", code, *command], cwd=ROOT, capture_output=True, text=True, env=os.environ | {"TZ": "UTC"}
+    )
+
+
+def test_a_training_killed_in_an_epoch_ends_with_the_same_bits(
+    release: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--epochs", "3", "--batch-size", "16", "--checkpoint-seconds", "0")
+    # 68 photos make 4 steps an epoch: dead in the third of the second one, after the weights had changed.
+    dead = killed(release, tmp_path, "SIGKILL", 7, *options)
+    assert dead.returncode == -signal.SIGKILL, dead.stderr
+    _, facts = read_tensors(tmp_path / "training" / "checkpoint.safetensors", do="")
+    assert (facts["position"]["epoch"], facts["position"]["step"]) == (1, 2)
+    assert not (tmp_path / "model.safetensors").exists()
+    assert train(release, tmp_path, *options) == 0
+    assert "goes on from epoch 2, step 3" in told(capsys)
+    for name in ("model.safetensors", "training/checkpoint.safetensors", "training/best.safetensors", "cues.parquet"):
+        assert (tmp_path / name).read_bytes() == (undisturbed / name).read_bytes(), name
+    assert read_run(tmp_path)[0].run_id == read_run(undisturbed)[0].run_id
+    # Finished: the same command trains no further and says the same.
+    before = (tmp_path / "model.safetensors").read_bytes()
+    assert train(release, tmp_path, *options) == 0
+    assert "epoch 3 of 3" not in told(capsys)
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+
+
+def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(
+    release: Path,
+    undisturbed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from baselines.threemdbench.classifier import training
+
+    def interrupted(self: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("Ctrl-C was not heard")
+
+    monkeypatch.setattr(training._Training, "_validate", interrupted)
+    options = ("--epochs", 3, "--batch-size", 16, "--checkpoint-seconds", 0)
+    assert train(release, tmp_path, *options) == 130
+    assert "the same command goes on from there" in told(capsys)
+    monkeypatch.undo()
+    assert train(release, tmp_path, *options) == 0
+    assert (tmp_path / "model.safetensors").read_bytes() == (undisturbed / "model.safetensors").read_bytes()
+
+
+def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
+    release: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "training" / "checkpoint.safetensors"
+    path.parent.mkdir()
+    whole = (undisturbed / "training" / "checkpoint.safetensors").read_bytes()
+    options = ("--epochs", 3, "--batch-size", 16)
+    flipped = bytearray(whole)
+    flipped[-100] ^= 1
+    for data, message in ((whole[:-1000], "cannot be read"), (b"", "cannot be read"), (flipped, "differs from its")):
+        path.write_bytes(data)
+        assert train(release, tmp_path, *options) == 2
+        said = told(capsys)
+        assert message in said and "--restart begins anew" in said and "Traceback" not in said
+    path.write_bytes(whole)
+    assert train(release, tmp_path, "--epochs", 4, "--batch-size", 16) == 2
+    assert "a training with another recipe" in told(capsys)
+    assert train(release, tmp_path, "--epochs", 1, "--batch-size", 16, "--restart") == 0
+
+
+TWO = """
+import sys
+import timm, torch
+from accelerate import debug_launcher
+import baselines.threemdbench.classifier.training
+from scripts.cli import execute
+
+def train(arguments):
+    torch.set_num_threads(1)
+    code = execute(arguments)
+    assert code == 0, code
+
+debug_launcher(train, (sys.argv[1:],), num_processes=2)
+"""
+
+
+def test_two_processes_train_one_network(release: Path, tmp_path: Path) -> None:
+    """Through accelerate, over gloo: what several GPUs do."""
+    out = tmp_path / "run"
+    command = ["run", "classifier", str(release), *SMALL, "--epochs", "2", "--batch-size", "16", "-o", str(out)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", TWO, *command], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    record, _ = read_run(out)
+    assert record.options["processes"] == 2
+    assert (done.stdout + done.stderr).count("epoch 2 of 2") == 1  # one of them tells
+
+
+# ----------------------------------------------------------------------------------------------- what it leaves
+
+
+def test_results_equal_scikit_learn_over_all_34(undisturbed: Path, release: Path) -> None:
+    from sklearn.metrics import accuracy_score, f1_score
+
+    record, results = read_run(undisturbed)
+    assert record.baseline == "classifier" and record.data.split == "test" and record.provenance == "stand-in"
+    assert "random weights" in (record.stand_in or "") and "drawn photos" in (record.stand_in or "")
+    opened = open_data(str(release), split="test", default="3mdbench")
+    assert record.data.content_digest == opened.content_digest
+    cues = read_cues(undisturbed / "cues.parquet", opened.content_digest)
+    assert (cues.run_id, cues.model, cues.stand_in) == (record.run_id, "random:tiny", record.stand_in)
+    rows = list(opened.rows("image_id", "diagnosis"))
+    truth = [one["diagnosis"] for one in rows]
+    first = [cues.names[one["image_id"]][0] for one in rows]
+    cells = by_cell(results)
+    table = "Image classifier"
+    for column, value in (
+        ("Accuracy", accuracy_score(truth, first)),
+        ("Macro F1", f1_score(truth, first, labels=NAMES, average="macro", zero_division=0)),
+        ("Weighted F1", f1_score(truth, first, labels=NAMES, average="weighted", zero_division=0)),
+    ):
+        cell = cells[table, "random:tiny", column]
+        assert cell.value == pytest.approx(100 * value) and cell.ci95 and cell.ci95[0] <= cell.value <= cell.ci95[1]
+    in_top = np.mean([one["diagnosis"] in cues.names[one["image_id"]] for one in rows])
+    assert cells[table, "random:tiny", "Top-3"].value == pytest.approx(100 * in_top)
+    assert cells["Table 8", "random:tiny", "Macro F1"].value == cells[table, "random:tiny", "Macro F1"].value
+    majority = cells[table, "Majority class", "Macro F1"]
+    assert majority.value == pytest.approx(100 / 34 * 2 * 2 / (2 + 68))
+    by_class = [one for one in results if one.table == "Image classifier by diagnosis"]
+    assert [one.row for one in by_class] == list(NAMES)
+    assert np.mean([one.value for one in by_class if one.value is not None]) == pytest.approx(
+        cells[table, "random:tiny", "Macro F1"].value
+    )
+
+
+def test_the_model_file_holds_the_weights_that_answered(undisturbed: Path, release: Path) -> None:
+    """Opened in a fresh network it ranks as the cues say: the best epoch's weights, not the last one's."""
+    tensors, facts = read_tensors(undisturbed / "model.safetensors", do="")
+    best, _ = read_tensors(undisturbed / "training" / "best.safetensors", do="")
+    assert all(torch.equal(tensors[name], best[name]) for name in best) and facts["classes"] == list(NAMES)
+    labelled = from_release({split: open_data(str(release), split=split, default="3mdbench") for split in SPLITS})
+    photos = labelled.splits["test"]
+    cues = read_cues(undisturbed / "cues.parquet", labelled.digests["test"])
+    ranked = answered(undisturbed / "model.safetensors", photos, 34, facts)[:, :3]
+    for photo, order in zip(photos, ranked, strict=True):
+        assert cues.names[photo.key] == tuple(NAMES[at] for at in order)
+
+
+def answered(weights: Path, photos: Any, classes: int, facts: Any) -> Any:
+    network = open_network("random:tiny", classes=classes, size=16, test_size=16, weights=weights)
+    assert list(network.input.mean) == facts["input"]["mean"]
+    module = network.module.to(memory_format=torch.channels_last).eval()  # else rounding differs
+    logits = answer(module, Pictures(photos, 16), network.input, Accelerator(cpu=True))
+    return np.argsort(-logits, axis=1, kind="stable")
+
+
+def test_the_report_shows_it(undisturbed: Path, tmp_path: Path) -> None:
+    page = write_report(read_runs([undisturbed]), tmp_path / "report.html", drawn=False).read_text()
+    for text in ("Image classifiers", "Majority class", "temperature scaling", "another domain", "Stand-in"):
+        assert text in page, text
+    assert "<script" not in page
+    counts = json.loads((undisturbed / "classifier.json").read_text())["confusions"]
+    assert [one["domain"] for one in counts] == list(dict.fromkeys(one.domain for one in DIAGNOSES))
+    assert sum(sum(sum(line) for line in one["counts"]) for one in counts) == 68
+
+
+def test_the_papers_networks_stand_beside_its_numbers(release: Path) -> None:
+    splits = {split: open_data(str(release), split=split, default="3mdbench") for split in SPLITS}
+    labelled = from_release(splits)
+    truth = [photo.label for photo in labelled.splits["test"]]
+    answers = Answers(np.eye(34)[truth] * 5, np.ones(68, dtype=bool), 1.0)
+    record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
+    scored = score(labelled, truth, answers, row="EfficientNetV2-XL", setting=FINE_TUNED, record=record, resamples=10)
+    beside = {one.table: counterpart(one) for one in scored.results if one.row == "EfficientNetV2-XL"}
+    assert (found := beside["Table 8"]) is not None and found.value == 64
+    assert beside["Table 5"] is None  # 68 cases are not the paper's 2,996
+    assert all(one.value == 100 for one in scored.results if one.row == "EfficientNetV2-XL" and one.column == "F1")
+
+
+def test_the_probe_learns_colours_and_remembers_embeddings(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "STRENGTHS", (0.01, 0.1))
+    cache = ("--cache", tmp_path / "cache")
+    assert train(release, tmp_path / "one", "--probe", *cache) == 0
+    first = (tmp_path / "one" / "results.jsonl").read_bytes()
+    encoded = []
+    original = probing.embed
+    monkeypatch.setattr(
+        probing, "embed", lambda *given, **named: encoded.append(original(*given, **named)) or encoded[0]
+    )
+    assert train(release, tmp_path / "two", "--probe", *cache) == 0
+    assert encoded[0].encoded == 0
+    assert (tmp_path / "two" / "results.jsonl").read_bytes() == first
+    _, results = read_run(tmp_path / "one")
+    cells = by_cell(results)
+    lead = cells["Image classifier", "random:tiny", "Macro F1, lead over majority"]
+    assert lead.ci95 is not None and lead.ci95[0] > 0
+    assert (tmp_path / "one" / "cues.parquet").exists()
+
+
+# ------------------------------------------------------------------------------------------------------ bad input
+
+
+def test_what_cannot_be_trained_on(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = all_rows()
+    cases = {
+        "without train split": [one for one in rows if one["split"] != "train"],
+        "without a training photo: eczema": [one for one in rows if one["image_id"][:8] != "train-00"],
+        "one of the 34": [rows[0] | {"diagnosis": "measles", "image_id": "odd"}, *rows],
+    }
+    for number, (message, given) in enumerate(cases.items()):
+        data = write_photos(tmp_path / f"release-{number}", given)
+        assert train(data, tmp_path / "run") == 2
+        said = told(capsys)
+        assert message in said and "Traceback" not in said
+    assert train(tmp_path, tmp_path / "run") == 2
+    assert "no folder train" in told(capsys)
+    assert train(release, tmp_path / "run", "--model", "tf_efficientnetv2_xs") == 2
+    assert "Near to it: " in told(capsys)
+    assert train(release, tmp_path / "run", "--weights", "weights.bin") == 2
+    assert "weights without code" in told(capsys)
+    assert train(release, tmp_path / "run", "--precision", "fp8") == 2
+    assert "expected fp32 or bf16" in told(capsys)
+
+
+def test_weights_that_are_not_here_name_the_way(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    assert train(release, tmp_path / "run", "--model", "resnet10t.c3_in1k") == 2
+    said = told(capsys)
+    assert "hf download timm/resnet10t.c3_in1k" in said and "--weights FILE.safetensors" in said
+
+
+def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
+    undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = tmp_path / "photos"
+    for split, numbers in (("train", range(8)), ("val", range(8, 12)), ("test", range(12, 20))):
+        for label in range(2):
+            folder = photos / split / ("sore throat", "none")[label]
+            folder.mkdir(parents=True)
+            for number in numbers:
+                (folder / f"{number}.jpg").write_bytes(jpeg(label, number))
+    (photos / "train" / "none" / "0.jpg").write_bytes(b"")
+    (photos / "test" / "none" / "12.jpg").write_bytes(jpeg(1, 12)[:200])
+    out = tmp_path / "run"
+    given = ("--epochs", 2, "--precision", "bf16", "--weights", undisturbed / "model.safetensors")
+    assert train(photos, out, *given) == 0
+    said = told(capsys)
+    assert "train: 1 photos could not be decoded" in said and "test: 1 photos could not be decoded" in said
+    record, results = read_run(out)
+    assert record.stand_in is None and record.options["unreadable"] == {"train": 1, "validation": 0, "test": 1}
+    assert {one.paper for one in results} == {"Own photos"} and {one.n for one in results if one.row != "none"} <= {
+        16,
+        15,
+        8,
+    }
+    assert not (out / "cues.parquet").exists()
+    content = json.loads((out / "classifier.json").read_text())
+    _, facts = read_tensors(out / "model.safetensors", do="")
+    readable = [one for one in from_folder(photos).splits["test"] if one.key != "test/none/12.jpg"]
+    first = answered(out / "model.safetensors", readable, 2, facts)[:, 0]
+    right = sum(int(one.label == given) for one, given in zip(readable, first, strict=True))
+    assert right == sum(content["confusions"][0]["counts"][at][at] for at in range(2))
+    assert sum(line[-1] for line in content["confusions"][0]["counts"]) == 1  # the broken one: no answer
+    write_report(read_runs([out]), tmp_path / "report.html", drawn=False)
+    (photos / "test" / "none" / "copy.jpg").write_bytes(jpeg(1, 3))
+    assert train(photos, tmp_path / "leaking", "--epochs", 1) == 2
+    assert "the same bytes as" in told(capsys)

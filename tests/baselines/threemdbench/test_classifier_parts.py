@@ -1,0 +1,193 @@
+"""Parts of the classifier on inputs that one can check by hand: cues, sampling, schedule, views, calibration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+pytest.importorskip("timm")
+
+import torch
+from torch.utils.data import DataLoader
+
+from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
+from baselines.threemdbench.classifier.cues import read_cues, write_cues
+from baselines.threemdbench.classifier.data import Photo
+from baselines.threemdbench.classifier.network import Input, open_network
+from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
+from baselines.threemdbench.classifier.training import _groups
+from baselines.threemdbench.classifier.views import TrainViews
+from loaders.errors import InputError
+from loaders.threemdbench import NAMES
+from scripts.terminal.photos import labelled_photos
+
+
+def picture(seed: int, size: tuple[int, int] = (40, 30)) -> Image.Image:
+    pixels = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    return Image.fromarray(pixels)
+
+
+def photos(count: int) -> list[Photo]:
+    return [
+        Photo(f"p{number}", number % 2, f"g{number}", lambda number=number: picture(number)) for number in range(count)
+    ]  # type: ignore[misc]
+
+
+# ----------------------------------------------------------------------------------------------------------- cues
+
+
+def test_cues_come_back_in_order_and_are_the_same_bytes(tmp_path: Path) -> None:
+    names = {"b": NAMES[3:0:-1], "a": NAMES[:3]}
+    about = {"content_digest": "d" * 64, "model": "m", "run_id": "r", "stand_in": "drawn"}
+    write_cues(tmp_path / "one.parquet", names, **about)
+    write_cues(tmp_path / "two.parquet", dict(reversed(names.items())), **about)
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+    cues = read_cues(tmp_path / "one.parquet", "d" * 64)
+    assert cues.names == {case: tuple(given) for case, given in names.items()}
+    assert (cues.model, cues.run_id, cues.stand_in) == ("m", "r", "drawn")
+
+
+def test_cues_of_another_release_and_what_are_no_cues(tmp_path: Path) -> None:
+    path = tmp_path / "cues.parquet"
+    about = {"content_digest": "d" * 64, "model": "m", "run_id": "r"}
+    write_cues(path, {"a": NAMES[:3]}, **about)
+    with pytest.raises(InputError, match="cues for rows with content digest dddd"):
+        read_cues(path, "e" * 64)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_cues(tmp_path / "none.parquet", "d" * 64)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="no Parquet file"):
+        read_cues(path, "d" * 64)
+    for names in (NAMES[:2], [*NAMES[:2], NAMES[0]], [*NAMES[:2], "measles"]):
+        with pytest.raises(InputError, match="distinct diagnoses"):
+            write_cues(path, {"a": names}, **about)
+
+
+# ------------------------------------------------------------------------------------------------- sampling and views
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.integers(0, 5))
+def test_an_epoch_takes_each_photo_as_often_as_its_share_says(labels: list[int], epoch: int) -> None:
+    order = epoch_order(labels, Recipe(), epoch)
+    assert len(order) == len(labels)
+    assert np.array_equal(order, epoch_order(labels, Recipe(), epoch))
+    sizes = Counter(labels)
+    shares = np.array([sizes[label] ** -0.5 for label in labels])
+    wanted = shares / shares.sum() * len(labels)
+    counts = np.bincount(order, minlength=len(labels))
+    assert (np.abs(counts - wanted) < 1 + 1e-9).all()
+
+
+def test_square_root_sampling_lies_between_the_classes_and_equality() -> None:
+    labels = [0] * 900 + [1] * 100
+    drawn = np.mean([labels[at] for epoch in range(20) for at in epoch_order(labels, Recipe(), epoch)])
+    assert drawn == pytest.approx(10 / (10 + 30), abs=0.01)
+
+
+def test_the_rate_warms_up_and_falls_to_nothing() -> None:
+    rates = [Recipe(warmup=0.1).rate(step, 100) for step in range(100)]
+    assert rates[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
+    assert max(rates) == 1.0 and all(a >= b for a, b in pairwise(rates[10:])) and rates[-1] < 0.001
+
+
+def test_a_view_depends_on_its_seed_alone() -> None:
+    taken = Input(16, 16, (0.5,) * 3, (0.5,) * 3, "bicubic", 1.0, False)
+    views = TrainViews(Pictures(photos(3), 16), taken, Recipe())
+    torch.manual_seed(5)
+    state = torch.random.get_rng_state()
+    first, label = views[1, 77]
+    assert torch.equal(state, torch.random.get_rng_state())  # the process's own randomness is as it was
+    torch.manual_seed(6)
+    assert torch.equal(first, views[1, 77][0]) and label == 1 and first.shape == (3, 16, 16)
+    assert not torch.equal(first, views[1, 78][0])
+
+
+def test_views_made_by_other_processes_are_the_same() -> None:
+    taken = Input(16, 16, (0.5,) * 3, (0.5,) * 3, "bicubic", 1.0, False)
+    views = TrainViews(Pictures(photos(6), 16), taken, Recipe())
+    batches = [[(0, 11), (3, 12)], [(5, 13), (0, 14)]]
+    here, there = ([images for images, _ in DataLoader(views, batch_sampler=batches, num_workers=n)] for n in (0, 2))
+    assert all(torch.equal(one, other) for one, other in zip(here, there, strict=True))
+
+
+def test_pictures_beyond_the_memory_are_the_same(tmp_path: Path) -> None:
+    kept, decoded = Pictures(photos(4), 12), Pictures(photos(4), 12, memory=0)
+    assert kept.in_memory and not decoded.in_memory
+    assert min(kept[0].size) == 18  # 1.5 times what the network sees
+    assert all(kept[at].tobytes() == decoded[at].tobytes() for at in range(4))
+
+
+def test_the_first_layer_learns_at_its_share_of_the_rate() -> None:
+    network = open_network("random:tiny", classes=5)
+    groups = _groups(network.module, Recipe(depth_decay=0.1))
+    shares = [group["share"] for group in groups]
+    assert min(shares) == pytest.approx(0.1) and max(shares) == 1.0
+    ids = {id(parameter): group for group in groups for parameter in group["params"]}
+    assert len(ids) == sum(1 for _ in network.module.parameters())
+    assert ids[id(network.module.conv_stem.weight)]["share"] == pytest.approx(0.1)
+    assert ids[id(network.module.classifier.weight)]["share"] == 1.0
+    assert ids[id(network.module.classifier.bias)]["weight_decay"] == 0
+
+
+# -------------------------------------------------------------------------------------------------------- calibration
+
+
+def test_ece_by_hand() -> None:
+    # Confidence .9 twice, one of them right; confidence .6 once, right.
+    shares = np.array([[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]])
+    labels = np.array([0, 0, 0])
+    ece = bootstrap_ece(shares, labels, resamples=20, seed=0).estimates[0]
+    assert ece == pytest.approx((2 * abs(0.5 - 0.9) + abs(1 - 0.6)) / 3)
+    found = [one for one in bins(shares, labels) if one.n]
+    assert [(one.n, round(one.confidence, 6), one.accuracy) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
+
+
+@pytest.mark.parametrize("truth", [0.4, 1.0, 3.0])
+def test_the_temperature_of_overconfident_logits_is_found(truth: float) -> None:
+    generator = np.random.default_rng(0)
+    logits = generator.normal(0, 2, (20_000, 4))
+    labels = np.array([generator.choice(4, p=shares) for shares in probabilities(logits)])
+    fitted = fit_temperature(logits * truth, labels)
+    assert fitted == pytest.approx(truth, rel=0.05)
+    assert log_loss(logits * truth, labels, fitted) <= log_loss(logits * truth, labels) + 1e-9
+
+
+@pytest.mark.parametrize("change", [{"epochs": 0}, {"learning_rate": float("nan")}, {"crop": 0.0}, {"ema": 1.0}])
+def test_a_recipe_that_cannot_be(change: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        Recipe(**change)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------------ one folder, clusters
+
+
+def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:
+    rows = []
+    for number in range(60):
+        label = ("none", "sore throat")[number % 2]
+        file = tmp_path / "photos" / label / f"{number}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        picture(number).save(file)
+        rows.append({"file": f"{label}/{number}.png", "cluster": f"c{number // 4}", "kept": number != 7})
+    clusters = tmp_path / "clusters.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), clusters)
+    labelled = labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
+    sizes = {split: len(found) for split, found in labelled.splits.items()}
+    assert sum(sizes.values()) == 59 and sizes["train"] > sizes["test"] > sizes["validation"] > 0
+    groups = [{photo.group for photo in found} for found in labelled.splits.values()]
+    assert sum(map(len, groups)) == len(set.union(*groups)) == 15
+    assert "sore throat/7.png" not in {photo.key for found in labelled.splits.values() for photo in found}
+    with pytest.raises(InputError, match="60 of 60 pictures"):
+        pq.write_table(pa.Table.from_pylist(rows[:0], schema=pa.Table.from_pylist(rows).schema), clusters)
+        labelled_photos(str(tmp_path / "photos"), clusters, seed=1)

@@ -1,0 +1,91 @@
+"""Consultations assessed again: a steady assessor moves nothing, one that pays for length is found out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from baselines.dialogue.bare import play_bare
+from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.playing import Playing, Scripted
+from baselines.results.run import DataUsed, RunRecord, read_run
+from baselines.threemdbench.consultation.agents import scripted_agent
+from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
+from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
+from baselines.threemdbench.consultation.rubric import as_items, transcript
+from loaders.errors import InputError
+from loaders.models.chat import Message
+from scripts.cli import execute
+from tests.bare_consultations import PROMPTS, by_script, case, write_cases
+
+RECORD = RunRecord(baseline="recheck", data=DataUsed("3mdbench", "test", None, "0" * 64), stand_in="test")
+STEADY = dict.fromkeys(ITEMS, 1)
+
+
+def consultations(count: int) -> tuple[list[Case], dict[str, Consultation]]:
+    """Played cases, each with the same scores."""
+    cases = [case(number) for number in range(count)]
+    found = {one.case_id: replace(by_script(one, "keyword")[0], assessment=Assessment(STEADY, "", 1)) for one in cases}
+    return cases, found
+
+
+def rechecked(cases: list[Case], found: dict[str, Consultation], agent: ScriptedAgent) -> list[Rechecked]:
+    playing = Playing(recheck_game(PROMPTS, found), {"assessor": Scripted("scripted/again", agent)})
+    return [outcome.record for outcome in play_bare(playing, cases) if outcome.record is not None]
+
+
+def test_an_assessor_that_pays_for_length_is_found_out() -> None:
+    cases, records = consultations(5)
+    before = {name: len(transcript(one.turns)) for name, one in records.items()}
+
+    def pays_for_length(one: Case) -> Script:
+        def script(messages: Sequence[Message]) -> str:
+            return as_items(STEADY | {"4.1": 2 if len(messages[-1].text) > before[one.case_id] else 1})
+
+        return script
+
+    found = rechecked(cases, records, pays_for_length)
+    assert [Rechecked.from_json(json.loads(json.dumps(one.to_json()))) for one in found] == found
+    numbers = {(one.setting, one.column): one for one in results(found, RECORD, row="long", setting="dialogue")}
+    assert numbers["dialogue, padded", "Criterion 4.1, mean change"].value == 1
+    assert numbers["dialogue, padded", "Criterion 4.1, changed"].value == 100
+    assert numbers["dialogue, shuffled", "Criterion 4.1, changed"].value == 0
+    assert numbers["dialogue, padded", "Criterion 2.1, changed"].value == 0
+    assert len(numbers) == 2 * len(ITEMS) * 2
+
+
+def test_a_failed_assessment_is_left_out_and_counted() -> None:
+    good = Rechecked("a", Assessment(STEADY, "", 1), Assessment(STEADY, "", 1), Assessment(STEADY, "", 1))
+    bad = Rechecked("b", Assessment(STEADY, "", 1), Assessment(None, "?", 4, "no JSON"), Assessment(STEADY, "", 1))
+    numbers = results([good, bad], RECORD, row="x", setting="dialogue")
+    assert {one.n for one in numbers if "shuffled" in one.setting} == {1}
+    assert "1 of 2 cases" in numbers[0].note
+    with pytest.raises(InputError, match="assessed both times"):
+        results([bad], RECORD, row="x", setting="dialogue")
+    game = recheck_game(PROMPTS, {})
+    assert game.invalid(bad) is not None and game.invalid(good) is None
+
+
+def test_the_command_rechecks_a_finished_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release, run = write_cases(tmp_path / "release", 4), tmp_path / "run"
+    people = ("--patient", "scripted/patient", "--assessor", "scripted/assessor", "--limit", "4", "--bare")
+    asked = ("--doctor", "scripted/keyword", "--setting", "dialogue")
+    assert execute(["run", "consultation", str(release), *asked, *people, "-o", str(run)]) == 0
+    again = ("--assessor", "scripted/assessor", "--bare", "-o", str(tmp_path / "again"))
+    assert execute(["run", "recheck", str(release), "--run", str(run), *again]) == 0
+    record, numbers = read_run(tmp_path / "again")
+    assert record.stand_in and {one.n for one in numbers} == {4}
+    assert execute(["run", "recheck", str(release), "--run", str(tmp_path / "again"), *again]) == 2
+    assert "one of consultation" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_shipped_stand_in_reads_what_is_asked() -> None:
+    found = rechecked(*consultations(3), scripted_agent("assessor", "assessor"))
+    changed = [one for one in results(found, RECORD, row="x", setting="dialogue") if "changed" in one.column]
+    shuffled = {one.value for one in changed if "shuffled" in one.setting and "4.1" not in one.column}
+    padded = {one.value for one in changed if "padded" in one.setting and "4.1" not in one.column}
+    assert shuffled == padded  # by its rules neither order nor polite words count

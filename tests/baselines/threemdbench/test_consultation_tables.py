@@ -1,0 +1,292 @@
+"""The paper's tables from consultations: values by hand, keys of the paper, and what is never left out unsaid."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from baselines.results.comparison import Compared
+from baselines.results.published import counterpart, published
+from baselines.results.run import ModelUsed, Result, write_run
+from baselines.results.statistics import benjamini_hochberg, mann_whitney
+from baselines.threemdbench.consultation.differences import System, differences, told_apart
+from baselines.threemdbench.consultation.names import SETTING_NAMES, family, model_name, shared_family
+from baselines.threemdbench.consultation.record import Consultation
+from baselines.threemdbench.consultation.settings import SETTINGS
+from baselines.threemdbench.consultation.tables import TEMPERAMENT_TESTS, results
+from loaders.errors import InputError
+from scripts.cli import execute
+from tests.consultations_in_tests import consultation, graded, many, record, said, write_dialogues
+
+Cells = dict[tuple[str, str, str], Result]
+
+
+def cells(found: list[Result]) -> Cells:
+    return {(one.table, one.column, one.split_or_group): one for one in found}
+
+
+def test_table_5_by_hand() -> None:
+    made = [
+        consultation(0),
+        consultation(1, extraction=said("Hordeolum")),
+        consultation(2, extraction=said("chalazion", "stye")),
+        consultation(3, extraction=said(), turns=consultation().turns * 2),
+        consultation(4, extraction=said("melanoma")),
+        consultation(5, extraction=said(failure="no list"), parse_failures=2),
+        consultation(6, finished=False, ended="cap", turns=consultation().turns * 7),
+        consultation(7, assessment=graded("prose")),
+    ]
+    found = cells(results(made, record(), resamples=50, lost=2))
+    group = "test (8 cases)"
+
+    def value(column: str) -> float:
+        cell = found["Table 5", column, group]
+        assert cell.value is not None
+        return cell.value
+
+    # Right: 0, 1 and 7; by the authors also 2, whose second name is a sample of its own.
+    assert value("Accuracy (strict)") == pytest.approx(100 * 3 / 8)
+    assert value("F1 (strict)") == pytest.approx(100 * 2 * 3 / (8 + 3))
+    # Dropped: 3, 5 and 6 (unfinished). Samples: stye, stye, chalazion, stye, melanoma, stye, all of gold stye.
+    assert value("F1") == pytest.approx(100 * 2 * 4 / (6 + 4))
+    assert value("F1 (strict, macro)") == pytest.approx(value("F1 (strict)") / 34)
+    assert value("Number of utterances (mean)") == pytest.approx((6 * 4 + 8 + 28) / 8)
+    assert value("Number of utterances (SD)") == pytest.approx(np.std([4] * 6 + [8, 28], ddof=1))
+    rates = {
+        "No diagnosis": 3, "Several diagnoses": 1, "Outside the 34": 1, "Unfinished": 1, "Reasoning not parsed": 1,
+        "Extraction failed": 1, "Assessment failed": 1,
+    }  # fmt: skip
+    for column, count in rates.items():
+        assert value(column) == pytest.approx(100 * count / 8), column
+        assert found["Table 5", column, group].numerator == count
+    assert value("Not played") == pytest.approx(100 * 2 / 10)
+
+
+def test_an_unfinished_dialogue_counts_in_mode_authors_and_not_in_mode_paper() -> None:
+    made = [consultation(0), consultation(1, finished=False, ended="cap", assessment=graded(i11=0))]
+    paper = cells(results(made, record(), resamples=20))
+    authors = cells(results(made, record(), unfinished="authors", resamples=20))
+    group = "test (2 cases)"
+    assert [found["Table 5", "Accuracy (strict)", group].value for found in (paper, authors)] == [50, 100]
+    assert [found["Table 6", "Criterion 1.1", group].value for found in (paper, authors)] == [1, 0.5]
+    assert [found["Table 6", "Criterion 1.1", group].n for found in (paper, authors)] == [1, 2]
+    assert all(found["Table 5", "Unfinished", group].value == 50 for found in (paper, authors))
+
+
+def test_failed_assessments_are_left_out_of_the_means_and_told() -> None:
+    made = [consultation(0, assessment=graded(i41=1)), consultation(1, assessment=graded("prose"))]
+    found = cells(results(made, record(), resamples=20))
+    criterion = found["Table 6", "Criterion 4.1", "test (2 cases)"]
+    assert (criterion.value, criterion.n, criterion.unit) == (1, 1, "mean of 0/1/2")
+    assert found["Table 5", "Assessment failed", "test (2 cases)"].value == 50
+    nothing = cells(results([made[1]], record(), resamples=20))["Table 6", "Criterion 4.1", "test (1 cases)"]
+    assert nothing.value is None and nothing.note
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_cell_of_the_paper_for_a_doctor_in_a_setting_gets_its_counterpart(setting: str) -> None:
+    found = results(many(120, setting=setting), record("openai/gpt-4o-mini"), resamples=20)
+    # The ledger's group is the whole test split: give these cells its name.
+    whole = [replace(one, split_or_group=one.split_or_group.replace("(120 cases)", "(2996 cases)")) for one in found]
+    keys = {one.key for one in whole if counterpart(one)}
+    expected = {
+        one.key
+        for table in ("Table 5", "Table 6")
+        for one in published("3MDBench", table)
+        if (one.row, one.setting) == ("GPT-4o-mini", SETTING_NAMES[setting])
+    }
+    assert keys == expected and (expected or setting == "dialogue+image+cues")
+    units = {
+        pair.own.unit == pair.paper.unit for pair in (Compared(one, counterpart(one)) for one in whole) if pair.paper
+    }
+    assert units <= {True}
+
+
+def test_a_setting_without_dialogue_has_no_utterances_and_no_rubric() -> None:
+    found = results(many(60, setting="image+all"), record(), resamples=20)
+    assert not [one for one in found if "utterances" in one.column or one.column.startswith("Criterion")]
+    assert {one.table for one in found} == {"Table 5", "Figure 3 (text Sec 4.2)", "Figure 5", TEMPERAMENT_TESTS}
+
+
+def test_figures_split_the_cases_by_domain_and_by_temperament() -> None:
+    made = many(200)
+    found = cells(results(made, record(), resamples=20))
+    assert sum(one.n or 0 for (table, _, _), one in found.items() if table == "Figure 11") == 200
+    for domain in ("dermatology", "nails"):
+        some = [one for one in made if one.domain == domain]
+        alone = cells(results(some, record(), resamples=20))
+        assert (
+            found["Figure 13", "Criterion 1.1", domain].value
+            == alone["Table 6", "Criterion 1.1", f"test ({len(some)} cases)"].value
+        )
+        # Over the names of the domain only: a diagnosis of another domain costs recall and no precision.
+        assert found["Figure 3 (text Sec 4.2)", "F1 (strict)", domain].value == pytest.approx(
+            alone["Table 5", "F1 (strict)", f"test ({len(some)} cases)"].value
+        )
+    quiet = found["Figure 4 (text Sec 4.4)", "Fewer turns with phlegmatic patients", "phlegmatic"]
+    lengths = {one.case_id: one.utterances for one in made}
+    short = [lengths[one.case_id] for one in made if one.temperament == "phlegmatic"]
+    others = [lengths[one.case_id] for one in made if one.temperament != "phlegmatic"]
+    assert quiet.value == pytest.approx(np.mean(others) - np.mean(short))
+    assert quiet.ci95 and quiet.ci95[0] < (quiet.value or 0) < quiet.ci95[1]
+
+
+def test_tests_between_temperaments_are_kruskal_wallis_and_pairs_adjusted_together() -> None:
+    made = many(160)
+    found = cells(results(made, record(), resamples=20))
+    groups = [
+        [float(one.utterances) for one in made if one.temperament == name]
+        for name in ("choleric", "melancholic", "phlegmatic", "sanguine")
+    ]
+    assert found[TEMPERAMENT_TESTS, "Kruskal-Wallis p", "utterances"].value == pytest.approx(
+        stats.kruskal(*groups).pvalue
+    )
+    pairs = [(one, other) for one in range(4) for other in range(one + 1, 4)]
+    adjusted = benjamini_hochberg([mann_whitney(groups[one], groups[other])[1] for one, other in pairs])
+    own = [one.value for (table, column, group), one in found.items() if group == "utterances" and "(BH)" in column]
+    assert own == pytest.approx(adjusted.tolist())
+    assert found[TEMPERAMENT_TESTS, "choleric / phlegmatic p (BH)", "utterances"].value == pytest.approx(adjusted[1])
+
+
+def test_repetitions_of_a_case_are_averaged_before_rank_tests() -> None:
+    made = many(40)
+    once = cells(results(made, record(), resamples=20))
+    thrice = cells(results(made * 3, record(), resamples=20))
+    key = (TEMPERAMENT_TESTS, "Kruskal-Wallis p", "utterances")
+    assert once[key].value == thrice[key].value and once[key].n == thrice[key].n
+    column = ("Table 5", "Unfinished", "test (40 cases)")
+    assert once[column].value == thrice[column].value and thrice[column].n == 120
+
+
+def test_results_can_be_written_as_a_run(tmp_path: Path) -> None:
+    facts = record()
+    write_run(tmp_path / "run", facts, results(many(60), facts, resamples=20))
+
+
+def test_no_consultation_and_several_settings_are_errors() -> None:
+    with pytest.raises(InputError, match="none"):
+        results([], record())
+    with pytest.raises(InputError, match="dialogue, dialogue"):
+        results([consultation(0), consultation(1, setting="dialogue")], record())
+
+
+def test_every_setting_has_a_name_of_the_paper_but_our_own() -> None:
+    assert set(SETTING_NAMES) == set(SETTINGS)
+    named = {one.setting for one in published("3MDBench", "Table 5")} | {"dialogue + image + external cues"}
+    assert set(SETTING_NAMES.values()) <= named
+
+
+def test_models_are_named_as_in_the_paper_and_families_told() -> None:
+    rows = {one.row for table in ("Table 3", "Table 4", "Table 5") for one in published("3MDBench", table)}
+    named = ("openai/gpt-4o-mini", "hf/google/medgemma-27b-it", "vllm/Qwen/Qwen2-VL-7B-Instruct")
+    assert {model_name(name) for name in named} <= rows
+    assert model_name("vllm/Qwen/Qwen3-8B") == "vllm/Qwen/Qwen3-8B"
+    assert family("vllm/llava-hf/llava-onevision-qwen2-72b-ov-chat-hf") == family("vllm/Qwen/Qwen2-VL-7B-Instruct")
+    assert family("openai-api/local/mystery") is None
+    one = record(models=(ModelUsed("doctor", "openai/gpt-4o-mini"), ModelUsed("assessor", "openai/gpt-4.1")))
+    assert shared_family(one) == "GPT" and shared_family(record()) is None
+
+
+# --- Doctors and settings against each other --------------------------------------------------------------------------
+
+
+def test_pairs_are_tested_by_wilcoxon_and_adjusted_over_all_pairs_of_a_table() -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    systems = [System(f"s{at}", many(150, skill=0.3 + 0.2 * at, seed=at)) for at in range(3)]
+    found = differences(systems, resamples=50)
+    for table in ("Table 5", "Table 6"):
+        tested = [one for one in found if one.table == table and one.p is not None]
+        expected = multitest.multipletests([one.p for one in tested], method="fdr_bh")[1]
+        assert [one.p_adjusted for one in tested] == pytest.approx(expected.tolist())
+    assert sum(one.p is not None and one.table == "Table 6" for one in found) == 3 * 8
+    for one in (one for one in found if one.measure in ("Number of utterances", "Diagnosis right (strict)")):
+        sides = [next(system for system in systems if system.label == label) for label in (one.first, one.second)]
+        values = [
+            [float(c.utterances) if "utterances" in one.measure else float(right(c)) for c in side.consultations]
+            for side in sides
+        ]
+        differing = [a - b for a, b in zip(*values, strict=True) if a != b]
+        assert one.p == pytest.approx(stats.wilcoxon(differing).pvalue)
+        scale = 1 if "utterances" in one.measure else 100
+        assert one.difference == pytest.approx(scale * (np.mean(values[0]) - np.mean(values[1])))
+
+
+def right(one: Consultation) -> bool:
+    return one.finished and one.extraction.names[:1] == (one.gold,)
+
+
+def test_the_difference_of_f1_is_that_of_the_tables_with_a_paired_interval() -> None:
+    made = many(150, skill=0.4, seed=1), many(150, skill=0.7, seed=2)
+    found = {one.measure: one for one in differences([System("a", made[0]), System("b", made[1])], resamples=200)}
+    for column in ("F1", "F1 (strict)"):
+        alone = [
+            cells(results(one, record(), resamples=5))["Table 5", column, "test (150 cases)"].value for one in made
+        ]
+        assert found[column].difference == pytest.approx((alone[0] or 0) - (alone[1] or 0))
+        low, high = found[column].ci95
+        assert low < found[column].difference < high < 0 and found[column].p is None
+    assert found["Diagnosis right (strict)"].significant and not found["Criterion 2.1"].significant
+    assert found["Criterion 2.1"].p == 1.0
+
+
+def test_equal_systems_differ_in_nothing() -> None:
+    made = many(60)
+    for one in differences([System("a", made), System("b", made)], resamples=20):
+        assert one.difference == 0 and one.ci95 == (0, 0) and one.p in (None, 1.0) and not one.significant
+
+
+def test_systems_with_one_label_are_told_apart() -> None:
+    labels = [one.label for one in told_apart([System("a", []), System("b", []), System("a", [])], ["x", "y", "z"])]
+    assert labels == ["a (x)", "b", "a (z)"]
+
+
+def test_only_cases_that_both_have_are_compared_and_none_is_an_error() -> None:
+    made = many(80)
+    found = differences([System("a", made[:60]), System("b", made[20:])], resamples=20)
+    assert {one.n for one in found if one.table == "Table 5"} == {40}
+    with pytest.raises(InputError, match="no case in common"):
+        differences([System("a", made[:40]), System("b", made[40:])])
+    with pytest.raises(InputError, match="1"):
+        differences([System("a", made)])
+
+
+def test_a_setting_without_dialogue_is_compared_in_diagnosis_alone() -> None:
+    systems = [System("a", many(60)), System("b", many(60, setting="image+all", seed=1))]
+    assert {one.measure for one in differences(systems, resamples=20)} == {
+        "F1", "F1 (strict)", "Diagnosis right (strict)",
+    }  # fmt: skip
+
+
+def test_the_command_compares_finished_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = []
+    for at in range(2):
+        made, facts = many(40, skill=0.2 + 0.6 * at, seed=at), record(f"scripted/{at}")
+        folders.append(str(tmp_path / str(at)))
+        write_run(Path(folders[-1]), facts, results(made, facts, resamples=5))
+        write_dialogues(Path(folders[-1]), made)
+    assert execute(["contrast", *folders, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert {one["measure"] for one in read} >= {"F1", "F1 (strict)", "Criterion 4.1"}
+    assert all(one["difference"] < 0 for one in read if one["measure"].startswith("F1"))
+    assert execute(["contrast", *folders]) == 0
+    shown = capsys.readouterr().out
+    assert "scripted/0, dialogue + image" in shown and "stand-in" in shown
+    (Path(folders[0]) / "dialogues.jsonl").unlink()
+    assert execute(["contrast", *folders]) == 2
+    assert "one with consultations" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_doctor_that_is_not_in_the_paper_is_shown_by_itself_and_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = record()
+    write_run(tmp_path, facts, results(many(40), facts, resamples=5))
+    assert execute(["compare", str(tmp_path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "other models, settings or cases" in shown and "Table 6, test (40 cases)" in shown
+    assert "Figure 13" not in shown

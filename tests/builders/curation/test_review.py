@@ -1,0 +1,274 @@
+"""Borderline photos: the queue of a build, the page, the decisions file, and what the next build makes of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from builders.curation.review import NAME, Decision, Doubt, Item, Shown, read_decisions, read_queue, write_queue
+from builders.curation.review_page import write_review
+from builders.release.verify import verify
+from builders.samples.threemdbench.drawings import draw
+from builders.threemdbench import recipe
+from loaders.errors import BedsideError, InputError
+from loaders.manifest import Manifest
+from scripts.cli import execute
+from tests.builders.threemdbench.test_recipe import build, files_of, photo_table, reasons, rows_of
+
+
+def shrunk(data: bytes, side: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(data)).resize((side, side), Image.Resampling.LANCZOS).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Photos that are fine, a little small, far too small; and one photo under two diagnoses."""
+    mirrored = io.BytesIO()
+    Image.open(io.BytesIO(draw("eczema", 0))).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(mirrored, "PNG")
+    files = {
+        "fine.jpg": draw("acne", 0),
+        "little.png": shrunk(draw("acne", 1), 210),
+        "tiny.png": shrunk(draw("acne", 2), 150),
+        "eczema.jpg": draw("eczema", 0),
+        "psoriasis.png": mirrored.getvalue(),
+        "warts.jpg": draw("warts", 0),
+    }
+    labels = [name.split(".")[0] if name[0] in "epw" else "acne" for name in files]
+    rows = [{"file": name, "label": label} for name, label in zip(files, labels, strict=True)]
+    return photo_table(tmp_path_factory.mktemp("photos"), rows, files)
+
+
+@pytest.fixture(scope="module")
+def first(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a build without decisions."""
+    folder = tmp_path_factory.mktemp("first")
+    build(folder, f"table={table}")
+    return folder
+
+
+def queue_of(folder: Path, out: str = "release") -> dict[str, Item]:
+    """The queue of a build, by the file of each photo."""
+    names = {row["image_id"]: row["source_file"] for row in rows_of(folder / out)}
+    queue = read_queue(folder / f"{out}.work" / NAME)
+    return {names.get(item.picture.key, item.facts["label in the source"]): item for item in queue}
+
+
+def decide(path: Path, *decided: tuple[Item, str, str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["image_id", "content", "decision", "reason"])
+        writer.writerows([item.picture.key, item.content, decision, reason] for item, decision, reason in decided)
+    return path
+
+
+def test_what_the_checks_are_unsure_of_is_in_the_queue_and_nothing_else(first: Path) -> None:
+    queue = queue_of(first)
+    # Those that are left out have no file in the release, and are named by their label here.
+    assert set(queue) == {"acne", "eczema", "psoriasis"}
+    assert queue["acne"].doubts == (Doubt("quality", "It is a little small."),)
+    assert [doubt.kind for doubt in queue["eczema"].doubts] == ["label"]
+    assert [other.caption for other in queue["eczema"].beside] == ["psoriasis"]
+    assert not any(item.kept for item in queue.values())
+    assert [item.doubts[0].kind for item in read_queue(first / "release.work" / NAME)] == ["label", "label", "quality"]
+
+
+def test_decisions_are_applied(table: Path, first: Path, tmp_path: Path) -> None:
+    queue = queue_of(first)
+    fine = next(row["image_id"] for row in rows_of(first / "release") if row["source_file"] == "fine.jpg")
+    path = decide(
+        tmp_path / "decisions.csv", (queue["acne"], "accept", ""), (queue["eczema"], "reject", "wrong diagnosis")
+    )
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{fine},,reject,identifiable person\nnobody,,accept,\n")
+    manifest = build(tmp_path, f"table={table}", decisions=(path,))
+    assert {row["source_file"] for row in rows_of(tmp_path / "release")} == {"little.png", "psoriasis.png", "warts.jpg"}
+    assert reasons(tmp_path / "release") == {
+        "curate: quality: small": 1,
+        "curate: review: identifiable person": 1,
+        "curate: review: wrong diagnosis": 1,
+    }
+    counted = manifest.settings["decisions"]
+    assert counted == {
+        "sha256": read_decisions([path]).digest, "accepted": 1, "rejected": 2, "without a photo": 1
+    }  # fmt: skip
+    assert "1 were accepted and 2 rejected" in (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
+    # What was decided stays in the queue, so that the next export holds it too.
+    again = read_queue(tmp_path / "release.work" / NAME)
+    assert {item.decided.decision for item in again if item.decided} == {"accept", "reject"}
+    assert {item.picture.caption for item in again} == {"acne", "eczema", "psoriasis"}
+
+
+def test_the_same_decisions_give_the_same_bytes_in_any_order_and_any_workspace(
+    table: Path, first: Path, tmp_path: Path
+) -> None:
+    queue = queue_of(first)
+    rows = [(queue["acne"], "accept", ""), (queue["psoriasis"], "accept", "")]
+    one = decide(tmp_path / "one.csv", *rows)
+    other = [decide(tmp_path / f"{n}.csv", row) for n, row in enumerate(reversed(rows))]
+    build(tmp_path, f"table={table}", out="one", decisions=(one,))
+    build(tmp_path, f"table={table}", out="other", decisions=tuple(other))
+    recipe.build(
+        recipe.Options(sources=(f"table={table}",), decisions=(one,)),
+        tmp_path / "third",
+        workspace=first / "release.work",
+    )
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "other") == files_of(tmp_path / "third")
+    assert {row["diagnosis"] for row in rows_of(tmp_path / "one")} == {"acne", "psoriasis", "warts"}
+    # The workspace's queue is that of its latest build, whatever was found there.
+    assert any(item.decided for item in read_queue(first / "release.work" / NAME))
+    recipe.build(recipe.Options(sources=(f"table={table}",)), first / "release", workspace=first / "release.work")
+    assert not any(item.decided for item in read_queue(first / "release.work" / NAME))
+
+
+def test_a_decision_on_another_file_of_the_same_name_is_not_applied(table: Path, first: Path, tmp_path: Path) -> None:
+    little = queue_of(first)["acne"]
+    path = tmp_path / "decisions.csv"
+    path.write_text(f"image_id,decision,content\n{little.picture.key},accept,{'0' * 64}\n", encoding="utf-8")
+    manifest = build(tmp_path, f"table={table}", decisions=(path,))
+    counted = manifest.settings["decisions"]
+    assert isinstance(counted, dict)
+    assert (counted["accepted"], counted["without a photo"]) == (0, 1)
+    assert reasons(tmp_path / "release")["curate: quality: small"] == 2
+
+
+def test_copies_accepted_under_two_diagnoses_are_refused(table: Path, first: Path, tmp_path: Path) -> None:
+    queue = queue_of(first)
+    path = decide(tmp_path / "d.csv", *((queue[name], "accept", "") for name in ("eczema", "psoriasis")))
+    with pytest.raises(InputError, match="accepted under different diagnoses.*eczema.*psoriasis"):
+        build(tmp_path, f"table={table}", decisions=(path,))
+    assert not (tmp_path / "release").exists()
+
+
+def test_photos_of_a_mixed_class_are_to_be_looked_at(tmp_path: Path) -> None:
+    rows = [{"file": f"{n}.jpg", "label": "spots"} for n in range(2)]
+    table = photo_table(tmp_path / "photos", rows, {f"{n}.jpg": draw("acne", n) for n in range(2)})
+    labels = tmp_path / "labels.csv"
+    labels.write_text("label,diagnosis,match,note\nspots,acne,mixed,rosacea is in it\n", encoding="utf-8")
+    build(tmp_path, f"table={table}", labels={"table": labels}, mixed_labels=True)
+    queue = read_queue(tmp_path / "release.work" / NAME)
+    doubt = Doubt("class", "Its class in the source is mixed: rosacea is in it.")
+    assert [(item.kept, item.doubts) for item in queue] == [(True, (doubt,))] * 2
+
+
+# --- The file ---------------------------------------------------------------------------------------------------------
+
+
+def table_of(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "found"),
+    [
+        ("image_id,decision\na,accept\na,reject\n", ":3", "a: reject (other), but accept in "),
+        ("image_id,decision,reason\na,reject,copy\na,reject,other\n", ":3", "a: reject (other), but reject (copy) in "),
+        ("image_id,decision\na,maybe\n", ":2", "decision 'maybe'"),
+        ("image_id,decision\na,\n", ":2", "decision ''"),
+        ("image_id,decision\n,accept\n", ":2", "no image_id"),
+        ("image_id,decision,reason\na,reject,ugly\n", ":2", "reason 'ugly'"),
+        ("image,verdict\na,accept\n", "", "has no column 'image_id'"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_error(tmp_path: Path, text: str, where: str, found: str) -> None:
+    path = table_of(tmp_path / "d.csv", text)
+    with pytest.raises(InputError) as error:
+        read_decisions([path])
+    assert error.value.where == f"{path}{where}"
+    assert error.value.found.startswith(found)
+
+
+def test_two_reviewers_who_agree_are_one_and_who_contradict_each_other_an_error(tmp_path: Path) -> None:
+    one = table_of(tmp_path / "one.csv", "image_id,decision,reason\na,Reject,Copy\nb,accept,\n")
+    two = table_of(tmp_path / "two.csv", "image_id,decision,reason\na,reject,copy\n")
+    assert read_decisions([one, two]).by_key == {"a": Decision("reject", "copy"), "b": Decision("accept")}
+    assert read_decisions([one, two]).digest == read_decisions([two, one]).digest
+    three = table_of(tmp_path / "three.csv", "image_id,decision\nb,reject\n")
+    with pytest.raises(InputError, match=r"b: reject \(other\), but accept in .*one.csv:3"):
+        read_decisions([one, three])
+
+
+def test_a_folder_without_a_queue_and_a_damaged_queue_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no review.json"):
+        read_queue(tmp_path / NAME)
+    (tmp_path / NAME).write_text('{"format": 1, "items": [{}]}', encoding="utf-8")
+    with pytest.raises(InputError, match="is no queue"):
+        read_queue(tmp_path / NAME)
+    write_queue(tmp_path / NAME, [])
+    (tmp_path / NAME).write_text((tmp_path / NAME).read_text().replace("1", "9"), encoding="utf-8")
+    with pytest.raises(InputError, match="format 9"):
+        read_queue(tmp_path / NAME)
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+
+def record_of(page: Path) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="record">(.*?)</script>', page.read_text(encoding="utf-8"))
+    assert found is not None
+    record = json.loads(found[1])
+    assert isinstance(record, dict)
+    return record
+
+
+def test_the_command_writes_a_page_that_needs_nothing_else(
+    first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "review.html"
+    # The workspace, or the release that it lies beside.
+    assert execute(["review", str(first / "release"), "-o", str(page)]) == 0
+    assert "3 photos to look at (label 2, quality 1)" in capsys.readouterr().out
+    text = page.read_bytes()
+    assert execute(["review", str(first / "release.work"), "-o", str(page)]) == 0
+    assert page.read_bytes() == text
+    assert b"http://" not in text and b"https://" not in text and str(first).encode() not in text
+    record = record_of(page)
+    assert [item["usual"] for item in record["items"]] == ["wrong diagnosis", "wrong diagnosis", "poor quality"]
+    for item in record["items"]:
+        for image in (item["image"], *(other["image"] for other in item["beside"])):
+            assert record["images"][image].startswith("data:image/jpeg;base64,")
+
+
+def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=alert(1)>"
+    shown = Shown(evil, "i", evil)
+    item = Item(shown, "0" * 64, True, {"source": evil}, (Doubt("copy", evil),), (shown,))
+    write_review([item], lambda _: draw("acne", 0), tmp_path / "page.html", title=evil)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert evil not in text and "<img src=x" not in text
+    assert record_of(tmp_path / "page.html")["items"][0]["caption"] == evil
+
+
+def test_an_image_that_is_gone_is_told(first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def gone(name: str) -> bytes:
+        raise BedsideError(name, found="an image of this build is gone or damaged")
+
+    with pytest.raises(BedsideError, match="gone or damaged"):
+        write_review(read_queue(first / "release.work" / NAME), gone, tmp_path / "page.html", title="x")
+    assert not (tmp_path / "page.html").exists()
+    assert execute(["review", str(tmp_path), "-o", str(tmp_path / "page.html")]) == 2
+    assert "holds no review.json" in capsys.readouterr().err
+
+
+def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
+    table: Path, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["build", "3mdbench", "--source", f"table={table}", "--workers", "1", "--out", str(tmp_path / "release")]
+    assert execute(command) == 0
+    assert "3 photos are borderline: bedside review" in capsys.readouterr().out
+    path = decide(tmp_path / "d.csv", (queue_of(first)["acne"], "accept", ""))
+    assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are not there" in said
+    assert "2 photos are borderline" in said
+    assert Manifest.read(tmp_path / "release").splits

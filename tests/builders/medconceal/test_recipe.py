@@ -1,0 +1,428 @@
+"""MedConceal from sources to a release that plain `datasets` loads: options, models, kills, and nothing hidden told."""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+
+from builders.curation.privacy import SPAN
+from builders.medconceal import recipe
+from builders.medconceal.plausibility import CRITERIA, content_of, read_plausibility, write_sheet
+from builders.publish.run import publish
+from builders.release.diff import diff
+from builders.release.preview import write_preview
+from builders.release.verify import verify
+from builders.samples.medconceal import comments, submissions
+from builders.samples.medconceal import threads as bundled
+from loaders.corpus import load
+from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
+from loaders.manifest import Manifest
+from loaders.medconceal import CHARTS, cases, profile_of, row_of
+from loaders.spans import shares_span
+from scripts.cli import execute
+from tests.chat_server import ChatServer, status
+from tests.hub import LoopbackHub
+from tests.medconceal_reader import Body, asked_for, careful
+
+ROOT = Path(__file__).resolve().parents[3]
+MODEL = "openai-api/local/reader"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample")
+    build(folder / "out", source="sample")
+    return folder / "out"
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer(careful) as running:
+        yield running
+
+
+def build(out: Path, *, workers: int = 1, **options: Any) -> Manifest:
+    return recipe.build(
+        recipe.Options(**options), out, workspace=out.with_name(f"{out.name}.work"), workers=workers, overwrite=True
+    )
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return list(pq.read_table(folder / "data" / "test-00000-of-00001.parquet").to_pylist())
+
+
+def hidden_texts(folder: Path) -> list[str]:
+    """Every text that must not be seen, but the short general ones that stand anywhere."""
+    found = []
+    for profile in cases(rows_of(folder)):
+        secrets = [
+            one for c in profile.hidden_concerns for one in (c.content, *c.evidence, *([c.cue] if c.cue else []))
+        ]
+        secrets += [*dict(profile.psychosocial).values(), *dict(profile.roleplay).values()]
+        found += [one.get_secret_value() for one in secrets]
+    return [text for text in found if len(text.split()) >= 4]
+
+
+def excluded(manifest: Manifest) -> dict[str, int]:
+    return {reason: count for stage in manifest.stages for reason, count in stage.excluded.items()}
+
+
+# --- Written cases ----------------------------------------------------------------------------------------------------
+
+
+def test_the_sample_is_a_sound_release(sample: Path) -> None:
+    assert verify(sample, row_check=recipe.check_row, measure=recipe.measure) == []
+    manifest = Manifest.read(sample)
+    assert manifest.stand_in and "made up" in manifest.stand_in
+    statistics: Any = manifest.statistics
+    assert statistics["cases"] == statistics["synthetic_cases"] == 40
+    assert statistics["concerns"] == 155
+    assert len(cases(load("medconceal", "test", source=sample))) == 40
+
+
+def test_plain_datasets_loads_charts_unless_asked_for_more(sample: Path, tmp_path: Path) -> None:
+    charts = datasets.load_dataset(str(sample), split="test", cache_dir=str(tmp_path))
+    assert charts.column_names == CHARTS
+    whole = datasets.load_dataset(str(sample), "cases", split="test", cache_dir=str(tmp_path))
+    assert "hidden" in whole.column_names and whole.num_rows == 40
+
+
+LOAD = """
+from datasets import load_dataset
+from loaders.corpus import load
+charts = load_dataset("org/conceal", split="test", revision="v1.0.0")
+assert "hidden" not in charts.column_names and len(charts) == 40, charts
+assert "hidden" in load_dataset("org/conceal", "cases", split="test", revision="v1.0.0").column_names
+assert "hidden" in load("medconceal", "test", source="org/conceal", revision="v1.0.0").column_names
+"""
+
+
+def test_a_published_release_gives_charts_unless_asked_for_more(sample: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    with LoopbackHub() as hub:
+        publish(sample, "org/conceal", tag="v1.0.0", endpoint=hub.url, token=hub.token, report=told.append)
+        environment = {**os.environ, **hub.environment(tmp_path / "cache")}
+        subprocess.run([sys.executable, "-c", LOAD], check=True, env=environment, cwd=ROOT, capture_output=True)
+    assert not [secret for secret in hidden_texts(sample) if secret in "".join(told)]
+
+
+def test_the_same_bytes_again_and_on_several_workers(sample: Path, tmp_path: Path) -> None:
+    build(tmp_path / "again", source="sample", workers=2)
+    assert files_of(tmp_path / "again") == files_of(sample)
+
+
+def test_composed_sets_are_sound_and_depend_on_the_seed(tmp_path: Path) -> None:
+    build(tmp_path / "one", synthetic=60, seed=1)
+    build(tmp_path / "same", synthetic=60, seed=1)
+    build(tmp_path / "other", synthetic=60, seed=2)
+    assert verify(tmp_path / "one", row_check=recipe.check_row, measure=recipe.measure) == []
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "same")
+    found = diff(tmp_path / "one", tmp_path / "other")
+    assert not found.equal
+
+
+def test_nothing_hidden_on_the_card_the_preview_or_the_manifest(sample: Path, tmp_path: Path) -> None:
+    page = write_preview(sample, tmp_path / "page.html", rows=40)
+    shown = html.unescape(page.read_text())
+    assert "Renata" not in shown and "Plays the clarinet" in shown
+    for text in (shown, (sample / "README.md").read_text(), (sample / "manifest.json").read_text()):
+        assert not [secret for secret in hidden_texts(sample) if secret in text]
+    assert "viewer: false" in (sample / "README.md").read_text()
+
+
+def test_a_row_that_breaks_the_rules_is_told_without_its_text(sample: Path) -> None:
+    good = rows_of(sample)[0]
+    assert recipe.check_row(good) == []
+    secret = good["hidden"]["hidden_concerns"][0]["content"]
+    for change, said in (
+        ({"chart": {**good["chart"], "background": secret}}, "background repeats a hidden concern"),
+        (
+            {"hidden": {**good["hidden"], "narrative": "Another story."}},
+            "evidence that does not stand in the narrative",
+        ),
+        ({"synthetic": False}, "a narrative of a case that is not synthetic"),
+        ({"hidden": {**good["hidden"], "primary_concern": 9}}, "beyond the last concern"),
+        ({"specialty": "Wizard"}, "none of the 26 labels"),
+    ):
+        problems = recipe.check_row({**good, **change})
+        assert any(said in problem for problem in problems)
+        assert not any(secret in problem for problem in problems)
+
+
+def test_a_case_from_a_thread_may_hold_no_identifier(sample: Path) -> None:
+    good = rows_of(sample)[0]
+    hidden = {**good["hidden"], "narrative": None}
+    for concern in hidden["hidden_concerns"]:
+        concern["evidence"] = ["so it stays in the drawer"]
+    row = {**good, "synthetic": False, "hidden": hidden}
+    assert recipe.check_row(row) == []
+    row["chart"] = {**row["chart"], "background": "Mail her at r.sobol@example.com."}
+    hidden["hidden_concerns"][0]["evidence"] = ["My aunt's spine crumbled on steroids and this"]
+    assert recipe.check_row(row) == [f"evidence of more than {SPAN - 1} words", "an identifier in its text (email)"]
+
+
+def test_a_killed_build_ends_with_the_same_bytes(sample: Path, tmp_path: Path) -> None:
+    # The recipe alone: the whole command takes longer to import than to build.
+    code = (
+        "import sys; from pathlib import Path; from builders.medconceal.recipe import Options, build; "
+        "out = Path(sys.argv[1]); build(Options(synthetic=300), out, workspace=out.with_name('killed.work'))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "killed")],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        if any((tmp_path / "killed.work" / "batches").glob("*.parquet")):  # some work is done, no release is there
+            break
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed").exists()
+    build(tmp_path / "killed", synthetic=300)
+    build(tmp_path / "undisturbed", synthetic=300)
+    assert files_of(tmp_path / "killed") == files_of(tmp_path / "undisturbed")
+
+
+# --- Threads ----------------------------------------------------------------------------------------------------------
+
+
+def test_threads_become_a_sound_release(server: ChatServer, tmp_path: Path) -> None:
+    manifest = build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url)
+    assert verify(tmp_path / "out", row_check=recipe.check_row, measure=recipe.measure) == []
+    assert excluded(manifest) == {
+        "chain too short": 2,
+        "cross-posted": 1,
+        "post deleted or removed": 1,
+        "poster under age": 1,
+        "another thread of its poster is kept": 1,
+    }
+    assert len(server.requests) == 6 * 5
+    statistics: Any = manifest.statistics
+    assert statistics["curation"]["instructions removed"] >= 4
+    assert statistics["licence"] == {"CC0-1.0": 6} and statistics["synthetic_cases"] == 6
+    assert statistics["curation"]["identifiers masked"] >= 8
+    assert "family_filter" in manifest.settings and server.base_url not in manifest.text()
+    bought = len(server.requests)
+    again = build(tmp_path / "again", source="sample-threads", model=MODEL, base_url=server.base_url)
+    assert again.content_digest == manifest.content_digest
+    assert files_of(tmp_path / "again") == files_of(tmp_path / "out")
+    assert len(server.requests) == 2 * bought
+
+
+def test_nothing_of_a_thread_is_published_or_told(
+    server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="builders")
+    caplog.set_level(logging.DEBUG, logger="loaders")
+    command = ["build", "medconceal", "--source", "sample-threads", "--model", MODEL, "--base-url", server.base_url]
+    assert execute([*command, "--out", str(tmp_path / "out"), "--workers", "1"]) == 0
+    told = "".join(capfd.readouterr()) + caplog.text
+    said = [text for thread in bundled.written() for text in (thread["title"], thread["text"], *thread["turns"])]
+    release = tmp_path / "out"
+    published = [json.dumps(row) for row in rows_of(release)]
+    published += [json.dumps(row) for row in pq.read_table(release / "exclusions.parquet").to_pylist()]
+    published += [(release / "README.md").read_text(), (release / "manifest.json").read_text(), told]
+    published.append(write_preview(release, tmp_path / "page.html").read_text())
+    assert not [text for text in published if shares_span(text, said, SPAN)]
+    for thread in bundled.written():
+        for text in published:
+            assert thread["id"] not in text and thread["author"] not in text
+    # What the patient hides is in the rows and nowhere else.
+    for text in published[len(rows_of(release)) :]:
+        assert not [secret for secret in hidden_texts(release) if secret in html.unescape(text)]
+    # No user name, address or planted instruction ever reached the model either.
+    asked = json.dumps([request.body["messages"] for request in server.requests])
+    assert not [name for name in ("quiet_harbour", "nightforklift", "7946", "PLANTED", "doctor_0") if name in asked]
+
+
+def test_dumps_of_a_user_need_a_key_of_their_own(server: ChatServer, tmp_path: Path) -> None:
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    (dumps / "RS_2021.jsonl").write_text("\n".join(submissions()))
+    (dumps / "askdocs_comments.jsonl").write_text("\n".join(comments()))
+    options: dict[str, Any] = {"source": f"threads={dumps}", "model": MODEL, "base_url": server.base_url}
+    first = build(tmp_path / "one", **options)
+    key = tmp_path / "one.work" / recipe.KEY_FILE
+    assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o077 == 0
+    other = build(tmp_path / "two", **options)
+    assert {row["case_id"] for row in rows_of(tmp_path / "one")}.isdisjoint(
+        row["case_id"] for row in rows_of(tmp_path / "two")
+    )
+    same = build(tmp_path / "three", **options, key=key)
+    assert same.content_digest == first.content_digest != other.content_digest
+    assert not any(row["synthetic"] for row in rows_of(tmp_path / "one"))
+    card = (tmp_path / "one" / "README.md").read_text()
+    assert "extra_gated_prompt" in card and "license_name: medconceal-data-use" in card
+    assert key.read_bytes().hex() not in card + Manifest.read(tmp_path / "one").text()
+
+
+def test_the_most_common_are_kept_and_garbage_is_counted(tmp_path: Path) -> None:
+    def reply(body: Body) -> str:
+        garbled = "Trouble swallowing" in json.dumps(body) and asked_for(body) == "profile"
+        if asked_for(body) == "scenarios" and "dialysis" in json.dumps(body):
+            return '{"scenarios": ["Neither"]}'
+        return "I would rather not." if garbled else careful(body)
+
+    with ChatServer(reply) as server:
+        manifest = build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url, cases=4)
+    found = excluded(manifest)
+    assert found["of neither communication family"] == 1
+    assert found["beyond the 4 most common"] == 1
+    assert found.get("no profile", 0) <= 1
+    assert sum(split.rows for split in manifest.splits.values()) == 4 - found.get("no profile", 0)
+    assert verify(tmp_path / "out", row_check=recipe.check_row, measure=recipe.measure) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("What a sad story.", "no commonness score: 6"),
+        ("", "no commonness score: 6"),
+    ],
+)
+def test_a_model_of_garbage_only_leaves_no_release(tmp_path: Path, reply: str, reason: str) -> None:
+    with ChatServer(reply) as server, pytest.raises(ReleaseError, match=reason):
+        build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_profile_that_copies_the_thread_is_left_out(tmp_path: Path) -> None:
+    def copying(body: Body) -> str:
+        answer = json.loads(careful(body))
+        if asked_for(body) == "profile":
+            story = json.loads(body["messages"][1]["content"].split("2. patient: ")[1].split("\n")[0])
+            answer["psychosocial"]["personality"] = story
+        return json.dumps(answer)
+
+    with ChatServer(copying) as server, pytest.raises(ReleaseError, match="no profile: 6"):
+        build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url)
+
+
+def test_a_build_that_the_model_ended_goes_on_without_buying_again(tmp_path: Path) -> None:
+    asked = 0
+
+    def reply(body: Body) -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 14:
+            running.faults.append(status(401, message="the key has expired"))
+        return careful(body)
+
+    with ChatServer(reply) as running:
+        options = {"source": "sample-threads", "model": MODEL, "base_url": running.base_url}
+        with pytest.raises(ModelError, match="the key has expired"):
+            build(tmp_path / "out", **dict[str, Any](options), concurrency=1)
+        assert not (tmp_path / "out").exists() and asked == 14
+        build(tmp_path / "out", **dict[str, Any](options), concurrency=1)
+        assert asked == 6 * 5
+        build(tmp_path / "other", **dict[str, Any](options))
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "other")
+
+
+# --- Review -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_clinicians_decisions_are_applied_by_the_next_build(sample: Path, tmp_path: Path) -> None:
+    page = (sample.with_name("out.work") / recipe.REVIEW).read_text()
+    rows = rows_of(sample)
+    assert all(row["case_id"] in page and content_of(row) in page for row in rows)
+    assert all(criterion in page for criterion in CRITERIA)
+    first, second, third = rows[:3]
+    table = tmp_path / "decisions.csv"
+    table.write_text(
+        "case_id,decision,reason,content\n"
+        f"{first['case_id']},reject,health literacy,{content_of(first)}\n"
+        f"{second['case_id']},accept,,{content_of(second)}\n"
+        f"{third['case_id']},reject,intervention,{'0' * 64}\n"  # of an earlier text of the case
+    )
+    manifest = build(tmp_path / "out", source="sample", decisions=(table,))
+    assert excluded(manifest) == {"review: health literacy": 1}
+    assert manifest.settings["decisions"]
+    left = {row["case_id"] for row in rows_of(tmp_path / "out")}
+    assert left == {row["case_id"] for row in rows[1:]}
+    table.write_text("case_id,decision,reason,content\nx,reject,ugly,\n")
+    with pytest.raises(InputError, match="turn structure"):
+        build(tmp_path / "other", source="sample", decisions=(table,))
+
+
+def test_the_sheet_holds_markup_of_a_case_as_text(tmp_path: Path, sample: Path) -> None:
+    row = rows_of(sample)[0]
+    row["chart"]["background"] = "</script><script>alert(1)</script>"
+    profile = profile_of(row)
+    write_sheet(
+        [row_of(profile, author="a", licence="l", attribution="b")],
+        read_plausibility(()),
+        tmp_path / "page.html",
+    )
+    assert "<script>alert(1)" not in (tmp_path / "page.html").read_text()
+
+
+# --- Mistakes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "neither"),
+        ({"source": "sample", "synthetic": 3}, "both"),
+        ({"source": "reddit"}, "sample-threads"),
+        ({"source": "sample-threads"}, "a chat model that reads the threads"),
+        ({"source": "threads=", "model": "scripted/echo"}, "threads=DIR"),
+        ({"source": "threads=missing.zst,also.zst", "model": "scripted/echo"}, "no such file"),
+        ({"source": "threads=.", "model": "scripted/echo"}, "no file of submissions"),
+        ({"source": "sample-threads", "model": "scripted/down"}, "scripted/down"),
+        ({"source": "sample", "decisions": (Path("missing.csv"),)}, "does not exist"),
+        ({"source": "sample", "gate_text": Path("missing.txt")}, "does not exist"),
+        ({"synthetic": 0}, "at least one case"),
+    ],
+)
+def test_mistakes_end_in_one_clear_error(
+    options: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BedsideError, match=said):
+        build(tmp_path / "out", **options)
+
+
+def test_a_short_key_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(b"short")
+    for name, lines in (("submissions", submissions()), ("comments", comments())):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InputError, match="a secret of at least 32"):
+        build(tmp_path / "out", source=f"threads={tmp_path}", model="scripted/echo", key=tmp_path / "key")
+
+
+def test_the_commands_work_on_it(sample: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert execute(["verify", str(sample)]) == 0
+    assert execute(["info", str(sample)]) == 0
+    assert execute(["info", "medconceal"]) == 0
+    assert execute(["preview", str(sample), "-o", str(tmp_path / "page.html")]) == 0
+    assert execute(["diff", str(sample), str(sample)]) == 0
+    told = "".join(capfd.readouterr())
+    assert "Gastroenterologist" in told and "155 hidden concerns" in " ".join(told.split())
+    assert not [secret for secret in hidden_texts(sample) if secret in told]

@@ -1,0 +1,573 @@
+"""The pipeline: accounts, resumption after kill -9, the same bytes for any worker count, and clear errors."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import filelock
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.progress import Progress
+
+from builders.pipeline.progress import bars
+from builders.pipeline.rows import BuildError, Row
+from builders.pipeline.run import Run, run
+from builders.pipeline.stage import Excluded, Outcome, Stage, sift, unique
+from loaders.errors import BedsideError, ModelError
+
+SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
+DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
+
+# A recipe of three stages, in a module of its own so that worker processes can import it. Every batch that one of the
+# last two works on leaves a line in a log: stage, first key, process.
+TOY = '''
+import functools, json, os, signal, sys, time
+from pathlib import Path
+import pyarrow as pa
+from builders.pipeline.run import run
+from builders.pipeline.stage import Outcome, Stage, sift, unique
+
+SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
+DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
+
+def source(n=40):
+    for i in range(n):
+        yield {"id": f"r{i:03}", "split": "test" if i % 4 == 0 else "train", "licence": "CC-BY-4.0", "n": i}
+
+def called(log, stage, rows):
+    with open(log, "a") as file:
+        file.write(f"{stage} {rows[0]['id']} {os.getpid()}\\n")
+
+def open_odd(log):
+    def odd(rows):
+        called(log, "odd", rows)
+        judge = lambda row: True if row["n"] % 2 else (False, "even", f"n = {row['n']}")
+        return sift(rows, judge, key="id", stage="odd")
+    return odd
+
+def open_double(log, mood):
+    def double(rows):
+        called(log, "double", rows)
+        if mood == "slow":
+            time.sleep(60)
+        if mood == "die" and rows[0]["n"] > 15:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Outcome([{**row, "double": 2 * row["n"]} for row in rows])
+    return double
+
+def stages(log, mood=""):
+    return [
+        unique("id", SCHEMA),
+        Stage("odd", SCHEMA, SCHEMA, functools.partial(open_odd, log), settings={"keep": "odd"}, parallel=False),
+        Stage("double", SCHEMA, DOUBLED, functools.partial(open_double, log, mood)),
+    ]
+
+def main(workspace, log, workers, mood, deaths):
+    """Run the recipe; die by kill -9 just before or after the given write (0: never)."""
+    writes, replace = 0, os.replace
+    def dying(*names):
+        nonlocal writes
+        writes += 1
+        if writes == int(deaths) and writes % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace(*names)
+        if writes == int(deaths):
+            os.kill(os.getpid(), signal.SIGKILL)
+    if int(deaths):
+        os.replace = dying
+    try:
+        done = run(source(), stages(log, mood), key="id", workspace=Path(workspace), source_identity="toy",
+                   batch_rows=8, workers=int(workers))
+    except KeyboardInterrupt as stop:
+        sys.exit(str(stop))
+    print(json.dumps([list(done.rows()), list(done.exclusions())]))
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+'''
+
+KEPT = [
+    {"id": f"r{i:03}", "split": "test" if i % 4 == 0 else "train", "licence": "CC-BY-4.0", "n": i, "double": 2 * i}
+    for i in range(1, 40, 2)
+]
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    (tmp_path / "toy_recipe.py").write_text(TOY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "toy_recipe", raising=False)
+    import toy_recipe  # type: ignore[import-not-found]
+
+    return toy_recipe
+
+
+def command(tmp_path: Path, workspace: str, *, workers: int = 1, mood: str = "", deaths: int = 0) -> list[str]:
+    script, log = tmp_path / "toy_recipe.py", tmp_path / "calls"
+    return [sys.executable, str(script), str(tmp_path / workspace), str(log), str(workers), mood, str(deaths)]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3]), **more}
+
+
+def calls(tmp_path: Path) -> list[str]:
+    log = tmp_path / "calls"
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def files(workspace: Path) -> dict[str, bytes]:
+    return {p.relative_to(workspace).as_posix(): p.read_bytes() for p in workspace.rglob("*") if p.suffix}
+
+
+def rows(n: int) -> list[Row]:
+    return [{"id": f"r{i}", "split": "train", "licence": None, "n": i} for i in range(n)]
+
+
+def one(function: Any, **more: Any) -> Stage:
+    """A stage around a function that needs no opening."""
+    return Stage(**{"name": "s", "schema_in": SCHEMA, "schema_out": SCHEMA, "open": lambda: function, **more})
+
+
+def build(source: Any, *stages: Stage, at: Path, **more: Any) -> Run:
+    return run(source, stages, **{"key": "id", "workspace": at, "source_identity": "x", "batch_rows": 4, **more})
+
+
+# --- accounts ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_exclusions_and_counts(toy: Any, tmp_path: Path) -> None:
+    done = build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
+    assert list(done.rows()) == KEPT
+    excluded = list(done.exclusions())
+    assert [row["key"] for row in excluded] == [f"r{i:03}" for i in range(0, 40, 2)]
+    assert excluded[1] == {
+        "key": "r002",
+        "split": "train",
+        "stage": "odd",
+        "reason": "even",
+        "detail": "n = 2",
+        "licence": "CC-BY-4.0",
+    }
+    assert [(s.name, s.rows_in, s.rows_out, s.excluded) for s in done.stages] == [
+        ("unique", 40, 40, {}),
+        ("odd", 40, 20, {"even": 20}),
+        ("double", 20, 20, {}),
+    ]
+    assert done.schema == DOUBLED
+
+
+def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
+    source = [
+        {"id": "a", "split": "train", "licence": "CC0-1.0", "n": 1},
+        {"id": "b", "split": "train", "licence": "CC0-1.0", "n": 2},
+        {"id": "a", "split": "test", "licence": "CC-BY-4.0", "n": 3},
+    ]
+    done = build(source, unique("id", SCHEMA), at=tmp_path, batch_rows=1)
+    assert [row["n"] for row in done.rows()] == [1, 2]
+    (excluded,) = done.exclusions()
+    assert excluded == {
+        "key": "a",
+        "split": "test",
+        "stage": "unique",
+        "reason": "duplicate id",
+        "detail": "row 3 repeats the id of row 1",
+        "licence": "CC-BY-4.0",  # of the row that was excluded, not of the one that was kept
+    }
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    fates=st.lists(st.sampled_from(["keep", "reason one", "reason two"]), max_size=40),
+    batch_rows=st.integers(1, 9),
+    whole=st.booleans(),
+)
+def test_every_row_is_kept_or_excluded_once(
+    fates: list[str], batch_rows: int, whole: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def judge(batch: list[Row]) -> Outcome:
+        return sift(
+            batch, lambda row: True if (fate := fates[row["n"]]) == "keep" else (False, fate, ""), key="id", stage="s"
+        )
+
+    done = build(rows(len(fates)), one(judge, whole=whole), at=tmp_path_factory.mktemp("w"), batch_rows=batch_rows)
+    assert [row["n"] for row in done.rows()] == [i for i, fate in enumerate(fates) if fate == "keep"]
+    assert [row["key"] for row in done.exclusions()] == [f"r{i}" for i, fate in enumerate(fates) if fate != "keep"]
+    assert done.stages[0].excluded == Counter(fate for fate in fates if fate != "keep")
+    assert done.stages[0].rows_in == len(fates)
+
+
+def rename(batch: list[Row]) -> Outcome:
+    batch[1]["id"] = "new"
+    return Outcome(batch)
+
+
+@pytest.mark.parametrize(
+    ("function", "key"),
+    [
+        (lambda batch: Outcome(batch[1:]), "'r0' came in 1 time"),
+        (lambda batch: Outcome([*batch, {**batch[0], "id": "invented"}]), "'invented' came in 0 time"),
+        (lambda batch: Outcome([*batch, batch[2]]), "'r2' came in 1 time(s) and left 2"),
+        (lambda batch: Outcome(batch, [Excluded("r3", "s", "both kept and excluded")]), "'r3' came in 1"),
+        (rename, "'r1' came in 1 time(s) and left 0"),
+        (lambda batch: Outcome(batch[1:], [Excluded("r0", "another", "reason")]), "in the name of stage 'another'"),
+        (lambda batch: Outcome(batch[1:], [Excluded("r0", "s", "")]), "without a reason"),
+    ],
+)
+def test_a_stage_that_breaks_the_account_is_named(function: Any, key: str, tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="stage s: ") as error:
+        build(rows(4), one(function), at=tmp_path)
+    assert key in str(error.value)
+
+
+STRICT = pa.schema(
+    [
+        ("id", pa.string()),
+        ("n", pa.int32()),
+        ("x", pa.float64()),
+        ("words", pa.list_(pa.string())),
+        ("spans", pa.list_(pa.struct([("start", pa.int32()), ("text", pa.string())]))),
+        pa.field("sure", pa.bool_(), nullable=False),
+    ]
+)
+GOOD: Row = {"id": "r2", "n": 1, "x": 0.5, "words": ["a"], "spans": [{"start": 0, "text": "b"}], "sure": True}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n": 1.5}, "column n: found float, expected int32"),
+        ({"n": True}, "column n: found bool, expected int32"),
+        ({"n": 2**40}, "column n: found a int that it cannot hold, expected int32"),
+        ({"x": "0.5"}, "column x: found str, expected double"),
+        ({"words": "ab"}, "column words: found str, expected list<"),
+        ({"words": {"a", "b"}}, "column words: found set, expected list<"),
+        ({"words": ["a", 3]}, "column words[]: found int, expected string"),
+        ({"words": ["\ud800"]}, "column words: found a list that it cannot hold"),
+        ({"spans": [{"start": 0}]}, "column spans[]: found a struct of ['start'], expected a struct of"),
+        ({"spans": [{"start": "0", "text": "b"}]}, "column spans[].start: found str, expected int32"),
+        ({"id": b"r2"}, "column id: found bytes, expected string"),
+        ({"sure": None}, "column sure: found null, expected bool not null"),
+        ({"more": 1}, "found an unknown column 'more'"),
+    ],
+)
+def test_a_row_that_breaks_the_schema_is_named(change: Row, message: str, tmp_path: Path) -> None:
+    function = lambda batch: Outcome([batch[0], {**GOOD, **change}])  # noqa: E731
+    stage = one(function, schema_in=STRICT, schema_out=STRICT)
+    with pytest.raises(BuildError, match=r"^stage s: row b?'r2'") as error:
+        build([{**GOOD, "id": "r1"}, GOOD], stage, at=tmp_path)
+    assert message in str(error.value)
+
+
+def test_a_missing_column_and_a_bad_source_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match="stage s: row 'r0': found no column 'n'"):
+        build(rows(1), one(lambda batch: Outcome([{"id": "r0", "split": "", "licence": ""}])), at=tmp_path)
+    with pytest.raises(BuildError, match="source: row 'r0', column n: found str, expected int64"):
+        build([{**rows(1)[0], "n": "1"}], one(Outcome), at=tmp_path, source_identity="y")
+    with pytest.raises(BuildError, match="source: row 6 has no id"):
+        build([*rows(5), {**rows(1)[0], "id": ""}], one(Outcome), at=tmp_path, source_identity="z")
+
+
+def test_a_chain_that_does_not_fit_is_refused_before_it_runs(tmp_path: Path) -> None:
+    first, second = one(Outcome), one(Outcome, name="t", schema_in=DOUBLED, schema_out=DOUBLED)
+    with pytest.raises(BuildError, match=r"stage t: found id: string, .* from s, expected .* double: int64"):
+        build(pytest.fail, first, second, at=tmp_path)
+    for stages, message in (([], "at least one"), ([first, first], "two stages are named 's'")):
+        with pytest.raises(BuildError, match=message):
+            build(pytest.fail, *stages, at=tmp_path)
+    with pytest.raises(BuildError, match="key column 'nothing'"):
+        build(pytest.fail, first, at=tmp_path, key="nothing")
+    with pytest.raises(BuildError, match="batch_rows=0"):
+        build(pytest.fail, first, at=tmp_path, batch_rows=0)
+    with pytest.raises(BuildError, match="settings are not JSON"):
+        build(rows(1), one(Outcome, settings={"path": Path("x")}), at=tmp_path)
+
+
+def test_an_error_in_a_stage_tells_which_rows_and_a_users_error_passes(tmp_path: Path) -> None:
+    def fail(batch: list[Row]) -> Outcome:
+        raise ZeroDivisionError("what the row holds")
+
+    def refuse(batch: list[Row]) -> Outcome:
+        raise ModelError("model", found="does not answer")
+
+    with pytest.raises(BuildError, match=r"^stage s, rows r0 to r3: ZeroDivisionError$") as error:
+        build(rows(8), one(fail), at=tmp_path)
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    with pytest.raises(ModelError, match="does not answer"):
+        build(rows(8), one(refuse), at=tmp_path, source_identity="y")
+
+
+# --- resumption -------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_done_twice(toy: Any, tmp_path: Path) -> None:
+    recipe = toy.stages(tmp_path / "calls")
+    first = build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8)
+    before = calls(tmp_path)
+    assert len(before) == 10  # five batches in each of the two stages that log
+    again = build(iter([pytest.fail]), *recipe, at=tmp_path / "w", batch_rows=8)  # the source is not even read
+    assert calls(tmp_path) == before
+    assert list(again.rows()) == list(first.rows()) and again.stages == first.stages
+
+
+def test_a_change_redoes_only_what_depends_on_it(toy: Any, tmp_path: Path) -> None:
+    unique_ids, odd, double = toy.stages(tmp_path / "calls")
+    build(toy.source(), unique_ids, odd, double, at=tmp_path / "w", batch_rows=8)
+    done = len(calls(tmp_path))
+
+    def new_calls() -> Counter[str]:
+        nonlocal done
+        new = calls(tmp_path)[done:]
+        done += len(new)
+        return Counter(line.split()[0] for line in new)
+
+    odd2 = Stage("odd", SCHEMA, SCHEMA, odd.open, settings={"keep": "odd", "other": 1})
+    build(toy.source(), unique_ids, odd2, double, at=tmp_path / "w", batch_rows=8)
+    assert new_calls() == {"odd": 5}  # its output stayed the same, so what follows is still valid
+    double2 = Stage("double", SCHEMA, DOUBLED, double.open, version=2)
+    build(toy.source(), unique_ids, odd2, double2, at=tmp_path / "w", batch_rows=8)
+    assert new_calls() == {"double": 5}
+    changed = ({**row, "n": 1001} if row["id"] == "r009" else row for row in toy.source())
+    build(changed, unique_ids, odd2, double2, at=tmp_path / "w", batch_rows=8, source_identity="y")
+    assert new_calls() == {"odd": 1, "double": 1}
+
+
+def test_changed_code_is_never_met_by_a_stale_result(toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
+    monkeypatch.setattr("builders.pipeline.run.code_digest", lambda: "other code")
+    build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
+    assert len(calls(tmp_path)) == 20
+
+
+def test_killed_again_and_again_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    """Each attempt dies at its fifth or sixth write; what was finished before is never done again."""
+    (tmp_path / "toy_recipe.py").write_text(TOY)
+    undisturbed = subprocess.run(command(tmp_path, "calm"), env=environment(), capture_output=True, check=True)
+    assert json.loads(undisturbed.stdout)[0] == KEPT
+    work = len(calls(tmp_path))
+    deaths = 0
+    while True:
+        attempt = subprocess.run(
+            command(tmp_path, "killed", deaths=5 + deaths % 2), env=environment(), capture_output=True
+        )
+        if attempt.returncode == 0:
+            break
+        assert attempt.returncode == -signal.SIGKILL, attempt.stderr.decode()
+        deaths += 1
+        assert deaths < 20
+    assert deaths >= 3
+    assert attempt.stdout == undisturbed.stdout
+    assert files(tmp_path / "killed") == files(tmp_path / "calm")
+    assert len(calls(tmp_path)) - work <= work + deaths
+
+
+def test_killed_at_random_moments_with_workers(tmp_path: Path) -> None:
+    (tmp_path / "toy_recipe.py").write_text(TOY)
+    undisturbed = subprocess.run(command(tmp_path, "calm"), env=environment(), capture_output=True, check=True)
+    for wait in (0.9, 1.3, 1.7):
+        process = subprocess.Popen(
+            command(tmp_path, "killed", workers=2),
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+    done = subprocess.run(command(tmp_path, "killed", workers=2), env=environment(), capture_output=True, check=True)
+    assert done.stdout == undisturbed.stdout
+    assert files(tmp_path / "killed") == files(tmp_path / "calm")
+
+
+def test_worker_count_locale_time_zone_and_hash_seed_change_no_byte(tmp_path: Path) -> None:
+    (tmp_path / "toy_recipe.py").write_text(TOY)
+    outputs, stored = [], []
+    for workers, more in (
+        (1, {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"}),
+        (2, {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"}),
+        (3, {"PYTHONHASHSEED": "3", "TZ": "America/New_York", "LANG": "de_DE.UTF-8"}),
+    ):
+        name = f"place-{workers}"
+        done = subprocess.run(command(tmp_path, name, workers=workers), env=environment(**more), capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        outputs.append(done.stdout)
+        stored.append(files(tmp_path / name))
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert stored[0] == stored[1] == stored[2]
+    processes = [{line.split()[2] for line in calls(tmp_path) if line.startswith(stage)} for stage in ("odd", "double")]
+    assert len(processes[0]) == 3 and len(processes[1] - processes[0]) >= 2  # "odd" is not parallel, "double" is
+
+
+def test_a_damaged_file_is_named_and_computed_anew_once_deleted(toy: Any, tmp_path: Path) -> None:
+    recipe = toy.stages(tmp_path / "calls")
+    first = build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8)
+    expected, path = list(first.rows()), tmp_path / "w" / "batches" / f"{first.batches[1].digest}.parquet"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(BedsideError, match=r"the file is damaged .* Delete this file"):
+        list(build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8).rows())
+    path.unlink()
+    assert list(build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8).rows()) == expected
+    for result in (tmp_path / "w" / "results").iterdir():
+        result.write_bytes(result.read_bytes()[:20])
+    assert list(build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8).rows()) == expected
+
+
+def test_source_rows_are_stored_as_they_come(tmp_path: Path) -> None:
+    def source() -> Iterator[Row]:
+        for number, row in enumerate(rows(12)):
+            assert len(list((tmp_path / "batches").glob("*.parquet"))) >= number // 4 - 1
+            yield row
+
+    assert len(list(build(source(), one(Outcome), at=tmp_path).rows())) == 12
+
+
+# --- workers, interrupts, the disk ------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_dies_is_one_clear_error_and_loses_nothing(toy: Any, tmp_path: Path) -> None:
+    with pytest.raises(BedsideError, match=r"stage double: a worker process ended .* finished batches are kept"):
+        build(toy.source(), *toy.stages(tmp_path / "calls", "die"), at=tmp_path / "w", batch_rows=8, workers=2)
+    before = Counter(line.split()[0] for line in calls(tmp_path))
+    done = build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8, workers=2)
+    assert list(done.rows()) == KEPT
+    assert Counter(line.split()[0] for line in calls(tmp_path))["odd"] == before["odd"] == 5
+
+
+def test_errors_of_workers_arrive_whole(toy: Any, tmp_path: Path) -> None:
+    stage = Stage("odd", SCHEMA, SCHEMA, partial(toy.open_odd, tmp_path / "no" / "such" / "folder"))
+    with pytest.raises(BuildError, match=r"stage odd, rows r0\d\d to r0\d\d: FileNotFoundError"):
+        build(toy.source(), stage, at=tmp_path / "w", batch_rows=8, workers=2)
+    with pytest.raises(BuildError, match="stage s: cannot be sent to a worker"):
+        build(rows(8), one(Outcome), at=tmp_path / "v", workers=2)
+
+
+def wait_for(condition: Any, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return True
+    return state == "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_no_worker_outlives_the_build(stop: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "toy_recipe.py").write_text(TOY)
+    process = subprocess.Popen(
+        command(tmp_path, "w", workers=2, mood="slow"),
+        env=environment(),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for(lambda: sum(line.startswith("double") for line in calls(tmp_path)) == 2)
+    workers = [int(line.split()[2]) for line in calls(tmp_path) if line.startswith("double")]
+    if stop == signal.SIGINT:
+        os.killpg(process.pid, stop)  # as a terminal does: to every process of the group
+    else:
+        process.kill()
+    wait_for(lambda: all(map(gone, workers)))
+    _, said = process.communicate(timeout=20)
+    assert "Traceback" not in said
+    if stop == signal.SIGINT:
+        assert process.returncode == 1 and "the same command continues from there" in said
+    before = len(calls(tmp_path))
+    done = subprocess.run(command(tmp_path, "w"), env=environment(), capture_output=True, check=True)
+    assert json.loads(done.stdout)[0] == KEPT
+    assert Counter(line.split()[0] for line in calls(tmp_path)[before:]) == {"double": 5}
+
+
+def test_one_build_at_a_time(tmp_path: Path) -> None:
+    with (
+        filelock.FileLock(tmp_path / "lock"),
+        pytest.raises(BedsideError, match="another build is using this workspace"),
+    ):
+        build(rows(1), one(Outcome), at=tmp_path)
+    assert build(rows(1), one(Outcome), at=tmp_path).stages[0].rows_out == 1
+
+
+def test_a_full_disk_is_one_clear_error_and_loses_nothing(
+    toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = 14
+
+    def fsync(_: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    recipe = toy.stages(tmp_path / "calls")
+    with monkeypatch.context() as patch:
+        patch.setattr("loaders.disk.os.fsync", fsync)
+        with pytest.raises(BedsideError, match=r"w/(batches|results)/.*: the disk is full\. Free some space"):
+            build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8)
+    assert not list((tmp_path / "w").rglob("*.tmp"))
+    before = len(calls(tmp_path))
+    assert before > 1
+    done = build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8)
+    assert list(done.rows()) == KEPT
+    assert len(calls(tmp_path)) == 10 + 1  # the batch that found no room is all that was done again
+
+
+def test_a_workspace_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "w").write_text("mine")
+    with pytest.raises(BedsideError, match="a file stands where a folder is needed"):
+        build(rows(1), one(Outcome), at=tmp_path / "w")
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+def shown(at: Path, *, terminal: bool) -> str:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
+    progress: Progress
+    with bars(console) as progress:
+        build(rows(20), one(Outcome, name="first"), one(Outcome, name="second"), at=at, progress=progress)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_plain_lines_away_from_a_terminal(tmp_path: Path) -> None:
+    assert shown(tmp_path, terminal=False).splitlines() == [
+        "source: 20 rows, 0 excluded",
+        *(f"first: {n} of 20 rows" for n in (4, 8, 12, 16)),
+        "first: 20 rows, 0 excluded",
+        *(f"second: {n} of 20 rows" for n in (4, 8, 12, 16)),
+        "second: 20 rows, 0 excluded",
+    ]
+    assert shown(tmp_path, terminal=False).splitlines() == [
+        "source: 20 rows, 0 excluded (resumed)",
+        "first: 20 rows, 0 excluded (resumed)",
+        "second: 20 rows, 0 excluded (resumed)",
+    ]
+
+
+def test_bars_on_a_terminal_tell_what_was_resumed(tmp_path: Path) -> None:
+    first = shown(tmp_path, terminal=True)
+    assert "first" in first and "20/20" in first and "resumed" not in first
+    second = shown(tmp_path, terminal=True)
+    assert "first (resumed)" in second and "second (resumed)" in second

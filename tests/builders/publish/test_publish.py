@@ -1,0 +1,728 @@
+"""Publishing to the loopback Hub: the recipe, and every fault on its way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from huggingface_hub import HfApi, get_session
+
+from builders.publish.hub_state import PATIENCE
+from builders.publish.plan import Published
+from builders.publish.run import publish
+from loaders.errors import HubError, InputError, ReleaseError
+from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
+from tests.hub import LoopbackHub
+
+REPO = "org/corpus"
+CARD = """---
+license: cc-by-4.0
+configs:
+- config_name: default
+  data_files:
+  - split: train
+    path: data/train-*.parquet
+---
+# A corpus
+"""
+SHARDS = ["data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet"]
+FILES = ["README.md", *SHARDS, "exclusions.parquet", "manifest.json"]
+
+
+def make_release(folder: Path, *, text: str = "swollen", card: str = CARD) -> Path:
+    """Two shards of two rows, an empty table of exclusions, a card and a manifest."""
+    (folder / "data").mkdir(parents=True)
+    rows = [{"id": number, "text": f"{text} {number}"} for number in range(4)]
+    digest = ContentDigest()
+    for row in rows:
+        digest.update(row)
+    for shard, part in zip(SHARDS, (rows[:2], rows[2:]), strict=True):
+        pq.write_table(pa.Table.from_pylist(part), folder / shard)
+    pq.write_table(pa.table({"id": pa.array([], pa.int64())}), folder / "exclusions.parquet")
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    listed = {
+        path: FileFacts(
+            sha256=hashlib.sha256((folder / path).read_bytes()).hexdigest(), size=(folder / path).stat().st_size
+        )
+        for path in FILES[:-1]
+    }
+    Manifest(
+        corpus="medlaybench-v",
+        key="id",
+        features=[],
+        sources=[],
+        settings={},
+        prompts={},
+        versions={},
+        stages=[],
+        splits={"train": SplitFacts(rows=4, num_bytes=64, content_digest=digest.hexdigest())},
+        content_digest=content_digest({"train": digest.hexdigest()}),
+        statistics={},
+        exclusions=ExclusionFacts(rows=0, content_digest=hashlib.sha256().hexdigest()),
+        files=listed,
+    ).write(folder)
+    return folder
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    return make_release(tmp_path / "release")
+
+
+class Publisher:
+    """`publish` with a token, without real waiting, and with what it said and how long it would have waited."""
+
+    def __init__(self, hub: LoopbackHub) -> None:
+        self.hub = hub
+        self.api = HfApi(endpoint=hub.url, token=hub.token)
+        self.waits: list[float] = []
+        self.said: list[str] = []
+
+    def __call__(self, folder: Path, repo_id: str = REPO, *, tag: str = "v1.0.0", **options: Any) -> Published:
+        options = {"api": self.api, **options}
+        return publish(folder, repo_id, tag=tag, sleep=self.waits.append, report=self.said.append, **options)
+
+    def fails(self, folder: Path, repo_id: str = REPO, **options: Any) -> str:
+        with pytest.raises(HubError) as error:
+            self(folder, repo_id, **options)
+        return str(error.value)
+
+    def files(self, revision: str = "main") -> list[str]:
+        return self.api.list_repo_files(REPO, revision=revision, repo_type="dataset")
+
+    def commits(self) -> list[str]:
+        return [commit.title for commit in self.api.list_repo_commits(REPO, repo_type="dataset")]
+
+    def tags(self) -> dict[str, str]:
+        return dict(self.hub.repo(REPO).tags)
+
+    def head(self) -> str:
+        return self.hub.repo(REPO).branches["main"]
+
+
+@pytest.fixture
+def publisher(hub: LoopbackHub) -> Publisher:
+    return Publisher(hub)
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client library waits between its own attempts (up to 23 s each time)."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
+def assert_published_once(publisher: Publisher, done: Published) -> None:
+    """One commit beside the first, with all files, named by the tag."""
+    assert publisher.commits() == ["Release v1.0.0", "initial commit"]
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+    assert publisher.tags() == {"v1.0.0": publisher.head()} == {"v1.0.0": done.commit}
+
+
+# ------------------------------------------------------------------- the recipe
+
+
+def test_a_release_is_one_commit_and_a_tag_set_last(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    done = publisher(release)
+    assert_published_once(publisher, done)
+    assert done.url == f"{hub.url}/datasets/{REPO}/tree/v1.0.0"
+    assert (done.uploaded, done.unchanged) == (FILES, False)
+    writes = [request.path.partition("?")[0] for request in hub.writes()]
+    assert writes[0] == "/api/repos/create"
+    assert writes[1:4] == [path for path in writes if path.startswith("/lfs/")]
+    assert writes[4:] == [f"/api/datasets/{REPO}/commit/main", f"/api/datasets/{REPO}/tag/{done.commit}"]
+    # The bytes were read back before the tag was set.
+    lines = [request.path for request in hub.requests]
+    assert lines.index(writes[-1]) > max(i for i, line in enumerate(lines) if f"/resolve/{done.commit}/" in line)
+
+
+LOAD = """
+import sys
+from datasets import load_dataset
+for tag in sys.argv[1:]:
+    print(load_dataset("org/corpus", split="train", revision=tag)["text"][:])
+"""
+
+
+def test_what_was_published_loads_by_tag_into_a_fresh_cache(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher(make_release(tmp_path / "1"))
+    publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
+    environment = {**os.environ, **hub.environment(tmp_path / "cache")}
+    command = [sys.executable, "-c", LOAD, "v1.0.0", "v1.1.0"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    expected = [str([f"{text} {number}" for number in range(4)]) for text in ("swollen", "enlarged")]
+    assert done.stdout.splitlines() == expected
+
+
+def test_the_same_release_again_writes_nothing(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    first = publisher(release, gated="auto")
+    before = len(hub.writes())
+    again = publisher(release, gated="auto")
+    assert (again.unchanged, again.commit, again.uploaded) == (True, first.commit, [])
+    assert len(hub.writes()) == before
+    assert "nothing to do" in publisher.said[-1]
+
+
+def test_the_same_content_under_a_new_tag_is_only_tagged(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    first = publisher(release)
+    before = len(hub.writes())
+    second = publisher(release, tag="v1.0.1")
+    assert [request.path for request in hub.writes()[before:]] == [f"/api/datasets/{REPO}/tag/{first.commit}"]
+    assert publisher.tags() == {"v1.0.0": first.commit, "v1.0.1": first.commit}
+    assert (second.uploaded, second.unchanged) == ([], False)
+
+
+def test_a_tag_with_other_content_is_refused(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
+    publisher(make_release(tmp_path / "1"))
+    before, tags = len(hub.writes()), publisher.tags()
+    message = publisher.fails(make_release(tmp_path / "2", text="enlarged"))
+    assert "published with other content" in message
+    assert SHARDS[0] in message
+    assert "exclusions.parquet" not in message
+    assert "next version" in message
+    assert len(hub.writes()) == before
+    assert publisher.tags() == tags
+
+
+def test_the_next_version_sends_what_changed_and_deletes_what_is_gone(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher(make_release(tmp_path / "1"))
+    hub.commit(REPO, {"data/old-00000-of-00001.csv": b"id\n1\n"})
+    release = make_release(tmp_path / "2", card=CARD + "\nRelease notes.\n")
+    before = len(hub.writes())
+    done = publisher(release, tag="v1.1.0")
+    assert done.uploaded == ["README.md", "manifest.json"]
+    assert done.plan.delete == ("data/old-00000-of-00001.csv",)
+    assert not any(request.method == "PUT" for request in hub.writes()[before:])
+    assert publisher.files("v1.1.0") == [".gitattributes", *FILES]
+
+
+def test_a_run_that_stopped_before_the_tag_is_continued_by_tagging(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    hub.refuse("POST", "/tag/", 403)
+    message = publisher.fails(release)
+    assert f"main is at {publisher.head()[:8]} (the files of this release); v1.0.0 is not set" in message
+    before = len(hub.writes())
+    done = publisher(release)
+    assert [request.path for request in hub.writes()[before:]] == [f"/api/datasets/{REPO}/tag/{done.commit}"]
+    assert_published_once(publisher, done)
+
+
+def test_a_dry_run_sends_no_write(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
+    release = make_release(tmp_path / "1")
+    plan = publisher(release, dry_run=True, private=True).plan
+    assert (plan.creates, plan.upload, plan.delete) == (True, tuple(FILES), ())
+    assert publisher.said[0] == f"create the private dataset repository {REPO}"
+    assert f"upload README.md ({len(CARD)} bytes)" in publisher.said
+    assert hub.writes() == []
+    publisher(release)
+    theirs = hub.commit(REPO, {"notes.txt": b"theirs", "README.md": b"changed"})
+    before = len(hub.writes())
+    done = publisher(release, tag="v1.0.1", dry_run=True)
+    assert (done.plan.upload, done.plan.delete, done.commit) == (("README.md",), ("notes.txt",), theirs)
+    assert "delete notes.txt (not in the release)" in publisher.said
+    assert publisher.said[-1] == "tag v1.0.1"
+    assert publisher(release, dry_run=True).unchanged
+    assert len(hub.writes()) == before
+
+
+def test_private_is_made_so_and_never_lands_in_public(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    publisher(release, private=True)
+    assert hub.repo(REPO).private
+    publisher.api.create_repo("org/public", repo_type="dataset")
+    before = len(hub.writes())
+    message = publisher.fails(release, "org/public", private=True)
+    assert "the repository is public" in message
+    assert len(hub.writes()) == before
+
+
+def test_the_gate_is_set_before_any_data_is_sent(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    publisher(release, gated="manual")
+    assert hub.repo(REPO).gated == "manual"
+    methods = [(request.method, request.path.partition("?")[0].rpartition("/")[2]) for request in hub.writes()]
+    assert methods[:2] == [("POST", "create"), ("PUT", "settings")]
+    changed = publisher(release, gated="auto")
+    assert (hub.repo(REPO).gated, changed.unchanged) == ("auto", False)
+    publisher(release)
+    assert hub.repo(REPO).gated == "auto"
+
+
+# --------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("repo_id", "options", "named"),
+    [
+        (REPO, {"tag": "1.0.0"}, "vMAJOR.MINOR.PATCH"),
+        (REPO, {"tag": "v1.0"}, "vMAJOR.MINOR.PATCH"),
+        (REPO, {"tag": "v1.0.0\n"}, "vMAJOR.MINOR.PATCH"),
+        ("corpus", {}, "org/name"),
+        ("org/a corpus", {}, "org/name"),
+        ("a/b/c", {}, "org/name"),
+        (REPO, {"gated": "closed"}, "auto or manual"),
+    ],
+)
+def test_arguments_that_cannot_be_used(
+    hub: LoopbackHub, publisher: Publisher, release: Path, repo_id: str, options: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(InputError, match=named):
+        publisher(release, repo_id, **options)
+    assert hub.requests == []
+
+
+def _drop_shard(folder: Path) -> None:
+    (folder / SHARDS[0]).unlink()
+
+
+def _change_card(folder: Path) -> None:
+    (folder / "README.md").write_text(CARD.replace("corpus", "CORPUS"), encoding="utf-8")
+
+
+def _add_file(folder: Path) -> None:
+    (folder / "data/extra.parquet").write_bytes(b"PAR1")
+
+
+def _drop_manifest(folder: Path) -> None:
+    (folder / "manifest.json").unlink()
+
+
+def _unlist_card(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    del manifest["files"]["README.md"]
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (folder / "README.md").unlink()
+
+
+def _miscount(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    manifest["exclusions"]["rows"] = 7
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (_drop_shard, SHARDS[0]),
+        (_change_card, "README.md"),
+        (_add_file, "extra.parquet"),
+        (_drop_manifest, "manifest.json"),
+        (_unlist_card, "card"),
+        (_miscount, "exclusions"),
+    ],
+)
+def test_a_folder_that_is_not_its_manifest_is_never_sent(
+    hub: LoopbackHub, publisher: Publisher, release: Path, spoil: Callable[[Path], None], named: str
+) -> None:
+    spoil(release)
+    with pytest.raises(ReleaseError, match=named):
+        publisher(release)
+    assert hub.requests == []
+
+
+def test_a_card_that_the_hub_refuses_commits_nothing(publisher: Publisher, tmp_path: Path) -> None:
+    message = publisher.fails(make_release(tmp_path / "release", card="---\nlicense: mit\n\n# Not closed\n"))
+    assert "README.md" in message
+    assert "Mend the card" in message
+    assert publisher.commits() == ["initial commit"]
+    assert publisher.tags() == {}
+
+
+# ------------------------------------------------------------------------ access
+
+
+@pytest.mark.parametrize("token", ["read_token", "stranger_token"])
+def test_a_token_that_may_only_read(hub: LoopbackHub, publisher: Publisher, release: Path, token: str) -> None:
+    message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=getattr(hub, token)))
+    assert "may only read" in message
+    assert "hf auth login" in message
+    assert hub.writes() == []
+
+
+def test_a_token_that_the_hub_does_not_know(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    message = publisher.fails(release, api=HfApi(endpoint=hub.url, token="hf_expired"))
+    assert "401" in message
+    assert "hf auth login" in message
+    assert hub.writes() == []
+
+
+def test_a_token_without_rights_on_this_repository(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    hub.refuse("POST", "/preupload/", 403)
+    message = publisher.fails(release)
+    assert "403" in message
+    assert "hf auth login" in message
+
+
+NO_TOKEN = """
+import sys
+from pathlib import Path
+from builders.publish.run import publish
+from loaders.errors import HubError
+try:
+    publish(Path(sys.argv[1]), "org/corpus", tag="v1.0.0")
+except HubError as error:
+    print(error)
+"""
+
+
+def test_no_token_at_all(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, **hub.environment(tmp_path / "home")}
+    del environment["HF_TOKEN"]
+    command = [sys.executable, "-c", NO_TOKEN, str(release)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "no token" in done.stdout
+    assert "hf auth login" in done.stdout
+    assert hub.requests == []
+
+
+WITH_XET = """
+import sys
+from pathlib import Path
+from builders.publish.run import publish
+print(publish(Path(sys.argv[1]), "org/corpus", tag="v1.0.0").commit)
+"""
+
+
+def test_a_hub_without_xet_is_served_by_plain_lfs(
+    hub: LoopbackHub, publisher: Publisher, release: Path, tmp_path: Path
+) -> None:
+    environment = {**os.environ, **hub.environment(tmp_path / "home")}
+    del environment["HF_HUB_DISABLE_XET"]
+    command = [sys.executable, "-c", WITH_XET, str(release)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert publisher.tags() == {"v1.0.0": done.stdout.splitlines()[-1]}
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+
+
+# ------------------------------------------------------------------------ faults
+
+
+@pytest.mark.parametrize("route", ["/commit/", "/tag/", "/repos/create"])
+def test_a_lost_response_does_not_make_a_second_commit(
+    hub: LoopbackHub, publisher: Publisher, release: Path, route: str
+) -> None:
+    fault = hub.lose_response("POST", route)
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == 1
+    if route != "/repos/create":  # which is sent again, because making it twice changes nothing
+        assert sum(route in request.path for request in hub.requests) == 1
+        assert any("took effect" in line for line in publisher.said)
+        assert publisher.waits == []
+
+
+@pytest.mark.parametrize(
+    ("method", "route", "status"),
+    [
+        ("GET", "/whoami-v2", 503),
+        ("POST", "/repos/create", 503),
+        ("GET", "/refs", 503),
+        ("PUT", "/settings", 503),
+        *(("POST", route, status) for route in ("/commit/", "/tag/") for status in (429, 500, 503)),
+    ],
+)
+def test_a_refusal_that_passes_is_waited_out(
+    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, status: int
+) -> None:
+    fault = hub.refuse(method, route, status, times=2)
+    assert_published_once(publisher, publisher(release, gated="auto"))
+    assert fault.hits == 2
+    assert publisher.waits == [1.0, 2.0]
+    assert sum(f"answered {status}" in line for line in publisher.said) == 2
+
+
+@pytest.mark.usefixtures("no_waiting")
+@pytest.mark.parametrize(
+    ("method", "route", "status"),
+    [
+        ("POST", "/preupload/", 503),
+        ("POST", "/objects/batch", 429),
+        *(("PUT", "^/lfs/", status) for status in (429, 500, 503)),
+        ("GET", "/tree/", 503),
+        ("HEAD", "/resolve/", 503),
+        ("GET", "/resolve/", 503),
+    ],
+)
+def test_a_refusal_on_the_way_of_the_files_is_waited_out(
+    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, status: int
+) -> None:
+    fault = hub.refuse(method, route, status, times=2)
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == 2
+
+
+def test_retry_after_is_obeyed_and_said(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    hub.refuse("POST", "/commit/", 429, retry_after=17)
+    assert_published_once(publisher, publisher(release))
+    assert publisher.waits == [17.0]
+    assert any("committing: the Hub answered 429" in line and "waiting 17 s" in line for line in publisher.said)
+
+
+def test_a_wait_beyond_reason_is_an_error_that_says_how_long(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    hub.refuse("POST", "/commit/", 429, retry_after=3600)
+    message = publisher.fails(release)
+    assert publisher.waits == []
+    assert "3600 s" in message
+    assert "(not this release); v1.0.0 is not set; this run uploaded 3 Parquet files" in message
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_a_hub_that_keeps_refusing_the_commit(
+    hub: LoopbackHub, publisher: Publisher, release: Path, status: int
+) -> None:
+    fault = hub.refuse("POST", "/commit/", status, times=99)
+    message = publisher.fails(release)
+    assert fault.hits == 4
+    assert f"committing: the Hub answered {status}" in message
+    assert "(not this release); v1.0.0 is not set; this run uploaded 3 Parquet files" in message
+    assert "Run the same command again" in message
+    fault.left = 0
+    uploads = sum(request.method == "PUT" for request in hub.requests)
+    assert_published_once(publisher, publisher(release))
+    assert sum(request.method == "PUT" for request in hub.requests) == uploads
+
+
+@pytest.mark.parametrize("status", [500, 504])
+@pytest.mark.parametrize("route", ["/commit/", "/tag/"])
+def test_an_error_although_it_was_done_is_looked_into(
+    hub: LoopbackHub, publisher: Publisher, release: Path, route: str, status: int
+) -> None:
+    hub.refuse("POST", route, status, although_done=True)
+    assert_published_once(publisher, publisher(release))
+    assert sum(route in request.path for request in hub.requests) == 1
+
+
+@pytest.mark.parametrize("reply_only", [False, True])
+@pytest.mark.parametrize("route", ["/commit/", "/tag/"])
+def test_an_answer_that_comes_too_late(
+    hub: LoopbackHub, publisher: Publisher, release: Path, route: str, reply_only: bool
+) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    fault = hub.delay("POST", route, 2.0, reply_only=reply_only)
+    client = get_session()
+    before = client.timeout
+    client.timeout = httpx2.Timeout(1.0)
+    try:
+        done = publisher(release)
+    finally:
+        client.timeout = before
+    assert_published_once(publisher, done)
+    assert fault.hits == 1
+    assert any("did not answer in time" in line for line in publisher.said)
+
+
+def test_no_request_waits_for_ever(publisher: Publisher, release: Path) -> None:
+    client = get_session()
+    client.timeout = httpx2.Timeout(None)  # the library's own setting
+    publisher(release)
+    assert client.timeout.read == PATIENCE
+
+
+def test_a_concurrent_commit_beside_the_release_is_built_upon(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    hub.meanwhile("POST", "/commit/", lambda: hub.commit(REPO, {".gitattributes": b"*.parquet filter=lfs\n"}, "Theirs"))
+    done = publisher(release)
+    assert publisher.commits() == ["Release v1.0.0", "Theirs", "initial commit"]
+    assert publisher.tags() == {"v1.0.0": done.commit}
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+
+
+def test_the_same_release_published_twice_at_once_is_one_commit(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    other = Publisher(hub)
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    hub.meanwhile("POST", "/commit/", lambda: other(release))
+    assert_published_once(publisher, publisher(release))
+    assert sum("/commit/" in request.path for request in hub.requests) == 2
+
+
+def test_going_back_to_older_content_is_a_commit_of_its_own(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    older = make_release(tmp_path / "1")
+    publisher(older)
+    publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
+    hub.refuse("POST", "/commit/", 503)
+    done = publisher(older, tag="v1.2.0")
+    assert publisher.commits() == ["Release v1.2.0", "Release v1.1.0", "Release v1.0.0", "initial commit"]
+    assert publisher.tags()["v1.2.0"] == publisher.head() == done.commit
+
+
+@pytest.mark.parametrize("status", [409, 412])
+def test_a_conflict_without_another_commit_is_tried_once_more(
+    hub: LoopbackHub, publisher: Publisher, release: Path, status: int
+) -> None:
+    hub.refuse("POST", "/commit/", status)
+    assert_published_once(publisher, publisher(release))
+
+
+@pytest.mark.parametrize("path", ["README.md", "notes.txt", SHARDS[0]])
+def test_a_concurrent_commit_to_the_release_stops_it(
+    hub: LoopbackHub, publisher: Publisher, release: Path, path: str
+) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    hub.meanwhile("POST", "/commit/", lambda: hub.commit(REPO, {path: b"theirs"}, "Theirs"))
+    message = publisher.fails(release)
+    assert f"somebody else committed {publisher.head()[:8]} to main meanwhile, changing {path}" in message
+    assert f"main is at {publisher.head()[:8]} (not this release); v1.0.0 is not set" in message
+    assert "this run uploaded 3 Parquet files" in message
+    assert publisher.commits() == ["Theirs", "initial commit"]
+    done = publisher(release)
+    assert publisher.commits() == ["Release v1.0.0", "Theirs", "initial commit"]
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+    assert publisher.tags() == {"v1.0.0": done.commit}
+
+
+def test_a_commit_of_somebody_else_on_top_of_ours_does_not_move_the_tag(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    hub.lose_response("POST", "/commit/")
+    hub.meanwhile("GET", "/commits/", lambda: hub.commit(REPO, {"notes.txt": b"theirs"}, "Theirs"))
+    done = publisher(release)
+    assert publisher.commits() == ["Theirs", "Release v1.0.0", "initial commit"]
+    assert publisher.tags() == {"v1.0.0": done.commit}
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+
+
+def test_somebody_else_setting_our_tag_is_told(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    first = publisher.head()
+    hub.meanwhile("POST", "/tag/", lambda: hub.repo(REPO).tags.update({"v1.0.0": first}))
+    message = publisher.fails(release)
+    assert f"the tag names commit {first[:8]}" in message
+    assert "next version" in message
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_dropped_upload_is_sent_again(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    fault = hub.cut_upload(times=2)
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == 2
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_an_upload_that_is_always_dropped_ends_in_one_error(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    fault = hub.cut_upload(times=999)
+    message = publisher.fails(release)
+    assert fault.hits == 2 * 6  # our attempts, each with the library's own
+    assert f"uploading {SHARDS[0]}" in message
+    assert "(not this release); v1.0.0 is not set; this run uploaded nothing" in message
+    assert publisher.commits() == ["initial commit"]
+    fault.left = 0
+    assert_published_once(publisher, publisher(release))
+
+
+def test_an_upload_acknowledged_and_missed_by_its_verification_is_sent_again(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    fault = hub.swallow_upload()
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == 1
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_an_upload_acknowledged_and_verified_falsely_is_sent_again(
+    hub: LoopbackHub, publisher: Publisher, release: Path, times: int
+) -> None:
+    fault = hub.swallow_upload(times=times, lie=True)
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == times
+    assert any("lost an upload" in line for line in publisher.said)
+
+
+def test_uploads_that_are_always_acknowledged_falsely_end_in_one_error(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    fault = hub.swallow_upload(times=999, lie=True)
+    message = publisher.fails(release)
+    assert fault.hits == 2 * 3
+    assert "acknowledged an upload twice and does not have it" in message
+    assert publisher.commits() == ["initial commit"]
+    assert publisher.tags() == {}
+
+
+def test_a_shard_stored_damaged_is_never_tagged(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    hub.damage_upload()
+    message = publisher.fails(release)
+    digest = hashlib.sha256((release / SHARDS[0]).read_bytes()).hexdigest()
+    assert f"{SHARDS[0]} of commit {publisher.head()[:8]} has SHA-256" in message
+    assert f"expected SHA-256 {digest[:12]}" in message
+    assert "v1.0.0 is not set" in message
+    assert publisher.tags() == {}
+    publisher(release, read_back="digests")  # which believes what the Hub lists
+    assert "v1.0.0" in publisher.tags()
+
+
+def test_a_shard_that_the_hub_lost_is_sent_again(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    lost = f"/resolve/[0-9a-f]+/{SHARDS[1]}"
+    hub.meanwhile("HEAD", lost, lambda: hub.lose_object(REPO, SHARDS[1]))
+    assert_published_once(publisher, publisher(release))
+    assert any(f"{SHARDS[1]} cannot be downloaded" in line for line in publisher.said)
+
+
+def test_a_shard_that_the_hub_keeps_losing_is_never_tagged(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    hub.meanwhile("HEAD", f"/resolve/[0-9a-f]+/{SHARDS[1]}", lambda: hub.lose_object(REPO, SHARDS[1]), times=99)
+    message = publisher.fails(release)
+    assert f"{SHARDS[1]} of commit {publisher.head()[:8]} cannot be downloaded" in message
+    assert "delete it" in message
+    assert publisher.tags() == {}
+
+
+def test_a_download_damaged_on_the_way_is_repeated(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    fault = hub.damage_download(SHARDS[0])
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == 1
+
+
+def test_a_commit_that_is_read_back_different_is_never_tagged(
+    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Hub that stores another card than it was given."""
+    blob = hub.store.blob
+    monkeypatch.setattr(hub.store, "blob", lambda body: blob(body.replace(b"# A corpus", b"# A CORPUS")))
+    message = publisher.fails(release)
+    assert "is not the release; different: README.md" in message
+    assert publisher.tags() == {}
+
+
+def test_no_hub_at_all(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    message = publisher.fails(release, api=HfApi(endpoint="http://127.0.0.1:1", token=hub.token))
+    assert "cannot be reached" in message
+    assert "On the Hub: unknown, because it does not answer" in message
+    assert publisher.waits == [1.0, 2.0, 4.0]
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_hub_that_dies_after_the_commit(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    hub.meanwhile("POST", "/commit/", lambda: hub.refuse("GET", "/api/", 503, times=999))
+    message = publisher.fails(release)
+    assert "listing commit" in message
+    known = f"this run uploaded 3 Parquet files and made commit {publisher.head()[:8]}; v1.0.0 was not confirmed"
+    assert f"On the Hub: unknown, because it does not answer; {known}" in message
+    hub.faults.clear()
+    assert_published_once(publisher, publisher(release))

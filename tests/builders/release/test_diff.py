@@ -1,0 +1,208 @@
+"""Differences between releases: rows, columns, splits, exclusions, schema, facts; and that equal means equal."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from builders.pipeline.rows import Row
+from builders.release.diff import Diff, diff
+from loaders.errors import ReleaseError
+from loaders.manifest import Source
+from tests.release_in_tests import EXCLUSIONS, FEATURES, png, rows, write_small
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("old") / "out"
+    write_small(out)
+    return out
+
+
+def against(old: Path, new: Path, content: list[Row] | None = None, **more: Any) -> Diff:
+    write_small(new, content, **more)
+    return diff(old, new)
+
+
+def text(found: Diff) -> str:
+    console = Console(file=io.StringIO(), width=120)
+    console.print(found.render())
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_equal_releases(old: Path, tmp_path: Path) -> None:
+    found = against(old, tmp_path / "new")
+    assert found.equal and text(found).startswith("The releases are equal: 12 rows, content digest")
+    assert found.to_json()["equal"] is True
+
+
+def test_other_shards_and_encoding_are_no_difference(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builders.release.shards.GROUP_ROWS_IMAGES", 1)
+    assert against(old, tmp_path / "new", shard_bytes=500).equal
+    assert len(list((tmp_path / "new" / "data").iterdir())) > 3
+
+
+def test_rows_added_removed_changed_and_moved(old: Path, tmp_path: Path) -> None:
+    content = rows()
+    content[1]["caption"] = "another caption"
+    content[2]["caption"], content[2]["cuis"] = "again", ["C7"]
+    content[5]["image"] = {"bytes": png(200), "path": "005.png"}
+    content[6]["split"] = "test"
+    content[4]["image"] = {"bytes": png(4), "path": "renamed.png"}
+    content[8]["image_id"] = "new"
+    del content[9]
+    found = against(old, tmp_path / "new", content)
+    assert not found.equal
+    assert (found.rows_a, found.rows_b) == (12, 11)
+    assert (found.added.count, found.added.examples) == (1, ["new"])
+    assert (found.removed.count, found.removed.examples) == (2, ["r009", "r008"])
+    assert (found.changed.count, found.changed.examples) == (4, ["r001", "r002", "r005", "r004"])
+    assert {name: keys.examples for name, keys in found.columns.items()} == {
+        "image": ["r005", "r004"],
+        "caption": ["r001", "r002"],
+        "cuis": ["r002"],
+    }
+    assert {name: keys.examples for name, keys in found.moved.items()} == {"train -> test": ["r006"]}
+    assert found.reordered == [] and found.schema == [] and found.exclusions == {}
+    assert {change.where for change in found.facts} == {
+        "stages.admit.rows_in",
+        "stages.admit.rows_out",
+        "statistics.kinds.picture",
+        "statistics.letters",
+    }
+    shown = text(found)
+    for line in ("Rows: 12 in A, 11 in B", "changed in caption", "moved train -> test", "r001, r002"):
+        assert line in shown
+    assert json.loads(json.dumps(found.to_json()))["columns"]["cuis"] == {"count": 1, "examples": ["r002"]}
+
+
+def test_examples_are_limited(old: Path, tmp_path: Path) -> None:
+    write_small(tmp_path / "new", [{**row, "caption": "x"} for row in rows()])
+    found = diff(old, tmp_path / "new", examples=2)
+    assert found.changed.count == 12 and found.changed.examples == ["r001", "r002"]
+    assert "r001, r002, …" in text(found)
+
+
+def test_another_order_is_told(old: Path, tmp_path: Path) -> None:
+    found = against(old, tmp_path / "new", rows()[::-1])
+    assert not found.equal and found.reordered == ["train", "validation", "test"]
+    assert found.changed.count == found.added.count == 0
+    assert "Same rows in another order: train, validation, test" in text(found)
+
+
+def test_exclusions_that_moved(old: Path, tmp_path: Path) -> None:
+    x0, x1, x2 = EXCLUSIONS
+    content = [*rows()[1:], {**rows()[0], "image_id": "x0"}]
+    exclusions = [
+        {**x1, "reason": "no caption"},
+        {**x2, "detail": "row two"},
+        {**x0, "key": "r000"},
+        {**x0, "key": "never seen"},
+    ]
+    found = against(old, tmp_path / "new", content, exclusions=exclusions)
+    assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {
+        "detail changed": ["x2"],
+        "excluded, new": ["never seen"],
+        "now excluded": ["r000"],
+        "now included": ["x0"],
+        "reason changed": ["x1"],
+    }
+    found = against(old, tmp_path / "fewer", exclusions=[x1, x2])
+    assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"no longer excluded": ["x0"]}
+    assert "no longer excluded" in text(found)
+
+
+def test_a_key_excluded_twice(old: Path, tmp_path: Path) -> None:
+    found = against(old, tmp_path / "new", exclusions=[*EXCLUSIONS, EXCLUSIONS[2]])
+    assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"reason changed": ["x2"]}
+
+
+def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
+    features = datasets.Features({**FEATURES, "score": datasets.Value("float64"), "note": datasets.Value("string")})
+    features.pop("cuis")
+    content = [{name: value for name, value in {**row, "note": ""}.items() if name != "cuis"} for row in rows()]
+    found = against(
+        old,
+        tmp_path / "new",
+        content,
+        features=features,
+        settings={"seed": 1, "stages": {"admit": {"allow": ["CC0-1.0", "CC-BY-4.0"]}}},
+        versions={"bedside": "0.2.0", "pyarrow": "26"},
+        sources=[Source(name="drawn", digest="1" * 64, rows=15, licence="CC0-1.0")],
+        stand_in="scripted model",
+    )
+    schema = {change.where: (change.a, change.b) for change in found.schema}
+    assert schema["score.dtype"] == ("float32", "float64")
+    assert schema["note"][0] is None and schema["cuis"][1] is None
+    facts = {change.where: (change.a, change.b) for change in found.facts}
+    assert facts == {
+        "settings.seed": (0, 1),
+        "settings.stages.admit.allow": (["CC0-1.0"], ["CC0-1.0", "CC-BY-4.0"]),
+        "versions.bedside": ("0.1.0", "0.2.0"),
+        "versions.pyarrow": (None, "26"),
+        "sources.drawn.digest": ("0" * 64, "1" * 64),
+        "stand_in": (None, "scripted model"),
+    }
+    assert set(found.columns) == {"score"}  # 0.1 of 32 bits is another number than 0.1 of 64
+    shown = text(found)
+    assert "scripted model" in shown and "score.dtype" in shown and "–" in shown
+
+
+def test_keys_that_look_like_markup_are_shown(old: Path, tmp_path: Path) -> None:
+    content = [*rows(), {**rows()[0], "image_id": "[bold]x[/bold]"}]
+    assert "[bold]x[/bold]" in text(against(old, tmp_path / "new", content))
+
+
+def test_what_cannot_be_compared(old: Path, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match="holds no manifest"):
+        diff(old, tmp_path)
+    write_small(tmp_path / "new", corpus="another")
+    with pytest.raises(ReleaseError, match=r"corpus 'another' \(expected 'small'"):
+        diff(old, tmp_path / "new")
+    shutil.copytree(old, tmp_path / "damaged")
+    (tmp_path / "damaged" / "exclusions.parquet").unlink()
+    with pytest.raises(ReleaseError, match=r"exclusions\.parquet: cannot be read"):
+        diff(old, tmp_path / "damaged")
+
+
+PLAIN = datasets.Features({name: datasets.Value("string") for name in ("image_id", "split", "caption")})
+ROW = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["train", "test"]), st.sampled_from(["x", "y"]))
+RELEASE = st.lists(ROW, min_size=1, max_size=8, unique_by=lambda row: row[0])
+
+
+@settings(max_examples=25, deadline=None)
+@given(before=RELEASE, after=RELEASE)
+def test_counts_agree_with_sets(
+    before: list[tuple[str, str, str]], after: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("pair")
+    for name, content in (("a", before), ("b", after)):
+        write_small(
+            folder / name,
+            [{"image_id": key, "split": split, "caption": caption} for key, split, caption in content],
+            features=PLAIN,
+            measure=lambda found: None,
+            card=lambda manifest: "",
+        )
+    found = diff(folder / "a", folder / "b", examples=100)
+    a, b = ({key: rest for key, *rest in content} for content in (before, after))
+    assert set(found.added.examples) == b.keys() - a.keys() and found.added.count == len(b.keys() - a.keys())
+    assert set(found.removed.examples) == a.keys() - b.keys()
+    both = a.keys() & b.keys()
+    assert set(found.changed.examples) == {key for key in both if a[key][1] != b[key][1]}
+    assert sum(keys.count for keys in found.moved.values()) == sum(a[key][0] != b[key][0] for key in both)
+    tables = [[pq.read_table(p) for p in sorted((folder / n / "data").iterdir())] for n in "ab"]
+    assert found.equal == (tables[0] == tables[1])

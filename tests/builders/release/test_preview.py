@@ -1,0 +1,80 @@
+"""The preview of a release: what a maintainer sees before it is published, and what must not get into it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from builders.release.preview import preview_of, write_preview
+from builders.samples.threemdbench.drawings import draw
+from builders.threemdbench.preview import PREVIEW
+from loaders.errors import InputError
+from scripts.cli import execute
+from tests.builders.threemdbench.test_recipe import build, photo_table, rows_of
+from tests.release_in_tests import write_small
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Photos whose files, patients and metadata give away what nobody should see."""
+    folder = tmp_path_factory.mktemp("photos")
+    exif = Image.Exif()
+    exif[0x010E] = "Jane Roe"
+    files = {}
+    for n in range(6):
+        buffer = io.BytesIO()
+        Image.open(io.BytesIO(draw("acne", n))).save(buffer, "JPEG", exif=exif)
+        files[f"jane_roe_{n}.jpg"] = buffer.getvalue()
+    rows = [{"file": name, "label": "acne", "group_id": f"patient {name}"} for name in files]
+    build(folder, f"table={photo_table(folder / 'photos', rows, files)}")
+    return folder / "release"
+
+
+def test_photos_come_with_what_their_patients_say(photos: Path, tmp_path: Path) -> None:
+    text = write_preview(photos, tmp_path / "page.html").read_text(encoding="utf-8")
+    test = next(row for row in rows_of(photos) if row["split"] == "test")
+    assert "6 of its photos" in text and "Stand-in" in text
+    assert text.count("data:image/jpeg;base64,") == 6
+    for said in (test["general_complaint"], test["personality"], test["image_id"], *test["complaints"]):
+        assert said.replace("'", "&#39;") in text
+
+
+def test_nothing_private_or_stripped_gets_into_it(photos: Path, tmp_path: Path) -> None:
+    page = write_preview(photos, tmp_path / "page.html").read_bytes()
+    for given_away in (b"jane", b"Jane Roe", b"patient jane", b"<script", b"http:", b"https:", str(photos).encode()):
+        assert given_away not in page
+    pictures = [base64.b64decode(found) for found in re.findall(rb"data:image/jpeg;base64,([\w+/=]+)", page)]
+    assert pictures
+    assert all(b"Jane" not in data and not Image.open(io.BytesIO(data)).getexif() for data in pictures)
+
+
+def test_columns_that_are_not_named_are_not_shown() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (300, 300)).save(buffer, "JPEG")
+    row = dict.fromkeys(("image_id", "split", "diagnosis", "domain", "general_complaint", "complaints"), "x")
+    row |= dict.fromkeys(("complaints_status", "personality", "source", "licence", "attribution"), "x")
+    shown = PREVIEW.show({**row, "image": {"bytes": buffer.getvalue()}, "group_id": "p1", "source_file": "f"})
+    assert shown.keys() == {*row, "thumbnail"}
+
+
+def test_rows_are_drawn_by_seed_and_the_page_is_the_same_again(photos: Path, tmp_path: Path) -> None:
+    pages = [write_preview(photos, tmp_path / f"{n}.html", rows=2, seed=n % 3).read_bytes() for n in range(6)]
+    assert pages[:3] == pages[3:]
+    assert len(set(pages)) > 1
+    assert execute(["preview", str(photos), "--rows", "0", "-o", str(tmp_path / "none.html")]) == 0
+    assert "0 of its photos" in (tmp_path / "none.html").read_text(encoding="utf-8")
+
+
+def test_a_corpus_without_a_preview_is_told(tmp_path: Path) -> None:
+    write_small(tmp_path / "small")
+    with pytest.raises(InputError, match="no preview is written"):
+        write_preview(tmp_path / "small", tmp_path / "page.html")
+    assert {preview_of(name).template for name in ("medlaybench-v", "3mdbench")} == {
+        "medlaybench_v/preview.html",
+        "threemdbench/preview.html",
+    }

@@ -1,0 +1,335 @@
+"""Verification: each way in which a release can be wrong is found and told apart; and where a release is looked for."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from huggingface_hub import HfApi
+
+from builders.pipeline.rows import Row
+from builders.release.verify import resolve, verify
+from loaders.errors import ReleaseError
+from loaders.manifest import file_digest
+from tests.hub import LoopbackHub
+from tests.release_in_tests import FEATURES, measure, row, rows, write_small
+
+TEST_SHARD = "data/test-00000-of-00001.parquet"
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("pristine") / "out"
+    write_small(out)
+    return out
+
+
+@pytest.fixture
+def folder(pristine: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(pristine, tmp_path / "out"))
+
+
+def caption_rule(found: Row) -> list[str]:
+    return [] if found["caption"].startswith("caption") else ["a caption of another kind"]
+
+
+def problems(folder: Path) -> list[str]:
+    return [str(problem) for problem in verify(folder, row_check=caption_rule, measure=measure)]
+
+
+def edit_manifest(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    facts = json.loads((folder / "manifest.json").read_text())
+    change(facts)
+    (folder / "manifest.json").write_text(json.dumps(facts))
+
+
+def relist(folder: Path) -> None:
+    """Make the manifest agree with the files, as a forger would."""
+
+    def change(facts: dict[str, Any]) -> None:
+        for name in facts["files"]:
+            facts["files"][name] = {"sha256": file_digest(folder / name), "size": (folder / name).stat().st_size}
+
+    edit_manifest(folder, change)
+
+
+def rewrite(folder: Path, name: str, change: Callable[[list[Row]], list[Row]], schema: pa.Schema | None = None) -> None:
+    """Change the rows of a file, and make its digest agree."""
+    table = pq.read_table(folder / name)
+    content = change(table.to_pylist())
+    pq.write_table(pa.Table.from_pylist(content, schema or table.schema), folder / name)
+    relist(folder)
+
+
+def found(folder: Path, *patterns: str) -> None:
+    """Each problem matches one of the patterns, and each pattern a problem."""
+    said = problems(folder)
+    for pattern in patterns:
+        assert any(re.search(pattern, problem) for problem in said), (pattern, said)
+    for problem in said:
+        assert any(re.search(pattern, problem) for pattern in patterns), problem
+
+
+def test_a_sound_release(folder: Path) -> None:
+    assert problems(folder) == []
+    assert verify(folder) == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "exclusions.parquet", TEST_SHARD])
+def test_a_flipped_byte_is_found_wherever_it_is(name: str, folder: Path) -> None:
+    whole = (folder / name).read_bytes()
+    for place in {0, len(whole) // 3, len(whole) // 2, len(whole) - 1}:
+        (folder / name).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        said = problems(folder)
+        assert said[0].startswith(f"{name}: SHA-256 "), said
+
+
+def test_a_flipped_byte_in_the_manifest_is_found(folder: Path) -> None:
+    """Where it can be: what the manifest alone tells about the origin of the rows has nothing to be compared with."""
+    whole = (folder / "manifest.json").read_bytes()
+    facts = json.loads(whole)
+    unseen = set()
+    for place in range(0, len(whole) - 1, 23):
+        flipped = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+        (folder / "manifest.json").write_bytes(flipped)
+        if not problems(folder):
+            unseen |= {name for name, value in json.loads(flipped).items() if value != facts[name]}
+    assert unseen <= {"corpus", "prompts", "settings", "sources", "versions"}
+
+
+def test_missing_and_extra_files(folder: Path) -> None:
+    (folder / TEST_SHARD).unlink()
+    (folder / "data" / "test-00001-of-00002.parquet").write_bytes(b"")
+    found(folder, f"{TEST_SHARD}: missing", "test-00001-of-00002.parquet: a file that the manifest does not list")
+
+
+def test_not_a_release(tmp_path: Path) -> None:
+    assert "holds no manifest.json" in problems(tmp_path)[0]
+    (tmp_path / "manifest.json").write_text('{"format": 1')
+    assert "is not whole" in problems(tmp_path)[0]
+
+
+def test_a_removed_row(folder: Path) -> None:
+    table = pq.read_table(folder / TEST_SHARD)
+    pq.write_table(table.slice(1), folder / TEST_SHARD)
+    found(folder, rf"{TEST_SHARD}: (SHA-256|[\d,]+ bytes)")
+    relist(folder)
+    found(
+        folder,
+        r"split test: 2 rows \(expected 3\)",
+        "split test: content digest",
+        "statistics.letters: 110 ",
+        "statistics.kinds.scan: 6 .expected 5, measured from the rows",
+        "download_size",
+    )
+
+
+def test_swapped_shards(folder: Path) -> None:
+    other = folder / "data" / "validation-00000-of-00001.parquet"
+    (folder / TEST_SHARD).rename(folder / "x")
+    other.rename(folder / TEST_SHARD)
+    (folder / "x").rename(other)
+    assert len([line for line in problems(folder) if "SHA-256" in line or " bytes (expected" in line]) == 2
+    relist(folder)
+    found(
+        folder,
+        "split (test|validation): content digest",
+        "row 'r00.': split 'validation' .expected 'test'",
+        "row 'r0(03|07|11)': split 'validation'",
+        "row 'r0..': split 'test' .expected 'validation'",
+    )
+
+
+def test_a_key_that_comes_twice_across_splits(folder: Path) -> None:
+    rewrite(folder, TEST_SHARD, lambda content: [content[0], content[1], {**content[2], "image_id": "r001"}])
+    found(
+        folder,
+        "row 'r001': the key is also in data/train-00000-of-00001.parquet .expected a unique key",
+        "split test: content digest",
+        "download_size",
+    )
+
+
+def test_a_row_that_breaks_the_rules_of_its_corpus(folder: Path) -> None:
+    rewrite(folder, TEST_SHARD, lambda content: [{**content[0], "caption": "picture 0"}, *content[1:]])
+    found(folder, "row 'r000': a caption of another kind", "split test: content digest", "download_size")
+    rewrite(folder, TEST_SHARD, lambda content: [{**content[0], "caption": None}, *content[1:]])
+    found(
+        folder,
+        "row 'r000': cannot be checked .AttributeError",
+        "statistics: cannot be measured .TypeError",
+        "content digest",
+        "download_size",
+    )
+
+
+def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
+    write_small(tmp_path / "out", [row(number, "train", caption="x") for number in range(30)])
+    said = problems(tmp_path / "out")
+    assert len(said) == 21 and said[-1] == "rows: 10 more: a caption of another kind (expected none)"
+
+
+def test_another_schema(folder: Path) -> None:
+    schema = FEATURES.arrow_schema
+    plain = schema.remove_metadata()
+    rewrite(folder, TEST_SHARD, lambda content: content, plain)
+    found(folder, f"{TEST_SHARD}: other feature types", "download_size")
+    wider = schema.set(schema.get_field_index("score"), pa.field("score", pa.float64()))
+    rewrite(folder, TEST_SHARD, lambda content: content, wider)
+    found(folder, f"{TEST_SHARD}: columns .*'double'", "download_size")
+    (folder / TEST_SHARD).write_bytes(b"PAR1, but no Parquet")
+    relist(folder)
+    found(folder, f"{TEST_SHARD}: cannot be read", "download_size")
+
+
+def test_exclusions_that_do_not_add_up(folder: Path) -> None:
+    rewrite(folder, "exclusions.parquet", lambda content: content[:2])
+    found(folder, "exclusions.parquet: 2 rows", r"stage admit, no licence: 1 rows \(expected 2, as the manifest counts")
+    rewrite(folder, "exclusions.parquet", lambda content: [*content, {**content[0], "reason": "no image"}])
+    found(folder, "exclusions.parquet: 3 rows", "no licence: 1 rows", r"no image: 1 rows \(expected 0")
+    rewrite(folder, "exclusions.parquet", lambda content: [{"key": "x"}], pa.schema([("key", pa.string())]))
+    found(folder, r"exclusions.parquet: columns \['key'\]")
+
+
+def test_stages_that_do_not_add_up(folder: Path) -> None:
+    def change(facts: dict[str, Any]) -> None:
+        facts["stages"][0]["rows_in"] = 16
+
+    edit_manifest(folder, change)
+    found(folder, "stage admit: 16 rows in .expected 15")
+
+
+def test_statistics_that_the_rows_do_not_give(folder: Path) -> None:
+    def change(facts: dict[str, Any]) -> None:
+        facts["statistics"]["kinds"] = {"scan": 6, "picture": 5, "film": 1}
+
+    edit_manifest(folder, change)
+    found(folder, "statistics.kinds.picture: 5 .expected 6, measured", "statistics.kinds.film: 1 .expected None")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pattern"),
+    [
+        ("num_examples: 6", "num_examples: 7", r"dataset_info, split train: \(rows, bytes\) \(7, "),
+        ("path: data/test-*", "path: data/te*", "configs, split test: path 'data/te.' .expected 'data/test-."),
+        ("- name: validation", "- name: dev", "dataset_info, split (dev|validation)"),
+        ("download_size: ", "download_size: 1", "download_size, dataset_size"),
+        ("dtype: float32", "dtype: float64", "dataset_info: features"),
+        ("configs:", "config:", "YAML: cannot be used"),
+        ("---\nlanguage", "language", "YAML: cannot be used"),
+        ("configs:", "configs: [", "YAML: cannot be used"),
+    ],
+)
+def test_an_edited_card(old: str, new: str, pattern: str, folder: Path) -> None:
+    text = (folder / "README.md").read_text()
+    assert text.count(old) >= 1
+    (folder / "README.md").write_text(text.replace(old, new, 1))
+    found(folder, r"README.md: ([\d,]+ bytes|SHA-256)", pattern)
+    relist(folder)
+    found(folder, pattern)
+
+
+def test_a_manifest_that_lists_too_little_or_too_much(folder: Path) -> None:
+    def change(facts: dict[str, Any]) -> None:
+        facts["files"]["data/extra-00000-of-00001.parquet"] = facts["files"][TEST_SHARD]
+        for name in ("README.md", "exclusions.parquet", "data/train-00000-of-00001.parquet"):
+            del facts["files"][name]
+
+    edit_manifest(folder, change)
+    (folder / "README.md").unlink()
+    (folder / "exclusions.parquet").unlink()
+    shutil.copy(folder / TEST_SHARD, folder / "data" / "extra-00000-of-00001.parquet")
+    found(
+        folder,
+        "README.md: not listed",
+        "exclusions.parquet: not listed",
+        r"shards of train: \[\]",
+        "extra-00000-of-00001.parquet: belongs to no split",
+        "train-00000-of-00001.parquet: a file that the manifest does not list",
+        "split train: 0 rows",
+        "split train: content digest",
+        "statistics",
+    )
+
+
+@pytest.mark.parametrize(
+    ("features", "pattern"),
+    [
+        ([{"name": "image_id", "dtype": "nonsense"}], "features: cannot be read"),
+        ([{"names": "image_id"}], "features: cannot be read"),
+        ([{"name": "split", "dtype": "string"}], "a column 'image_id'"),
+    ],
+)
+def test_features_that_cannot_be_used(features: Any, pattern: str, folder: Path) -> None:
+    edit_manifest(folder, lambda facts: facts.update(features=features))
+    assert re.search(pattern, problems(folder)[-1])
+
+
+# --- where a release is -----------------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_taken_as_it_is(folder: Path) -> None:
+    assert resolve(str(folder)) == folder
+
+
+@pytest.mark.parametrize("source", ["nothing", "a/b/c", "no such/folder", "org/name@", "@v1"])
+def test_neither_a_folder_nor_a_repository(source: str) -> None:
+    with pytest.raises(ReleaseError, match=r"no such folder \(expected a release folder, or REPO\[@TAG\]"):
+        resolve(source)
+
+
+RESOLVE = """
+import sys
+from pathlib import Path
+from builders.release.verify import resolve, verify
+from loaders.errors import BedsideError
+from tests.release_in_tests import measure
+try:
+    path = resolve(sys.argv[1], cache_dir=Path(sys.argv[2]))
+    print(path.name, len(list(path.rglob("*.parquet"))), verify(path, measure=measure))
+except BedsideError as error:
+    sys.exit(f"{type(error).__name__}: {error}")
+"""
+
+
+@pytest.fixture
+def published(hub: LoopbackHub, pristine: Path, tmp_path: Path) -> tuple[LoopbackHub, list[str]]:
+    """Two commits: v1.0.0 is the small release, main a smaller one."""
+    api = HfApi(endpoint=hub.url, token=hub.token)
+    repo = f"{api.whoami()['name']}/small"
+    api.create_repo(repo, repo_type="dataset")
+    write_small(tmp_path / "second", rows()[:5])
+    commits = []
+    for place in (pristine, tmp_path / "second"):
+        done = api.upload_folder(repo_id=repo, repo_type="dataset", folder_path=place, delete_patterns="*")
+        commits.append(done.oid)
+        if place == pristine:
+            api.create_tag(repo, tag="v1.0.0", repo_type="dataset")
+    return hub, [repo, *commits]
+
+
+def ask(hub: LoopbackHub, source: str, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    root = str(Path(__file__).resolve().parents[3])
+    env = {**hub.environment(cache), "PYTHONPATH": root, **more}
+    return subprocess.run([sys.executable, "-c", RESOLVE, source, str(cache)], env=env, capture_output=True, text=True)
+
+
+def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Path) -> None:
+    hub, (repo, first, second) = published
+    cache = tmp_path / "cache"
+    assert ask(hub, f"{repo}@v1.0.0", cache).stdout == f"{first} 4 []\n"
+    assert ask(hub, repo, cache).stdout == f"{second} 4 []\n"
+    missing = ask(hub, f"{repo}@v9.9.9", cache)
+    assert re.match(r"HubError: .*@v9\.9\.9: no such folder, and the Hub answered 404", missing.stderr), missing.stderr
+    assert ask(hub, f"{repo}@v1.0.0", cache, HF_HUB_OFFLINE="1").stdout == f"{first} 4 []\n"
+    offline = ask(hub, f"{repo}@v9.9.9", cache, HF_HUB_OFFLINE="1")
+    assert offline.returncode == 1 and offline.stderr.startswith("HubError: "), offline.stderr

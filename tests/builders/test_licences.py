@@ -1,0 +1,119 @@
+"""Licences as sources write them, and what they allow."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from builders.licences import allows_rewriting, corpus_licence, read_licence
+
+SHARED = Path(os.environ.get("BEDSIDE_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "derivatives", "commercial", "share_alike"),
+    [
+        ("CC BY-NC-ND", "CC-BY-NC-ND", "no", False, False),
+        ("CC-BY-NC-ND-4.0", "CC-BY-NC-ND-4.0", "no", False, False),
+        ("CC BY", "CC-BY", "yes", True, False),
+        ("cc-by-4.0", "CC-BY-4.0", "yes", True, False),
+        ("CC BY-NC-SA 4.0", "CC-BY-NC-SA-4.0", "yes", False, True),
+        ("CC BY NC SA", "CC-BY-NC-SA", "yes", False, True),
+        (
+            "Creative Commons Attribution-NonCommercial-NoDerivatives 4.0 International",
+            "CC-BY-NC-ND-4.0",
+            "no",
+            False,
+            False,
+        ),
+        ("https://creativecommons.org/licenses/by/4.0/", "CC-BY-4.0", "yes", True, False),
+        ("http://creativecommons.org/licenses/by-nc-nd/3.0/deed.en", "CC-BY-NC-ND-3.0", "no", False, False),
+        ("https://creativecommons.org/publicdomain/zero/1.0/", "CC0-1.0", "yes", True, False),
+        ("https://creativecommons.org/publicdomain/mark/1.0/", "public-domain", "yes", True, False),
+        ("CC0", "CC0-1.0", "yes", True, False),
+        ("public domain", "public-domain", "yes", True, False),
+        ("CC BY 4.0 (MedQuAD annotations)", "CC-BY-4.0", "yes", True, False),
+        ("US-Government text in a CC BY 4.0 compilation", "CC-BY-4.0", "yes", True, False),
+        ("CC BY 4.0 and CC BY-ND 4.0", "CC-BY-ND-4.0", "no", True, False),
+        ("All rights reserved.", "all-rights-reserved", "no", False, False),
+        ("NO-CC CODE", "unknown", "unknown", False, False),
+        ("", "unknown", "unknown", False, False),
+        (None, "unknown", "unknown", False, False),
+        ("nan", "unknown", "unknown", False, False),
+        ("HPO licence (do not alter)", "HPO licence (do not alter)", "unknown", False, False),
+    ],
+)
+def test_reads_what_sources_write(
+    text: str | None, name: str, derivatives: str, commercial: bool, share_alike: bool
+) -> None:
+    read = read_licence(text)
+    assert (read.id, read.derivatives, read.commercial, read.share_alike) == (
+        name,
+        derivatives,
+        commercial,
+        share_alike,
+    )
+
+
+def test_reading_its_own_identifier_changes_nothing() -> None:
+    for text in ("CC BY-NC-SA 4.0", "CC BY", "CC0", "public domain", "All rights reserved", "MIT"):
+        read = read_licence(text)
+        assert read_licence(read.id) == read
+
+
+def test_exclusions_name_their_reason() -> None:
+    assert allows_rewriting("CC BY-NC-ND 4.0") == (False, "no derivatives: CC-BY-NC-ND-4.0")
+    assert allows_rewriting(None) == (False, "licence unknown")
+    assert allows_rewriting("see the publisher") == (False, "licence unknown: see the publisher")
+
+
+@pytest.mark.parametrize(
+    ("licence", "allowed", "expected"),
+    [
+        ("", {"unknown"}, True),
+        ("NO-CC CODE", {"UNKNOWN"}, True),
+        ("see the publisher", {"unknown"}, True),
+        ("see the publisher", {"see the publisher"}, True),
+        ("CC BY-NC-ND", {"CC-BY-NC-ND"}, True),
+        ("CC BY-NC-ND 4.0", {"cc by-nc-nd"}, True),
+        ("CC BY-NC-ND 3.0", {"CC-BY-NC-ND-4.0"}, False),
+        ("CC BY-NC-ND", {"unknown"}, False),
+        ("CC BY-ND", {"CC BY"}, False),
+        ("", {"CC BY-ND"}, False),
+        ("see the publisher", {"ask the author"}, False),
+    ],
+)
+def test_a_user_lets_licences_through_by_name(licence: str, allowed: set[str], expected: bool) -> None:
+    assert allows_rewriting(licence, frozenset(allowed))[0] is expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (["CC0", "public domain"], "cc0-1.0"),
+        (["CC BY", "CC0"], "cc-by-4.0"),
+        (["CC BY", "CC BY-SA 4.0"], "cc-by-sa-4.0"),
+        (["CC BY", "CC BY-NC", "CC BY-NC-SA"], "cc-by-nc-sa-4.0"),
+        # A share-alike work that may be sold cannot go under a licence that forbids it.
+        (["CC BY-SA", "CC BY-NC"], "other"),
+        (["CC BY", "CC BY-ND"], "other"),
+        (["CC BY", ""], "other"),
+        (["MIT", "CC BY"], "other"),
+        ([], "other"),
+    ],
+)
+def test_corpus_licence_is_the_strictest_combination(rows: list[str], expected: str) -> None:
+    assert corpus_licence(rows) == expected
+
+
+def test_agrees_with_the_reviewed_column_of_roco() -> None:
+    path = SHARED / "data" / "text" / "roco_test.csv"
+    if not path.is_file():
+        pytest.skip(f"{path} is not on this machine")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8179
+    expected = {"no-ND": "no", "unknown": "unknown"}
+    for row in rows:
+        assert read_licence(row["licence"]).derivatives == expected.get(row["derivatives_allowed"], "yes"), row["id"]

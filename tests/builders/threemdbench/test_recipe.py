@@ -1,0 +1,597 @@
+"""3MDBench from sources to a release that plain `datasets` loads: options, models, bad input, kills."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from PIL import Image
+
+from builders.release.cards import render_card
+from builders.release.shards import read_parquet, read_rows
+from builders.release.verify import verify
+from builders.samples.threemdbench.collection import write_sample
+from builders.samples.threemdbench.drawings import draw
+from builders.threemdbench import recipe
+from builders.threemdbench.authored import SOURCE
+from builders.threemdbench.download import Limits
+from builders.threemdbench.validators import check_facts
+from loaders.corpus import load
+from loaders.errors import InputError, ModelError, ReleaseError
+from loaders.manifest import Manifest
+from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
+from scripts.cli import execute
+from tests.chat_server import ChatServer
+from tests.photo_server import PhotoServer, floods, hangs, redirects, sends
+from tests.release_in_tests import write_small
+from tests.shared_data import ROOT
+
+Cell = str
+
+
+def photo_table(folder: Path, rows: list[dict[str, Cell]], files: dict[str, bytes] | None = None) -> Path:
+    """A table of photos beside its files; a row without more says `file`, `label` and CC0."""
+    for name, data in (files or {}).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    columns = ["file", "url", "label", "group_id", "licence", "md5"]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "photos.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows({"licence": "CC0", **row} for row in rows)
+    return path
+
+
+def drawn(folder: Path, *diagnoses: str, each: int = 3) -> Path:
+    """A table with some photos of each diagnosis."""
+    files = {f"{name} {n}.jpg".replace(" ", "_"): draw(name, n) for name in diagnoses for n in range(each)}
+    rows = [{"file": file, "label": file.rpartition("_")[0]} for file in files]
+    return photo_table(folder, rows, files)
+
+
+def build(folder: Path, *sources: str, out: str = "release", workers: int = 1, **options: Any) -> Manifest:
+    chosen = recipe.Options(sources=sources, **options)
+    return recipe.build(chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return list(read_rows(folder, Manifest.read(folder)))
+
+
+def reasons(folder: Path) -> Counter[str]:
+    return Counter(f"{row['stage']}: {row['reason']}" for row in read_parquet(folder, "exclusions.parquet"))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+# --- The sample -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of a smaller sample: four photos of each diagnosis, and all planted faults."""
+    folder = tmp_path_factory.mktemp("sample")
+    table = write_sample(folder / "photos", each=4)
+    build(folder, f"table={table}")
+    return folder / "release"
+
+
+def test_planted_faults_are_found(sample: Path) -> None:
+    found = reasons(sample)
+    assert found["admit: no label"] == found["admit: unknown label"] == 1
+    assert found["admit: licence unknown"] == found["admit: no derivatives"] == 1
+    assert {reason: n for reason, n in found.items() if reason.startswith("images")} == {
+        "images: image empty": 1,
+        "images: image truncated": 1,
+        "images: image not an image": 1,
+        "images: image missing": 1,
+    }
+    # Two photos stand under two diagnoses each; the other copies leave one of each pair, or go for their lettering.
+    assert found["curate: copies under different diagnoses"] == 4
+    assert found["curate: duplicate: same bytes"] == 1
+    assert found["curate: duplicate: near copy"] >= 6
+    assert found["curate: quality: small"] == 2
+    assert found["curate: quality: blurred"] >= 5
+    assert found["curate: quality: text overlay"] >= 3
+
+
+def test_the_release_is_sound_and_loads(sample: Path) -> None:
+    assert verify(sample, row_check=recipe.check_row, measure=recipe.measure) == []
+    loaded = load("3mdbench", source=sample)
+    assert isinstance(loaded, datasets.DatasetDict)
+    assert list(loaded) == ["train", "validation", "test"]
+    assert loaded["test"][0]["image"].size == (256, 256)
+    assert Manifest.read(sample).stand_in is not None
+
+
+def test_rows_of_the_test_split_speak_and_others_do_not(sample: Path) -> None:
+    rows = rows_of(sample)
+    test = [row for row in rows if row["split"] == "test"]
+    assert {row["diagnosis"] for row in test} == set(NAMES)
+    assert {row["personality"] for row in test} == set(PERSONALITIES)
+    assert len({(row["diagnosis"], row["general_complaint"]) for row in test}) == len(NAMES)
+    assert {row["complaints_source"] for row in test} == {SOURCE}
+    for row in rows:
+        assert row["licence"] == "CC0-1.0"
+        assert row["diagnosis"].replace(" ", "") not in row["image_id"]
+        if row["split"] != "test":
+            assert (row["general_complaint"], row["personality"], row["complaints"]) == (None, None, [])
+
+
+def test_splits_keep_their_ratios(sample: Path) -> None:
+    counts = Counter(row["split"] for row in rows_of(sample))
+    whole = sum(counts.values())
+    assert abs(counts["test"] - 0.5 * whole) < 8
+    assert abs(counts["validation"] - 0.1 * whole) < 8
+
+
+def test_the_card_says_what_it_is(sample: Path) -> None:
+    card = (sample / "README.md").read_text(encoding="utf-8")
+    assert "Stand-in" in card
+    assert "| test photos |" in card
+    assert "2,996" in card
+    assert "short of 64 in test by" in card
+    assert card.count("| chalazion | ophthalmology |") == 1
+
+
+def test_the_tables_of_the_card_are_those_of_the_rows(sample: Path) -> None:
+    card = (sample / "README.md").read_text(encoding="utf-8")
+    rows = rows_of(sample)
+    splits = ("train", "validation", "test")
+    for column in ("diagnosis", "domain"):
+        counts = Counter((row[column], row["split"]) for row in rows)
+        for diagnosis in DIAGNOSES:
+            name = getattr(diagnosis, "name" if column == "diagnosis" else column)
+            numbers = [counts[name, split] for split in splits]
+            cells = [name, diagnosis.domain, *numbers, 64 - numbers[-1]] if column == "diagnosis" else [name, *numbers]
+            assert card.count(f"| {' | '.join(map(str, cells))} |") == 1, cells
+    by_class = Counter(row["diagnosis"] for row in rows if row["split"] == "test")
+    sizes = Counter(row["split"] for row in rows)
+    for line, here, paper in (
+        ("test photos", sizes["test"], "2,996"),
+        ("train photos", sizes["train"], "2,396"),
+        ("validation photos", sizes["validation"], "596"),
+        ("diagnoses in test", 34, "34"),
+        ("photos of the largest class", max(by_class.values()), "383"),
+        ("photos of the smallest class", min(by_class.values()), "64"),
+        ("classes of exactly 64", 0, "21"),
+    ):
+        assert f"| {line} | {here} | {paper} |" in card
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+
+def test_patients_and_what_their_copies_link_stay_in_one_split(tmp_path: Path) -> None:
+    files = {f"{name}{n}.jpg": draw(name, n) for name in ("acne", "warts") for n in range(12)}
+    rows = [{"file": file, "label": file.rstrip("0123456789.jpg"), "group_id": ""} for file in files]
+    for row in rows[:3]:
+        row["group_id"] = "p1"
+    for row in rows[3:6]:
+        row["group_id"] = "p2"
+    # A small copy of a photo of p1 among those of p2: it is left out, and still says that both are one patient.
+    small = io.BytesIO()
+    Image.open(io.BytesIO(files["acne0.jpg"])).resize((230, 230)).save(small, "JPEG")
+    files["copy.jpg"] = small.getvalue()
+    rows.append({"file": "copy.jpg", "label": "acne", "group_id": "p2"})
+    table = photo_table(tmp_path / "photos", rows, files)
+    for seed in (1, 2, 3):
+        build(tmp_path, f"table={table}", out=f"release{seed}", seed=seed)
+        found = rows_of(tmp_path / f"release{seed}")
+        split = {row["source_file"]: row["split"] for row in found}
+        assert "copy.jpg" not in split
+        assert len({split[f"acne{n}.jpg"] for n in range(6)}) == 1
+        assert {row["group_id"] for row in found} == {None, "table:p1", "table:p2"}
+
+
+def test_a_release_with_a_patient_in_two_splits_is_found_out(sample: Path) -> None:
+    rows = rows_of(sample)
+    test = next(row for row in rows if row["split"] == "test")
+    other = next(row for row in rows if row["split"] == "train")
+    other["group_id"] = test["group_id"] = "table:p"
+    with pytest.raises(ReleaseError, match="has photos in train and in test"):
+        recipe.measure(rows)
+    other["group_id"], other["cluster_id"] = None, test["cluster_id"]
+    with pytest.raises(ReleaseError, match="cluster_id"):
+        recipe.measure(rows)
+
+
+def test_verify_finds_a_cluster_in_two_splits(sample: Path, tmp_path: Path) -> None:
+    rows = rows_of(sample)
+    one = next(row for row in rows if row["split"] == "test")
+    other = next(row for row in rows if row["split"] == "train")
+    other["cluster_id"] = one["cluster_id"]
+    head = "---\npretty_name: x\nlicense: cc0-1.0\nlanguage: [en]\ntask_categories: [image-classification]\n---\n"
+    # As if by another hand: the recipe itself refuses to write this.
+    write_small(
+        tmp_path / "leaky",
+        rows,
+        corpus="3mdbench",
+        features=FEATURES,
+        measure=lambda found: None,
+        card=lambda manifest: render_card(head, manifest),
+    )
+    assert verify(tmp_path / "leaky") == []
+    found = verify(tmp_path / "leaky", row_check=recipe.check_row, measure=recipe.measure)
+    assert [problem.found for problem in found] == ["has photos in train and in test"]
+    assert execute(["verify", str(tmp_path / "leaky")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("split", "damage", "found"),
+    [
+        ("test", {"personality": "neutral"}, "personality 'neutral'"),
+        ("test", {"general_complaint": None}, "no general complaint"),
+        ("test", {"complaints": ["You have psoriasis."] * 5}, "names a diagnosis"),
+        ("test", {"complaints_status": "guessed"}, "status 'guessed'"),
+        ("test", {"domain": "nails"}, "of domain 'nails'"),
+        ("train", {"personality": "sanguine"}, "personality in split train"),
+        ("train", {"complaints": ["You itch."]}, "complaints in split train"),
+        ("train", {"image": None}, "no image"),
+    ],
+)
+def test_rows_that_break_the_rules(sample: Path, split: str, damage: dict[str, Any], found: str) -> None:
+    row = next(row for row in rows_of(sample) if row["split"] == split and row["diagnosis"] == "acne")
+    assert recipe.check_row(row) == []
+    assert any(found in problem for problem in recipe.check_row(row | damage))
+
+
+# --- Drawing ----------------------------------------------------------------------------------------------------------
+
+
+def test_photos_are_drawn_to_a_prevalence_with_a_floor(tmp_path: Path) -> None:
+    # Fewer than the 20 photos that blur is calibrated on.
+    table = drawn(tmp_path / "photos", "acne", "warts", "stye", each=6)
+    prevalence = tmp_path / "prevalence.csv"
+    prevalence.write_text("diagnosis,share\nacne,0.7\nwarts,0.3\n", encoding="utf-8")
+    # 32 classes at 2 leave 73 - 64 for acne and warts: 6 and 3.
+    manifest = build(tmp_path, f"table={table}", total=73, floor=1, prevalence=prevalence)
+    counts = Counter(row["diagnosis"] for row in rows_of(tmp_path / "release"))
+    assert counts == {"acne": 6, "warts": 3, "stye": 2}
+    assert reasons(tmp_path / "release") == {"draw: enough of its class": 7}
+    assert manifest.settings["targets"]["eczema"] == 2  # type: ignore[index,call-overload]
+    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert "| eczema | dermatology | 0 | 0 | 0 | 2 | 2 |" in card
+    assert "73 photos were shared out" in card
+
+
+def test_only_the_public_split(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", "acne", "warts", each=8)
+    whole = build(tmp_path, f"table={table}", out="whole")
+    public = build(tmp_path, f"table={table}", out="public", splits=frozenset({"test"}))
+    private = build(tmp_path, f"table={table}", out="private", splits=frozenset({"train", "validation"}))
+    assert list(public.splits) == ["test"]
+    assert public.splits["test"] == whole.splits["test"]
+    assert private.splits["train"] == whole.splits["train"]
+    assert reasons(tmp_path / "public") == {"split: of a split that is not in this release": 8}
+    assert verify(tmp_path / "public", row_check=recipe.check_row, measure=recipe.measure) == []
+    assert verify(tmp_path / "private", row_check=recipe.check_row, measure=recipe.measure) == []
+
+
+def test_the_curve_of_the_paper_meets_what_the_paper_states() -> None:
+    targets = recipe._targets(recipe.Options(sources=(), total=2 * 2_996, prevalence="paper"))
+    assert targets is not None
+    test = [count / 2 for count in targets.values()]
+    assert (sum(test), max(test), min(test), sum(count == 64 for count in test)) == (2_996, 383, 64, 21)
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"total": 100}, "--total"),
+        ({"prevalence": Path("p.csv")}, "--prevalence"),
+        ({"splits": frozenset({"dev"})}, "--splits"),
+        ({"splits": frozenset()}, "--splits"),
+        ({"labels": {"scin": Path("x.csv")}}, "--labels"),
+        ({"licences": {"scin": "CC0"}}, "--licence"),
+        ({"prompts": Path("no such folder")}, "no such folder"),
+    ],
+)
+def test_options_that_cannot_be_met(tmp_path: Path, options: dict[str, Any], where: str) -> None:
+    table = drawn(tmp_path / "photos", "acne", each=1)
+    with pytest.raises(InputError) as error:
+        build(tmp_path, f"table={table}", **options)
+    assert error.value.where == where
+    assert not (tmp_path / "release").exists()
+
+
+def test_sources_need_names_of_their_own(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", "acne", each=1)
+    with pytest.raises(InputError, match="two sources named 'table'"):
+        build(tmp_path, f"table={table}", f"table={table}")
+    with pytest.raises(InputError, match="at least one"):
+        build(tmp_path)
+
+
+# --- Bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_everything_that_can_be_wrong_with_a_photo_is_counted(tmp_path: Path) -> None:
+    photo = draw("acne", 0)
+    files = {"a.jpg": photo, "b.jpg": draw("warts", 0), "empty.jpg": b"", "half.jpg": photo[:4000], "gif.jpg": b"GIF8"}
+    animated = io.BytesIO()
+    frames = [Image.new("P", (300, 300), n) for n in range(3)]
+    frames[0].save(animated, "GIF", save_all=True, append_images=frames[1:])
+    files["moves.gif"] = animated.getvalue()
+    rows = [{"file": name, "label": "acne"} for name in files]
+    rows += [{"file": "gone.jpg", "label": "acne"}, {"file": "a.jpg", "label": "acne"}]
+    rows += [{"file": "x.jpg", "label": "measles"}, {"file": "y.jpg", "label": ""}, {"label": "acne"}]
+    rows[1]["label"] = "wart"
+    build(tmp_path, f"table={photo_table(tmp_path / 'photos', rows, files)}")
+    assert reasons(tmp_path / "release") == {
+        "admit: neither a file nor an address": 1,
+        "admit: no label": 1,
+        "admit: unknown label": 1,
+        "curate: quality: near uniform": 1,
+        "images: image empty": 1,
+        "images: image missing": 1,
+        "images: image not an image": 1,
+        "images: image truncated": 1,
+        "unique: duplicate id": 1,
+    }
+    assert {row["diagnosis"] for row in rows_of(tmp_path / "release")} == {"acne", "warts"}
+
+
+def test_sources_that_disagree_on_a_photo(tmp_path: Path) -> None:
+    one = drawn(tmp_path / "one", "eczema", "acne", each=2)
+    mirrored = io.BytesIO()
+    picture = Image.open(io.BytesIO(draw("eczema", 0))).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    picture.save(mirrored, "PNG")
+    two = photo_table(tmp_path / "two", [{"file": "m.png", "label": "psoriasis"}], {"m.png": mirrored.getvalue()})
+    build(tmp_path, f"table:one={one}", f"table:two={two}")
+    assert reasons(tmp_path / "release") == {"curate: copies under different diagnoses": 2}
+    details = {row["detail"] for row in read_parquet(tmp_path / "release", "exclusions.parquet")}
+    assert details == {"eczema, psoriasis"}
+
+
+def test_metadata_is_cut_out(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "taken at 48.2 N, 16.4 E"
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(draw("acne", 0))).save(buffer, "JPEG", quality=90, exif=exif)
+    assert b"48.2 N" in buffer.getvalue()
+    table = photo_table(tmp_path / "photos", [{"file": "a.jpg", "label": "acne"}], {"a.jpg": buffer.getvalue()})
+    build(tmp_path, f"table={table}")
+    assert b"48.2 N" not in b"".join(files_of(tmp_path / "release").values())
+
+
+def test_nothing_left_is_one_clear_error(tmp_path: Path) -> None:
+    table = photo_table(tmp_path / "photos", [{"file": "gone.jpg", "label": "acne"}])
+    with pytest.raises(ReleaseError, match="image missing: 1"):
+        build(tmp_path, f"table={table}")
+
+
+def test_licences_are_let_in_by_name_or_vouched_for(tmp_path: Path) -> None:
+    files = {f"{n}.jpg": draw("acne", n) for n in range(3)}
+    rows = [{"file": name, "label": "acne", "licence": ""} for name in files]
+    table = photo_table(tmp_path / "photos", rows, files)
+    with pytest.raises(ReleaseError, match="licence unknown: 3"):
+        build(tmp_path, f"table={table}", out="refused")
+    build(tmp_path, f"table={table}", out="allowed", allowed_licences=frozenset({"unknown"}))
+    assert {row["licence"] for row in rows_of(tmp_path / "allowed")} == {None}
+    build(tmp_path, f"table={table}", out="vouched", licences={"table": "CC BY 4.0"})
+    row = rows_of(tmp_path / "vouched")[0]
+    assert (row["licence"], row["licence_asserted_by"]) == ("CC BY 4.0", "whoever built this release (--licence)")
+    with pytest.raises(ReleaseError, match="no derivatives: 3"):
+        build(tmp_path, f"table={table}", out="nd", licences={"table": "CC BY-ND 4.0"})
+
+
+def test_files_with_unreadable_names_do_not_stop_a_build(tmp_path: Path) -> None:
+    (tmp_path / "photos" / "acne").mkdir(parents=True)
+    for name in (b"fine.jpg", b"b\xff\xfe.jpg", "größe.jpg".encode()):
+        (tmp_path / "photos" / "acne" / os.fsdecode(name)).write_bytes(draw("acne", len(name)))
+    build(tmp_path, f"folder:mine={tmp_path / 'photos'}", licences={"mine": "CC0"})
+    assert reasons(tmp_path / "release") == {"admit: unreadable file name": 1}
+    assert {row["source_file"] for row in rows_of(tmp_path / "release")} == {"acne/fine.jpg", "acne/größe.jpg"}
+
+
+# --- Addresses --------------------------------------------------------------------------------------------------------
+
+
+def test_photos_from_addresses(tmp_path: Path) -> None:
+    good, moved = draw("acne", 0), draw("warts", 1)
+    with PhotoServer(
+        {
+            "/good.jpg": sends(good),
+            "/old.jpg": redirects("/new.jpg"),
+            "/new.jpg": sends(moved),
+            "/page.jpg": sends(b"<html>", kind="text/html"),
+            "/away.jpg": redirects("http://192.168.1.1/router.jpg"),
+            "/other.jpg": sends(draw("acne", 3)),
+            "/hangs.jpg": hangs,
+            "/floods.jpg": floods,
+            "/robots.txt": sends(b"User-agent: *\nDisallow: /private", kind="text/plain"),
+            "/broken.jpg": sends(good[:5000]),
+        }
+    ) as server:
+        names = "good old gone page away other hangs floods broken private".split()
+        rows = [{"url": server.url(f"/{name}.jpg"), "label": "wart" if name == "old" else "acne"} for name in names]
+        rows[5]["md5"] = hashlib.md5(b"another").hexdigest()
+        rows += [{"url": server.url("/unasked.jpg"), "label": "measles"}]
+        table = photo_table(tmp_path / "photos", rows)
+        limits = Limits(pause=0, timeout=0.5, deadline=1, tries=1, max_bytes=200_000, allow_loopback=True)
+        build(tmp_path, f"web={table}", limits=limits)
+        first = dict(server.asked)
+        build(tmp_path, f"web={table}", limits=limits)
+        # What was fetched is kept, what is gone stays gone, what may come back is asked again.
+        assert {path: n - first[path] for path, n in server.asked.items() if n > first[path]} == {"/hangs.jpg": 1}
+    assert "/unasked.jpg" not in first
+    assert reasons(tmp_path / "release") == {
+        "admit: unknown label": 1,
+        "images: download: HTTP 404": 1,
+        "images: download: address is not public": 1,
+        "images: download: another file than the source's digest says": 1,
+        "images: download: no answer": 1,
+        "images: download: robots.txt forbids it": 1,
+        "images: download: not an image": 1,
+        "images: download: too large": 1,
+        "images: image truncated": 1,
+    }
+    assert {row["diagnosis"] for row in rows_of(tmp_path / "release")} == {"acne", "warts"}
+
+
+# --- A chat model -----------------------------------------------------------------------------------------------------
+
+GOOD = [
+    "Your skin feels warm to the touch there.",
+    "You saw the first of them four days ago.",
+    "Your discomfort is mild.",
+    "You sleep well.",
+    "You take no medicines.",
+]
+
+
+def question(body: dict[str, Any]) -> str:
+    content = body["messages"][1]["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_complaints_by_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "sk-not-a-secret")
+    table = drawn(tmp_path / "photos", "acne", "warts", "stye", each=4)
+
+    def reply(body: dict[str, Any]) -> str:
+        asked, turns = question(body), len(body["messages"])
+        if "already said" not in asked:
+            return json.dumps({"complaint": "You have spots that bother you."})
+        if "Diagnosis: acne" in asked:
+            return json.dumps({"complaints": GOOD})
+        if "Diagnosis: warts" in asked:
+            return (
+                json.dumps({"complaints": GOOD}) if turns > 2 else json.dumps({"complaints": [*GOOD, "It is a wart."]})
+            )
+        return "I am sorry, but I cannot help with that."
+
+    with ChatServer(reply) as server:
+        options = {"model": "openai-api/local/vision", "base_url": server.base_url}
+        build(tmp_path, f"table={table}", workers=workers, **options)
+        asked = len(server.requests)
+        again = build(tmp_path, f"table={table}", out="again", **options)
+        assert len(server.requests) > asked  # another workspace knows no answers
+        asked = len(server.requests)
+        (tmp_path / "again" / "manifest.json").unlink()
+        for path in sorted((tmp_path / "again").rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()
+        assert build(tmp_path, f"table={table}", out="again", **options).content_digest == again.content_digest
+        assert len(server.requests) == asked
+        images = [
+            m["content"][1] for r in server.requests for m in r.body["messages"] if isinstance(m["content"], list)
+        ]
+    assert images and all(image["image_url"]["url"].startswith("data:image/jpeg;base64,") for image in images)
+    test = [row for row in rows_of(tmp_path / "release") if row["split"] == "test"]
+    status = {row["diagnosis"]: (row["complaints_status"], row["complaints_source"]) for row in test}
+    assert status == {
+        "acne": ("accepted", "openai-api/local/vision"),
+        "warts": ("repaired", "openai-api/local/vision"),
+        "stye": ("fallback", SOURCE),
+    }
+    assert {row["general_complaint"] for row in test} == {"You have spots that bother you."}
+    assert all(check_facts(row["general_complaint"], row["complaints"]) == [] for row in test)
+    assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
+    manifest = Manifest.read(tmp_path / "release")
+    assert set(manifest.prompts) == {"system", "basic", "facts", "retry"}
+    assert server.base_url not in manifest.text()
+    assert manifest.stand_in is None
+
+
+@pytest.mark.parametrize("name", ["echo", "silent", "prose", "broken-json"])
+def test_garbage_of_a_model_loses_nothing(tmp_path: Path, name: str) -> None:
+    table = drawn(tmp_path / "photos", "acne", "warts", each=2)
+    manifest = build(tmp_path, f"table={table}", model=f"scripted/{name}")
+    rows = rows_of(tmp_path / "release")
+    assert len(rows) == 4
+    assert {row["complaints_status"] for row in rows if row["split"] == "test"} == {"fallback"}
+    assert manifest.stand_in is not None
+    assert "no language model" in manifest.stand_in
+
+
+def test_a_model_that_is_down_stops_the_build(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", "acne", each=2)
+    with pytest.raises(ModelError, match="down by design"):
+        build(tmp_path, f"table={table}", model="scripted/down")
+    assert not (tmp_path / "release").exists()
+
+
+# --- The same bytes ---------------------------------------------------------------------------------------------------
+
+
+def test_workers_order_and_place_change_nothing(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "here", *NAMES[:8], each=3)
+    other = drawn(tmp_path / "there" / "deeper", *NAMES[:8], each=3)
+    build(tmp_path, f"table={table}", out="one")
+    build(tmp_path, f"table={other}", out="two", workers=2)
+    one, two = files_of(tmp_path / "one"), files_of(tmp_path / "two")
+    assert one.keys() == two.keys()
+    assert one == two
+    assert str(tmp_path).encode() not in b"".join(one.values())
+
+
+def test_a_killed_build_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", *NAMES[:10], each=3)
+    command = [sys.executable, "-m", "scripts", "build", "3mdbench", "--source", f"table={table}", "--workers", "1"]
+    work = tmp_path / "killed.work"
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "killed"), "--work", str(work)],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    # Stopped while it looks for copies: photos are cleaned by then, nothing is released yet.
+    while not (work / "curation.sqlite").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert not (tmp_path / "killed").exists()
+    build(tmp_path, f"table={table}", out="killed")
+    build(tmp_path, f"table={table}", out="undisturbed")
+    assert files_of(tmp_path / "killed") == files_of(tmp_path / "undisturbed")
+
+
+# --- The command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_builds_and_tells_what_it_built(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    table = drawn(tmp_path / "photos", "acne", "warts", each=3)
+    command = ["build", "3mdbench", "--source", f"table={table}", "--out", str(tmp_path / "release"), "--workers", "1"]
+    assert execute(command) == 0
+    said = capfd.readouterr().out
+    assert "dermatology" in said
+    assert "Diagnoses with fewer than 64 photos in test: 34 of 34" in said
+    assert execute(["info", str(tmp_path / "release")]) == 0
+    assert execute(["verify", str(tmp_path / "release")]) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--source", "kaggle=x"],
+        ["--source", "sample", "--licence", "sample"],
+        ["--source", "sample", "--labels", "a=b", "--labels", "a=c"],
+    ],
+)
+def test_a_wrong_option_is_one_clear_error(
+    tmp_path: Path, arguments: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["build", "3mdbench", *arguments, "--out", str(tmp_path / "release")]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("Error ")
+    assert "Traceback" not in said

@@ -1,0 +1,408 @@
+"""The store of paid answers: nothing is bought twice, whatever kills, damages or fills what."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaders.errors import BedsideError, InputError, ModelError
+from loaders.models.answers import AnswerStore, Usage, gather_bounded
+from loaders.models.chat import Answer, ChatModel, Message
+
+ROOT = Path(__file__).resolve().parents[2]
+HELLO = [Message("user", "Hello")]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class Paid(ChatModel):
+    """A model that counts what it was asked, answers with a running number, and takes its time."""
+
+    stand_in = True
+
+    def __init__(self, name: str = "paid/one", *, base_url: str = "", client: str = "kit 1", failures: int = 0) -> None:
+        self.name = name
+        self.asked: list[str] = []
+        self._base_url = base_url
+        self._client = client
+        self._failures = failures
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name, "provider": "paid", "base_url": self._base_url, "client": self._client}
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        temperature: float,
+        max_tokens: int,
+        seed: int | None = None,
+        json_schema: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        self.asked.append(messages[-1].text)
+        await asyncio.sleep(0.01)
+        if len(self.asked) <= self._failures:
+            raise ModelError(self.name, found="is down")
+        return Answer(f"answer {len(self.asked)}", input_tokens=10, output_tokens=2, stop="stop")
+
+
+def put(store: AnswerStore, model: ChatModel, messages: Sequence[Message] = HELLO, **other: Any) -> str:
+    settings: dict[str, Any] = {"temperature": 0, "max_tokens": 50} | other
+    return asyncio.run(store.ask(model, messages, **settings)).text
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "answers.sqlite"
+
+
+def test_an_answer_is_bought_once(path: Path) -> None:
+    model = Paid()
+    with AnswerStore(path) as store:
+        assert [put(store, model), put(store, model)] == ["answer 1", "answer 1"]
+        assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
+    with AnswerStore(path) as store:  # another run
+        assert asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=50)) == Answer("answer 1", 10, 2, "stop")
+        assert store.usage == Usage(asked=0, replayed=1)
+    assert model.asked == ["Hello"]
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_whatever_may_change_the_answer_is_part_of_the_key(path: Path) -> None:
+    model = Paid()
+    variants: list[tuple[ChatModel, Sequence[Message], dict[str, Any]]] = [
+        (model, HELLO, {}),
+        (model, HELLO, {"temperature": 0.5}),
+        (model, HELLO, {"max_tokens": 51}),
+        (model, HELLO, {"seed": 0}),
+        (model, HELLO, {"seed": 1}),
+        (model, HELLO, {"json_schema": {"type": "object"}}),
+        (model, HELLO, {"namespace": "case 7"}),
+        (model, [Message("system", "Hello")], {}),
+        (model, [Message("user", "Hello", (PNG,))], {}),
+        (model, [Message("user", "Hello", (PNG + b"1",))], {}),
+        (model, [Message("user", "Hello", (PNG, PNG))], {}),
+        (model, [*HELLO, *HELLO], {}),
+        (Paid("paid/two"), HELLO, {}),
+        (Paid(base_url="http://elsewhere/v1"), HELLO, {}),
+    ]
+    with AnswerStore(path) as store:
+        for who, messages, settings in variants:
+            put(store, who, messages, **settings)
+        assert store.usage.asked == len(variants)
+        for who, messages, settings in variants:
+            put(store, who, messages, **settings)
+        assert store.usage.asked == len(variants)
+
+
+def test_what_cannot_change_the_answer_is_not(path: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "here.png"
+    picture.write_bytes(PNG)
+    with AnswerStore(path) as store:
+        put(store, Paid(), [Message("user", "Hello", (picture,))], json_schema={"type": "object", "title": "x"})
+        upgraded = Paid(client="kit 2")
+        same = [Message("user", "Hello", (PNG,))]
+        assert put(store, upgraded, same, temperature=0.0, json_schema={"title": "x", "type": "object"}) == "answer 1"
+        assert upgraded.asked == []
+
+
+def test_the_file_is_plain(path: Path) -> None:
+    with AnswerStore(path) as store:
+        put(store, Paid(), [Message("user", "Größe?", (PNG,))], seed=3, namespace="case 1")
+    with closing(sqlite3.connect(path)) as connection:
+        [(digest, model, request, answer, tokens_in, tokens_out)] = connection.execute("SELECT * FROM answers")
+    assert digest == hashlib.sha256(request.encode()).hexdigest()
+    assert json.loads(request) == {
+        "model": {"name": "paid/one", "base_url": ""},
+        "messages": [{"role": "user", "text": "Größe?", "images": [hashlib.sha256(PNG).hexdigest()]}],
+        "temperature": 0.0,
+        "max_tokens": 50,
+        "seed": 3,
+        "json_schema": None,
+        "namespace": "case 1",
+    }
+    assert json.loads(answer) == {"text": "answer 1", "input_tokens": 10, "output_tokens": 2, "stop": "stop"}
+    assert (model, tokens_in, tokens_out) == ("paid/one", 10, 2)
+
+
+def test_any_text_survives(path: Path) -> None:
+    strange = 'NUL \0, quote ", emoji 🩻, lone surrogate \ud800, line\u2028end'
+
+    class Strange(Paid):
+        async def ask(self, messages: Sequence[Message], **_: Any) -> Answer:
+            return Answer(messages[0].text, None, None, "unknown")
+
+    with AnswerStore(path) as store:
+        assert put(store, Strange(), [Message("user", strange)]) == strange
+        assert put(store, Paid("paid/two"), [Message("user", strange)]) == "answer 1"
+    with AnswerStore(path) as store:
+        assert put(store, Strange(), [Message("user", strange)]) == strange
+        assert store.usage == Usage(replayed=1)
+
+
+def test_equal_questions_at_once_are_asked_once(path: Path) -> None:
+    model = Paid()
+    with AnswerStore(path) as store:
+
+        async def crowd() -> list[Answer]:
+            ask = (store.ask(model, HELLO, temperature=0, max_tokens=50) for _ in range(20))
+            return await asyncio.gather(*ask)
+
+        assert {answer.text for answer in asyncio.run(crowd())} == {"answer 1"}
+        assert store.usage == Usage(asked=1, replayed=19, input_tokens=10, output_tokens=2)
+    assert model.asked == ["Hello"]
+
+
+def test_a_failed_question_is_asked_again_by_those_who_wait(path: Path) -> None:
+    model = Paid(failures=1)
+    with AnswerStore(path) as store:
+
+        async def crowd() -> list[Answer | BaseException]:
+            ask = (store.ask(model, HELLO, temperature=0, max_tokens=50) for _ in range(3))
+            return await asyncio.gather(*ask, return_exceptions=True)
+
+        first, second, third = asyncio.run(crowd())
+        assert isinstance(first, ModelError)
+        assert second == third == Answer("answer 2", 10, 2, "stop")
+        assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
+
+
+def test_a_cancelled_question_frees_those_who_wait(path: Path) -> None:
+    model = Paid()
+    with AnswerStore(path) as store:
+
+        async def race() -> Answer:
+            first = asyncio.create_task(store.ask(model, HELLO, temperature=0, max_tokens=50))
+            second = asyncio.create_task(store.ask(model, HELLO, temperature=0, max_tokens=50))
+            await asyncio.sleep(0)
+            first.cancel()
+            return await second
+
+        assert asyncio.run(race()).text == "answer 2"
+
+
+# Several processes, killed processes
+
+
+CHILD = """
+import asyncio, sys, time
+from pathlib import Path
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import Message
+from loaders.models.scripted_chat import scripted
+
+path, who, count, pause = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+
+def answer(messages):
+    time.sleep(pause)
+    return f"{messages[0].text} by {who}"
+
+model = scripted(answer, name="child")
+
+async def ask(number):
+    given = await store.ask(model, [Message("user", f"question {number}")], temperature=0, max_tokens=9)
+    print(given.text, flush=True)
+
+with AnswerStore(path) as store:
+    asyncio.run(gather_bounded(ask, range(count), limit=2))
+"""
+
+
+def child(path: Path, who: str, count: int, pause: float = 0.0) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHILD, str(path), who, str(count), str(pause)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def stored(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {json.loads(answer)["text"] for (answer,) in connection.execute("SELECT answer FROM answers")}
+
+
+def test_processes_share_a_store(path: Path) -> None:
+    # They start together on a store that is not there yet; each must print what the first of them stored.
+    children = [child(path, who, 60, pause=0.001) for who in "abcd"]
+    told = [process.communicate(timeout=50)[0].splitlines() for process in children]
+    assert [process.returncode for process in children] == [0, 0, 0, 0]
+    assert all(sorted(lines) == sorted(told[0]) for lines in told)
+    assert stored(path) == set(told[0])
+    assert len(told[0]) == 60
+
+
+def test_kill_minus_nine_loses_nothing_told(path: Path) -> None:
+    told: set[str] = set()
+    for round_ in range(3):
+        process = child(path, f"run {round_}", 1000, pause=0.002)
+        assert process.stdout is not None
+        lines = [process.stdout.readline().strip() for _ in range(len(told) + 10)]
+        process.kill()
+        told |= set(lines) | {line.strip() for line in process.stdout if line.endswith("\n")}
+        process.wait()
+        assert told <= stored(path)
+    assert len({text.partition(" by ")[0] for text in told}) == len(told) >= 30
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a process")
+def test_control_c_keeps_what_is_stored(path: Path) -> None:
+    process = child(path, "me", 5000, pause=0.002)
+    assert process.stdout is not None
+    told = {process.stdout.readline().strip() for _ in range(10)}
+    process.send_signal(signal.SIGINT)
+    told |= {line.strip() for line in process.communicate(timeout=30)[0].splitlines()}
+    assert process.returncode != 0
+    assert told <= stored(path)
+    assert len(stored(path)) < 5000
+
+
+def test_a_file_system_without_hard_links(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    for _ in range(2):
+        with AnswerStore(path) as store:
+            assert put(store, Paid()) == "answer 1"
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+# Files that are no store
+
+
+def test_foreign_and_damaged_files_are_left_alone(path: Path) -> None:
+    path.parent.mkdir()
+    other = path.with_name("other.sqlite")
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE answers (digest TEXT)")
+    with AnswerStore(path) as store:
+        for number in range(200):
+            put(store, Paid(), [Message("user", f"{number} " + "x" * 200)])
+    whole = path.read_bytes()
+    cases = {
+        b"": "is not an SQLite file",
+        b"answers: none": "is not an SQLite file",
+        other.read_bytes(): "is the SQLite file of another program",
+        whole[:60] + (2).to_bytes(4, "big") + whole[64:]: "is an answer store of format 2 .* Install a newer Bedside",
+        whole[:4096]: "is damaged",
+        whole[: len(whole) // 2]: "is damaged",
+        whole[:100] + bytes(len(whole) - 100): "is damaged",
+    }
+    for number, (content, found) in enumerate(cases.items()):
+        bad = path.with_name(f"bad-{number}.sqlite")
+        bad.write_bytes(content)
+        with pytest.raises(InputError, match=found), AnswerStore(bad) as store:
+            for each in range(200):
+                put(store, Paid(), [Message("user", f"{each} " + "x" * 200)])
+        assert bad.read_bytes() == content, found
+
+
+def test_a_garbled_answer_is_damage(path: Path) -> None:
+    with AnswerStore(path) as store:
+        put(store, Paid())
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("""UPDATE answers SET answer = '{"text": 1'""")
+            connection.commit()
+        with pytest.raises(InputError, match="is damaged"):
+            put(store, Paid())
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be used"):
+        AnswerStore(tmp_path)
+    with pytest.raises(InputError, match="cannot be used"):
+        AnswerStore(tmp_path / "file" / "answers.sqlite")
+
+
+def test_a_full_disk_is_told_and_loses_nothing(path: Path) -> None:
+    model = Paid()
+    with AnswerStore(path) as store:
+        put(store, model)
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "disk is full"
+        with pytest.raises(BedsideError, match=r"database or disk is full.*Free some space"):
+            put(store, model, [Message("user", "long " * 5000)])
+        assert put(store, model) == "answer 1"
+        store._connection.execute("PRAGMA max_page_count = 100000")
+        assert put(store, model, [Message("user", "long " * 5000)]) == "answer 3"
+
+
+def test_a_locked_store_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loaders.models.answers._PATIENCE", 0.05)
+    with AnswerStore(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError, match="Another process has held it"):
+            put(store, Paid())
+        other.execute("ROLLBACK")
+        assert put(store, Paid()) == "answer 1"
+
+
+# gather_bounded
+
+
+def test_order_limit_and_progress() -> None:
+    busy = most = 0
+    seen: list[tuple[int, int]] = []
+
+    async def square(number: int) -> int | None:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        await asyncio.sleep(0.001 * (10 - number))  # the first ends last
+        busy -= 1
+        return number * number if number % 2 else None
+
+    def report(done: int, total: int) -> None:
+        seen.append((done, total))
+
+    results = asyncio.run(gather_bounded(square, range(10), limit=4, progress=report))
+    assert results == [None, 1, None, 9, None, 25, None, 49, None, 81]
+    assert most == 4
+    assert seen == [(done, 10) for done in range(1, 11)]
+    assert asyncio.run(gather_bounded(square, [], limit=4)) == []
+    assert asyncio.run(gather_bounded(square, [3], limit=4)) == [9]
+    with pytest.raises(ValueError, match="limit"):
+        asyncio.run(gather_bounded(square, [3], limit=0))
+
+
+def test_the_first_error_ends_it_and_keeps_what_was_stored(path: Path) -> None:
+    started: list[int] = []
+    cancelled: list[int] = []
+    model = Paid()
+    with AnswerStore(path) as store:
+
+        async def work(number: int) -> None:
+            started.append(number)
+            if number == 3:
+                await asyncio.sleep(0.05)
+                raise ModelError("paid/one", found="is down")
+            await store.ask(model, [Message("user", str(number))], temperature=0, max_tokens=50)
+            if number == 5:
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    cancelled.append(number)
+                    raise
+            elif number > 5:
+                await asyncio.sleep(0.03)
+
+        with pytest.raises(ModelError, match="is down"):
+            asyncio.run(gather_bounded(work, range(1000), limit=3))
+        assert cancelled == [5]
+        assert len(started) < 50
+        bought = store.usage.asked
+        assert bought >= 5
+        fresh = Paid()
+        for number in (0, 1, 2, 4, 5):
+            put(store, fresh, [Message("user", str(number))])
+        assert (fresh.asked, store.usage.asked) == ([], bought)

@@ -1,0 +1,434 @@
+"""Chat models: what is sent, what comes back, and every way to fail, through the real client library."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.models.chat import Answer, ChatModel, Message, open_model
+from loaders.models.scripted_chat import scripted
+from tests.chat_server import ChatServer, Fault, Reply, cut, hang, raw, status
+from tests.tiny_chat import MISSING, tiny_chat_server
+
+KEY = "sk-local-0123456789"
+PNG = b"\x89PNG\r\n\x1a\n" + b"rest of a picture"
+PROMPT = "Say in plain words: abscess of 3 cm in the left lobe of the liver."
+HELLO = [Message("system", "You write for patients."), Message("user", PROMPT)]
+
+
+class Calm:
+    """Stands in for sleeping between tries, and keeps what it was asked to wait."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LOCAL_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL", "INSPECT_EVAL_MODEL_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def calm() -> Calm:
+    return Calm()
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    with ChatServer("A pocket of pus.") as server:
+        yield server
+
+
+def opened(server: ChatServer, calm: Calm, *, retries: int = 2, timeout: float = 30) -> ChatModel:
+    return open_model(
+        "openai-api/local/some-model", base_url=server.base_url, max_retries=retries, timeout=timeout, sleep=calm
+    )
+
+
+def ask(model: ChatModel, messages: list[Message] = HELLO) -> Answer:
+    return asyncio.run(model.ask(messages, temperature=0, max_tokens=50))
+
+
+def refused(model: ChatModel, messages: list[Message] = HELLO) -> str:
+    with pytest.raises(ModelError) as caught:
+        ask(model, messages)
+    return str(caught.value)
+
+
+# What is sent and what comes back
+
+
+def test_one_question_one_answer(server: ChatServer, calm: Calm) -> None:
+    model = opened(server, calm)
+    # Tokens of this server are words: 4 + 15 in, 4 out.
+    assert ask(model) == Answer("A pocket of pus.", input_tokens=19, output_tokens=4, stop="stop")
+    [request] = server.requests
+    assert request.body == {
+        "model": "some-model",
+        "messages": [
+            {"role": "system", "content": "You write for patients."},
+            {"role": "user", "content": PROMPT},
+        ],
+        "max_tokens": 50,
+        "temperature": 0.0,
+    }
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert (model.name, model.stand_in, calm.waits) == ("openai-api/local/some-model", False, [])
+
+
+def test_history_seed_schema_and_image_are_passed_on(server: ChatServer, calm: Calm, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(PNG)
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    history = [
+        Message("user", "What is this?", (picture, b"\xff\xd8\xff of a JPEG")),
+        Message("assistant", "A liver."),
+        Message("user", "Sure?"),
+    ]
+    model = opened(server, calm)
+    asyncio.run(model.ask(history, temperature=0.7, max_tokens=9, seed=5, json_schema=schema))
+    body = server.requests[0].body
+    assert (body["temperature"], body["seed"]) == (0.7, 5)
+    assert body["response_format"]["json_schema"]["schema"] == schema
+    question, answer, doubt = body["messages"]
+    assert [part["type"] for part in question["content"]] == ["text", "image_url", "image_url"]
+    urls = [part["image_url"]["url"] for part in question["content"][1:]]
+    assert urls[0] == "data:image/png;base64," + base64.b64encode(PNG).decode()
+    assert urls[1].startswith("data:image/jpeg;base64,")
+    assert (answer["content"], doubt["content"]) == ("A liver.", "Sure?")
+
+
+def test_openai_itself_goes_through_the_same_door(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(503)] * 9
+    chat = open_model("openai/gpt-4o-mini", base_url=server.base_url, max_retries=1, sleep=calm)
+    assert "gave no answer in 2 tries" in refused(chat)
+    assert len(server.requests) == 2
+    # A reasoning model speaks another protocol, which this server lacks; inspect_ai would send a paid probe before.
+    server.faults.clear()
+    reasoner = open_model("openai/gpt-5", base_url=server.base_url, max_retries=0, sleep=calm)
+    assert "is not there: HTTP 404" in refused(reasoner)
+    assert [request.path for request in server.requests[2:]] == ["/v1/responses"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (Reply(""), Answer("", 19, 0, "stop")),
+        (Reply(None), Answer("", 19, 0, "stop")),
+        (Reply("{'not': JSON"), Answer("{'not': JSON", 19, 2, "stop")),
+        (Reply("A pocket of", "length"), Answer("A pocket of", 19, 3, "max_tokens")),
+        (Reply("", "content_filter"), Answer("", 19, 0, "content_filter")),
+    ],
+)
+def test_garbage_and_silence_are_answers(server: ChatServer, calm: Calm, reply: Reply, answer: Answer) -> None:
+    server.reply = [reply]
+    assert ask(opened(server, calm)) == answer
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "stop"), [("context_length_exceeded", "model_length"), ("content_filter", "content_filter")]
+)
+def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: Calm, code: str, stop: str) -> None:
+    # The provider's words must not pass for the model's.
+    server.faults += [status(400, message="This prompt is not for us", error=code)]
+    assert ask(opened(server, calm)) == Answer("", None, None, stop)
+
+
+# Failures that pass, and failures that do not
+
+
+PASSING: list[tuple[Fault, str]] = [
+    (status(408), "HTTP 408: out of order"),
+    (status(429), "HTTP 429: out of order"),
+    (status(500), "HTTP 500: out of order"),
+    (status(503), "HTTP 503: out of order"),
+    (raw(502, "<html>Bad gateway</html>", "text/html"), "HTTP 502"),
+    (cut(), "Connection reset by peer"),
+    (cut(after_bytes=40), "Connection reset by peer"),
+    (raw(200, '{"id": "x", "choices": [{'), "a reply that is no chat completion"),
+    (raw(200, '{"error": {"code": 502, "message": "upstream"}}'), "a reply that is no chat completion"),
+    (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
+    (raw(200, "[]"), "Unexpected"),
+]
+
+
+@pytest.mark.parametrize(("fault", "text"), PASSING)
+def test_passing_failures_are_retried_and_bounded(server: ChatServer, calm: Calm, fault: Fault, text: str) -> None:
+    model = opened(server, calm, retries=2)
+    server.faults += [fault, fault]
+    assert ask(model).text == "A pocket of pus."
+    assert len(server.requests) == 3
+    assert calm.waits == [1, 2]
+    server.faults += [fault] * 9
+    message = refused(model)
+    assert message.startswith("openai-api/local/some-model: gave no answer in 3 tries; the last error: ")
+    assert text in message
+    assert len(server.requests) == 6
+
+
+def test_a_hanging_model_is_given_up(server: ChatServer, calm: Calm) -> None:
+    server.faults += [hang()] * 9
+    message = refused(opened(server, calm, retries=1, timeout=0.5))
+    assert "gave no answer in 2 tries; the last error: no answer within 1 s" in message
+    assert len(server.requests) == 2
+
+
+def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
+    model = opened(server, calm, retries=3)
+    server.__exit__()
+    message = refused(model)
+    assert "gave no answer in 4 tries" in message
+    assert "Connect call failed" in message
+    assert calm.waits == [1, 2, 4]
+
+
+def test_waits_grow_to_a_minute_and_no_more(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(503)] * 9
+    refused(opened(server, calm, retries=8))
+    assert calm.waits == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(429, retry_after=7), status(429, retry_after=0.5)]
+    assert ask(opened(server, calm)).text == "A pocket of pus."
+    assert calm.waits == [7, 2]
+    server.faults += [status(429, retry_after=3600)]
+    message = refused(opened(server, calm))
+    assert "gave no answer in 1 try" in message
+    assert "it asks to wait 3600 s" in message
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (400, "refused the request or failed: HTTP 400: out of order"),
+        (401, "refused the API key: HTTP 401: out of order. Check the key"),
+        (403, "refused the API key"),
+        (404, "is not there: HTTP 404: out of order. Check the model's name and the base URL"),
+        (422, "refused the request or failed: HTTP 422"),
+    ],
+)
+def test_lasting_failures_are_not_retried(server: ChatServer, calm: Calm, code: int, text: str) -> None:
+    server.faults += [status(code)]
+    assert text in refused(opened(server, calm))
+    assert len(server.requests) == 1
+
+
+# What must never be shown
+
+
+def test_keys_and_prompts_stay_out_of_errors_and_logs(
+    server: ChatServer, calm: Calm, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    told = f"key {KEY} or Bearer abcdef or sk-proj-unknown99 is wrong, in: {PROMPT}"
+    server.faults += [status(500, message=told), status(401, message=told)]
+    message = refused(opened(server, calm))
+    assert "HTTP 401: key *** or Bearer *** or *** is wrong, in: [prompt]" in message
+    server.faults += [raw(422, '{"detail": [{"loc": "messages", "input": "abscess"}]}')]
+    assert refused(opened(server, calm)).endswith("HTTP 422")
+    own = "\n".join(record.getMessage() for record in caplog.records if record.name == "loaders.models.chat")
+    assert "HTTP 500: key ***" in own
+    assert "abscess" not in own
+    printed = capsys.readouterr()
+    for text in (caplog.text, printed.out, printed.err):
+        assert KEY not in text
+
+
+def test_passwords_in_an_address_stay_out(server: ChatServer, calm: Calm) -> None:
+    address = server.base_url.replace("http://", "http://someone:hunter2hunter2@") + "?token=1"
+    model = open_model("openai-api/local/m", base_url=address, max_retries=0, sleep=calm)
+    assert model.identity["base_url"] == server.base_url
+    server.faults += [status(500, message="password hunter2hunter2 for someone")]
+    assert "password *** for someone" in refused(model)
+
+
+def test_long_errors_are_cut_to_one_line(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(400, message="first\n\n  second " + "x" * 5000)]
+    message = refused(opened(server, calm))
+    assert "first second xxx" in message
+    assert len(message) < 400
+
+
+# Event loops
+
+
+def test_one_model_serves_many_event_loops(server: ChatServer, calm: Calm) -> None:
+    model = opened(server, calm, retries=0)
+
+    async def crowd(model: ChatModel) -> list[Answer]:
+        questions = [[Message("user", f"question {number}")] for number in range(30)]
+        return await asyncio.gather(*(model.ask(each, temperature=0, max_tokens=5) for each in questions))
+
+    for _ in range(3):
+        assert len(asyncio.run(crowd(model))) == 30
+    assert len(asyncio.run(crowd(opened(server, calm, retries=0)))) == 30
+    assert len(server.requests) == 120
+
+
+def test_a_cancelled_request_leaves_the_model_usable(server: ChatServer, calm: Calm) -> None:
+    model = opened(server, calm)
+    server.faults += [hang()]
+
+    async def impatient() -> None:
+        await asyncio.wait_for(model.ask(HELLO, temperature=0, max_tokens=5), 0.2)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(impatient())
+    assert ask(model).text == "A pocket of pus."
+
+
+def test_prompts_do_not_pile_up_in_memory(server: ChatServer, calm: Calm) -> None:
+    from inspect_ai.log import transcript
+
+    model = opened(server, calm)
+
+    async def several() -> int:
+        for _ in range(5):
+            await model.ask(HELLO, temperature=0, max_tokens=5)
+        return len(transcript().events)
+
+    assert asyncio.run(several()) == 0
+
+
+# Names, keys, packages
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("", "is not the name of a chat model"),
+        ("gpt-4o", "is not the name of a chat model (expected provider/model)"),
+        ("openai/", "is not the name of a chat model"),
+        ("acme/one", "not recognized. Providers: https://"),
+        ("mockllm/model", "Use scripted/... instead"),
+        ("scripted/parrot", "is not a scripted model (expected one of scripted/echo, scripted/silent"),
+        ("openai-api/one", "must include a service prefix"),
+        ("openai-api/nobody/one", "No NOBODY_API_KEY defined in the environment. Set it there"),
+        ("openai-api/local/one", "No LOCAL_BASE_URL defined in the environment. Set it there"),
+    ],
+)
+def test_wrong_names_fail_when_opened(name: str, text: str) -> None:
+    pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    with pytest.raises(ModelError) as caught:
+        open_model(name)
+    assert text in str(caught.value)
+    assert "[bold]" not in str(caught.value)
+
+
+def test_no_key_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        open_model("openai/gpt-4o-mini")
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
+    with pytest.raises(ModelError, match="line break") as caught:
+        open_model("openai/gpt-4o-mini")
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://[::1"])
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(ModelError, match="base URL"):
+        open_model("openai-api/local/one", base_url=address)
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    monkeypatch.setitem(sys.modules, "groq", None)  # None makes an import fail
+    with pytest.raises(MissingExtra, match="pip install --upgrade groq"):
+        open_model("groq/one")
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    with pytest.raises(MissingExtra, match=r"bedside\[dialogue\]"):
+        open_model("openai/one")
+
+
+def test_images_that_cannot_be_sent(server: ChatServer, calm: Calm, tmp_path: Path) -> None:
+    text = tmp_path / "text.jpg"
+    text.write_text("not a picture")
+    model = opened(server, calm)
+    unusable: list[tuple[Path | bytes, str]] = [
+        (text, "is not an image"),
+        (b"", "is not an image"),
+        (tmp_path / "none.png", "No such file"),
+    ]
+    for image, found in unusable:
+        with pytest.raises(InputError, match=found):
+            ask(model, [Message("user", "Look.", (image,))])
+    assert server.requests == []
+
+
+def test_messages_that_make_no_sense() -> None:
+    with pytest.raises(ValueError, match="role"):
+        Message("doctor", "hello")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="images"):
+        Message("assistant", "hello", (PNG,))
+
+
+# Scripted models
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("echo", PROMPT), ("silent", ""), ("prose", "Of course!"), ("broken-json", '{"answer":')]
+)
+def test_scripted_models_need_nothing(name: str, text: str) -> None:
+    model = open_model(f"scripted/{name}")
+    answer = ask(model, [*HELLO, Message("assistant", "later")])
+    assert text in answer.text
+    assert (answer.input_tokens, answer.output_tokens, answer.stop) == (None, None, "stop")
+    assert (model.name, model.stand_in, model.identity["provider"]) == (f"scripted/{name}", True, "scripted")
+
+
+def test_scripted_down_is_a_model_that_cannot_be_reached() -> None:
+    assert "gave no answer" in refused(open_model("scripted/down"))
+
+
+def test_a_function_is_a_model() -> None:
+    model = scripted(lambda messages: f"{len(messages)} messages", name="counter")
+    assert ask(model).text == "2 messages"
+    assert (model.name, model.stand_in) == ("scripted/counter", True)
+
+
+# A real model
+
+
+@pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+def test_a_real_model_served_and_in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    monkeypatch.setenv("TINY_API_KEY", "none")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    question = [Message("system", "Be kind."), Message("user", "The chest radiograph shows a fracture.")]
+
+    async def both(model: ChatModel) -> list[Answer]:
+        return [await model.ask(question, temperature=0, max_tokens=12) for _ in range(2)]
+
+    with tiny_chat_server(tmp_path) as (base_url, name):
+        served = open_model(f"openai-api/tiny/{name}", base_url=base_url)
+        first, again = asyncio.run(both(served))
+        wrong = open_model("openai-api/tiny/other", base_url=base_url)
+        assert "Server is pinned to 'tiny'" in refused(wrong)
+    assert first == again
+    assert first.text
+    assert (first.output_tokens, first.stop) == (12, "max_tokens")
+    # The same weights in this process: transformers refuses to sample at temperature 0.
+    local = open_model(f"hf/{tmp_path / name}")
+    answer, repeated = asyncio.run(both(local))
+    assert answer == repeated
+    assert (answer.input_tokens, answer.output_tokens) == (first.input_tokens, 12)
+    sampled = asyncio.run(local.ask(question, temperature=1.0, max_tokens=12))
+    assert sampled.input_tokens == first.input_tokens

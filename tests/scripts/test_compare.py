@@ -1,0 +1,185 @@
+"""Own numbers beside the paper's: what may be called a reproduction, and what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.results.comparison import Compared, compare, read_runs
+from baselines.results.published import counterpart
+from baselines.results.run import DataUsed, Result, write_run
+from loaders.errors import InputError
+from scripts.cli import execute
+from tests.runs_in_tests import DIGEST, record, results, write
+
+Capture = pytest.CaptureFixture[str]
+
+
+def _cell(**changes: Any) -> Compared:
+    """BiomedCLIP's recall in Table 3, published as 31.06, as reproduced by a run."""
+    found = record(stand_in=None)
+    cell = next(one for one in results(["Table 3"], found) if one.row == "BiomedCLIP")
+    own = replace(cell, **({"ci95": None} | changes))
+    return Compared(own, counterpart(own))
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "difference"),
+    [
+        ({"value": 31.064}, "equal as printed", 0.004),
+        ({"value": 31.07}, "differs", 0.01),
+        ({"value": 30.5, "ci95": (29.9, 31.1)}, "published number inside ci95", -0.56),
+        ({"value": 30.5, "ci95": (29.9, 30.9)}, "published number outside ci95", -0.56),
+        ({"value": None, "note": "no GPU"}, "not computed", None),
+        ({"value": 0.31, "unit": "proportion"}, "other unit: proportion, published in percent", None),
+        ({"value": 31.06, "row": "my encoder"}, "not in the paper", None),
+        ({"value": 31.06, "record": record()}, "no reproduction", 0.0),
+    ],
+)
+def test_what_a_pair_may_be_called(changes: dict[str, Any], verdict: str, difference: float | None) -> None:
+    pair = _cell(**changes)
+    assert pair.verdict == verdict
+    assert pair.difference == (None if difference is None else pytest.approx(difference))
+
+
+def test_a_doubtful_number_is_no_target() -> None:
+    found = record(stand_in=None)
+    cell = next(one for one in results(["Table 1"], found) if one.column == "Average Sentence Length")
+    assert Compared(cell, counterpart(cell)).verdict == "published number in doubt"
+
+
+def test_a_stand_in_is_never_called_a_reproduction(tmp_path: Path, capsys: Capture) -> None:
+    run = write(tmp_path / "run", ["Table 3"])  # the paper's very numbers, from made-up data
+    assert {pair.verdict for pair in compare(read_runs([run]))} == {"no reproduction"}
+    assert execute(["compare", str(run)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "96 of 96 numbers are stand-ins and reproduce nothing" in shown
+    assert "reproduced" not in shown and "equal as printed" not in shown
+
+
+def test_every_row_of_the_table_names_its_provenance(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scripts.compare.output.width", 250)
+    write(tmp_path / "made", ["Table 5"])
+    write(tmp_path / "real", ["Table 5"], stand_in=None, off=0.3)
+    assert execute(["compare", str(tmp_path / "made"), str(tmp_path / "real")]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  Mean of the 8 models")]
+    assert len(rows) == 8
+    assert sum("stand-in" in row for row in rows) == sum("reproduced" in row for row in rows) == 4
+
+
+def test_json_holds_paper_own_and_difference(tmp_path: Path, capsys: Capture) -> None:
+    run = write(tmp_path / "run", ["Table A1"], stand_in=None)
+    assert execute(["compare", str(run), "--json"]) == 0
+    rows = {row["row"]: row for row in json.loads(capsys.readouterr().out)}
+    ct, total = rows["Computed Tomography (CT)"], rows["Total"]
+    assert (ct["published"], ct["value"], ct["difference"], ct["verdict"]) == (
+        27747.0,
+        27747.0,
+        0.0,
+        "equal as printed",
+    )
+    assert ct["provenance"] == "reproduced" and ct["run_id"] == record(stand_in=None).run_id
+    assert total["published_wrong"].startswith("the splits of Table 1 sum to 79,793")
+    assert total["verdict"] == "published number in doubt"
+
+
+def test_known_inconsistencies_are_flagged_in_the_table(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scripts.compare.output.width", 120)
+    run = write(tmp_path / "run", ["Table A3"])
+    assert execute(["compare", str(run), "--table", "table a3"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "0.04 [1]" in shown and "0.980 [1]" in shown and "[1] +0.04 with p = .980" in shown
+
+
+def test_own_numbers_without_counterpart_are_counted_and_shown_on_demand(tmp_path: Path, capsys: Capture) -> None:
+    found = record()
+    cells = results(["Table 5"], found)
+    write_run(tmp_path, found, [*cells, replace(cells[0], split_or_group="test; one pool")])
+    assert execute(["compare", str(tmp_path)]) == 0
+    assert "1 more have no counterpart" in capsys.readouterr().out
+    assert execute(["compare", str(tmp_path), "--all", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 5
+
+
+def test_without_runs_the_paper_is_checked_against_itself(capsys: Capture) -> None:
+    assert execute(["compare", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["checks"]) == 282 and sum(check["holds"] for check in facts["checks"]) == 230
+    assert any(one["row"] == "L (lay reader)" for one in facts["wrong"])
+    assert execute(["compare", "--table", "Table 5"]) == 0
+    shown = capsys.readouterr().out
+    assert "Table 5" in shown and "Table 4" not in shown and "4     4" in shown
+
+
+# --- What cannot be compared ------------------------------------------------------------------------------------------
+
+
+def _message(arguments: list[str], capsys: Capture) -> str:
+    assert execute(["compare", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err and not shown.out
+    return " ".join(shown.err.split())
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (DataUsed("medlaybench-v", "test", "v1.0.0", "cd" * 32), "content of split test cdcdcdcdcdcdcdcd…"),
+        (DataUsed("medlaybench-v", "test", "v2.0.0", DIGEST), "revision v2.0.0"),
+        (DataUsed("medlaybench-v", "train", "v2.0.0", "cd" * 32), "revision v2.0.0"),
+        (DataUsed("medconceal", "test", None, DIGEST), "corpus medconceal"),
+    ],
+)
+def test_runs_over_different_data(other: DataUsed, found: str, tmp_path: Path, capsys: Capture) -> None:
+    runs = [str(write(tmp_path / "one", ["Table 5"])), str(write(tmp_path / "two", ["Table 5"], data=other))]
+    message = _message(runs, capsys)
+    assert found in message and "--different-data" in message and str(tmp_path / "one") in message
+    assert execute(["compare", *runs, "--different-data"]) == 0
+
+
+def test_runs_over_other_splits_of_one_release_go_together(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", ["Table 5"])
+    other = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "train", "v1.0.0", "cd" * 32))
+    assert len(read_runs([one, other])) == 2
+
+
+def test_the_same_run_twice(tmp_path: Path, capsys: Capture) -> None:
+    run = str(write(tmp_path / "run", ["Table 5"]))
+    assert "the same run as" in _message([run, run], capsys)
+
+
+def test_a_folder_that_is_no_finished_run(tmp_path: Path, capsys: Capture) -> None:
+    assert "no run.json" in _message([str(tmp_path)], capsys)
+
+
+def test_a_run_whose_numbers_were_changed(tmp_path: Path, capsys: Capture) -> None:
+    run = write(tmp_path / "run", ["Table 5"])
+    path = run / "results.jsonl"
+    path.write_text(path.read_text().replace("1.96", "91.96"))
+    assert "results.jsonl" in _message([str(run)], capsys)
+
+
+def test_nothing_that_the_paper_prints_too(tmp_path: Path, capsys: Capture) -> None:
+    found = record()
+    cell: Result = replace(results(["Table 5"], found)[0], table="Table 99")
+    write_run(tmp_path, found, [cell])
+    assert "no number with a published counterpart (tables: Table 99)" in _message([str(tmp_path)], capsys)
+
+
+def test_a_table_that_does_not_exist(tmp_path: Path, capsys: Capture) -> None:
+    assert "Table 77" in _message(["--table", "Table 77"], capsys)
+    run = str(write(tmp_path / "run", ["Table 5"]))
+    assert "none in Table 77" in _message([run, "--table", "Table 77"], capsys)
+
+
+def test_errors_of_the_library_are_of_the_same_kind(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no run\.json"):
+        read_runs([tmp_path / "absent"])

@@ -1,0 +1,65 @@
+"""The recipes of the dialogue tables: what they expect is what the paper prints, and their commands exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from baselines.results.published import published
+from scripts.cli import app
+
+FOLDER = Path(__file__).resolve().parents[2] / "scripts" / "reproduce"
+TABLES = {
+    "threemdbench/table_3": ("Table 3",),
+    "threemdbench/table_4": ("Table 4", "Figure 8"),
+    "threemdbench/table_5_6": ("Table 5", "Table 6"),
+    "threemdbench/table_7": ("Table 7",),
+    "medconceal/table_1_2_6": ("Table 1", "Table 2", "Table 6"),
+    "medconceal/table_3_4_6": ("Table 3", "Table 4", "Table 6"),
+    "medconceal/table_7_11": ("Table 7", "Table 8", "Table 9", "Table 10", "Table 11"),
+}
+PAPERS = {"threemdbench": "3MDBench", "medconceal": "MedConceal"}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_recipe_expects_what_the_paper_prints_and_states_its_cost(name: str) -> None:
+    recipe = FOLDER / f"{name}.sh"
+    text = recipe.read_text("utf-8")
+    assert text.startswith("#!/usr/bin/env bash\n# ") and "\n# Cost: " in text and "\nset -euo pipefail\n" in text
+    assert recipe.stat().st_mode & 0o111
+    numbers = [one for one in published(PAPERS[name.partition("/")[0]]) if one.table.startswith(TABLES[name])]
+    lines = [line[4:] for line in text.partition("# Published")[2].splitlines() if line.startswith("#   ")]
+    assert lines
+    for line in lines:
+        label, _, said = line.partition(" | ")
+        printed = {one.value for one in numbers if label in (one.row, one.setting)}
+        said = re.sub(r"#\d|GPT-4o-mini|\(chosen\)|\b\d+ turns|F1", "", said)
+        found = {float(number) for number in re.findall(r"(?<![\w-])\d+(?:\.\d+)?", said)}
+        assert found and found <= printed, line
+
+
+def test_a_recipe_states_every_f1_of_the_paper() -> None:
+    text = (FOLDER / "threemdbench" / "table_5_6.sh").read_text("utf-8")
+    for one in published("3MDBench", "Table 5"):
+        if one.column == "F1" and not one.row.startswith("EfficientNet"):
+            assert one.printed in text, one.key
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_commands_of_a_recipe_and_their_options_exist(name: str) -> None:
+    root: Any = typer.main.get_command(app)
+    text = (FOLDER / f"{name}.sh").read_text("utf-8").replace("\\\n", " ")
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("bedside ")]
+    assert any(line.startswith("bedside compare") for line in lines)
+    for line in lines:
+        words = shlex.split(line)[1:]
+        command = root
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("-")} <= known, line

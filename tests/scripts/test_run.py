@@ -1,0 +1,130 @@
+"""`bedside run` on the bundled release: every baseline from door to folder, resumed, compared, refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from baselines.results.run import read_run
+from builders.medlaybench_v import recipe
+from scripts.cli import execute
+
+pytest.importorskip("textstat")
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    recipe.build(recipe.Options(captions="sample"), folder / "release", workspace=folder / "work")
+    return folder / "release"
+
+
+@pytest.fixture(scope="module")
+def text_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("text-only")
+    captions = folder / "captions.csv"
+    lines = "".join(f"t{i},CT of lesion {i} in the liver.,CC BY,test\n" for i in range(12))
+    captions.write_text("image_id,caption,licence,split\n" + lines, encoding="utf-8")
+    recipe.build(recipe.Options(captions=str(captions)), folder / "release", workspace=folder / "work")
+    return folder / "release"
+
+
+def run(*arguments: object) -> int:
+    return execute(["run", *map(str, arguments)])
+
+
+def test_language(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("language", release, "-o", tmp_path / "run") == 0
+    record, results = read_run(tmp_path / "run")
+    assert record.provenance == "stand-in" and record.baseline == "language"
+    cells = {(r.setting, r.column, r.split_or_group): r for r in results if r.table == "Table 1"}
+    assert cells["Layman", "FKGL", "Test"].value < cells["Expert", "FKGL", "Test"].value  # type: ignore[operator]
+    assert {r.provenance for r in results} == {"stand-in"}
+    capsys.readouterr()
+    assert execute(["compare", str(tmp_path / "run"), "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)
+    assert len(pairs) > 50 and all(pair["provenance"] == "stand-in" for pair in pairs)
+
+
+def test_retrieval_encodes_once_and_joins_the_report(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("open_clip")
+    command = ("retrieval", release, "--model", "random:tiny", "--cache", tmp_path / "cache", "-o")
+    assert run(*command, tmp_path / "one") == 0
+    assert "random:tiny: 95 items encoded just now" in " ".join(capsys.readouterr().out.split())
+    assert run(*command, tmp_path / "two") == 0
+    assert "random:tiny: 0 items encoded just now" in " ".join(capsys.readouterr().out.split())
+    (one, first), (two, second) = read_run(tmp_path / "one"), read_run(tmp_path / "two")
+    assert one.run_id == two.run_id and [r.value for r in first] == [r.value for r in second]
+    assert "random weights" in (one.stand_in or "")
+    assert execute(["compare", str(tmp_path / "one")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "The paper prints these tables for other models" in told and "stand-in" in told
+    page = tmp_path / "report.html"
+    assert execute(["report", str(tmp_path / "one"), "--release", str(release), "-o", str(page), "--no-figures"]) == 0
+    assert "Stand-in" in page.read_text(encoding="utf-8")
+    assert run("ablation", tmp_path / "one", "-o", tmp_path / "ablation") == 0
+
+
+def test_embedding_space(release: Path, tmp_path: Path) -> None:
+    pytest.importorskip("open_clip")
+    pytest.importorskip("sklearn")
+    arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "-o", tmp_path / "run")
+    assert run("embedding-space", release, *arguments) == 0
+    drawn = json.loads((tmp_path / "run" / "figure-a3.json").read_text(encoding="utf-8"))
+    assert len(drawn["random:tiny"]["projection"]["expert"]) == 32
+
+
+def test_concepts(release: Path, tmp_path: Path) -> None:
+    assert run("concepts", release, "-o", tmp_path / "run") == 0
+    _, results = read_run(tmp_path / "run")
+    totals = [r.value for r in results if r.table == "Table A1" and r.row == "Total"]
+    assert 148 in totals
+
+
+def test_captioning_is_never_paid_twice(release: Path, tmp_path: Path) -> None:
+    arguments = ("captioning", release, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run")
+    assert run(*arguments) == 0
+    assert run(*arguments) == 0
+    texts = json.loads((tmp_path / "run" / "captions.json").read_text(encoding="utf-8"))
+    assert len(texts) == 12 and {text["register"] for text in texts} == {"Expert", "Layman"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["language", "no-such-folder"],
+        ["language", "RELEASE", "--split", "middle"],
+        ["retrieval", "RELEASE", "--model", "no such model"],
+        ["retrieval", "RELEASE", "--model", "hf:no-such/weights"],
+        ["retrieval", "RELEASE", "--model", "random:tiny", "--k", "500"],
+        ["retrieval", "RELEASE", "--model", "random:tiny", "--precision", "fp7"],
+        ["retrieval", "TEXT", "--model", "random:tiny"],
+        ["embedding-space", "RELEASE", "--model", "nothing:here"],
+        ["captioning", "RELEASE", "--model", "scripted/nobody"],
+        ["captioning", "TEXT", "--model", "scripted/prose"],
+        ["captioning", "RELEASE", "--model", "scripted/prose", "--prompts", "no-such-folder"],
+        ["ablation", "no-such-run"],
+    ],
+)
+def test_a_mistake_is_one_error(
+    arguments: list[str],
+    release: Path,
+    text_only: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("open_clip")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    places = {"RELEASE": str(release), "TEXT": str(text_only)}
+    given = [places.get(argument, argument) for argument in arguments]
+    if given[0] in ("retrieval", "embedding-space"):
+        given += ["--cache", str(tmp_path / "cache")]
+    assert run(*given, "-o", tmp_path / "run") == 2
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err and "Error" in said.err
+    assert not (tmp_path / "run" / "run.json").exists()

@@ -1,0 +1,124 @@
+"""`bedside select` and the sheets around it, on a small release with scripted agents: from the door to the folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from baselines.results.run import read_run
+from baselines.threemdbench.consultation.record import HIGHEST, ITEMS
+from scripts.cli import execute
+from tests.bare_consultations import write_cases
+
+PATIENTS = ("--doctor", "scripted/doctor", "--judge", "scripted/judge", "--encoder", "words", "--bare")
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_cases(tmp_path_factory.mktemp("choose") / "release", 6)
+
+
+@pytest.fixture(scope="module")
+def played(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of consultations in a dialogue setting."""
+    out = tmp_path_factory.mktemp("played") / "run"
+    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
+    assert execute(["run", "consultation", str(release), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
+    return out
+
+
+def fill(path: Path, seed: int) -> None:
+    with path.open(encoding="utf-8-sig", newline="") as handle:
+        found = list(csv.DictReader(handle))
+    draw = random.Random(seed)
+    for row in found:
+        if "1.1" in row:
+            row.update({item: str(draw.randint(0, HIGHEST[item])) for item in ITEMS})
+        row["diagnosis"] = row.get("gold") or "acne"
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, list(found[0]))
+        writer.writeheader()
+        writer.writerows(found)
+
+
+def message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert execute(arguments) == 2
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_patients_are_ranked_marked_and_kept_apart(release: Path, tmp_path: Path) -> None:
+    out = tmp_path / "select"
+    candidates = ("--patient", "scripted/honest", "--patient", "scripted/inventor")
+    arguments = ["select", "patient", str(release), *candidates, *PATIENTS, "-o", str(out)]
+    assert execute(arguments) == 0
+    record, results = read_run(out)
+    cells = {(one.row, one.column): one.value for one in results}
+    assert cells["scripted/honest", "Mean Rank"] < cells["scripted/inventor", "Mean Rank"]  # type: ignore[operator]
+    assert cells["scripted/honest", "Factuality"] == 1 and cells["scripted/inventor", "Factuality"] == 0
+    assert record.baseline == "patient-selection" and record.stand_in
+    assert "words" in record.stand_in and "scripted/honest" in record.stand_in
+    assert {model.role for model in record.models} == {"patient", "doctor", "judge", "sentence encoder"}
+    assert len(list(out.glob("scripted-*/dialogues.jsonl"))) == 2
+    before = [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))]
+    assert execute(arguments) == 0
+    assert [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))] == before
+
+
+def test_a_candidate_named_twice_and_an_unknown_one(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ["select", "patient", str(release), *PATIENTS, "-o", str(tmp_path / "out")]
+    assert "the same model twice" in message(
+        [*base, "--patient", "scripted/honest", "--patient", "scripted/honest"], capsys
+    )
+    assert "scripted/honest, scripted/hasty" in message([*base, "--patient", "scripted/nobody"], capsys)
+
+
+def test_assessors_are_chosen_by_sheets_that_people_filled_in(
+    release: Path, played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "study" / "sheet.csv"
+    assert execute(["select", "sheet", str(played), "--count", "5", "--raters", "2", "-o", str(sheet)]) == 0
+    assert len(list((sheet.parent / "images").iterdir())) == 5
+    sheets = sorted(map(str, sheet.parent.glob("sheet-R*.csv")))
+    for at, path in enumerate(sheets):
+        fill(Path(path), at)
+    base = ["select", "assessor", *sheets, "--data", str(release), "--bare", "--assessor", "scripted/assessor"]
+    out = tmp_path / "out"
+    assert execute([*base, "--run", str(played), "-o", str(out)]) == 0
+    record, results = read_run(out)
+    assert {one.table for one in results} == {"Table 4", "Figure 8 (text App B)"}
+    assert record.options["dialogues"] == 5 and "drawn for a test" in (record.stand_in or "")
+    page = tmp_path / "report.html"
+    assert execute(["report", str(played), str(out), "-o", str(page)]) == 0
+    assert "Graph. Cohen&#39;s kappa of every two annotators" in page.read_text("utf-8")
+    other = tmp_path / "other"
+    other.mkdir()
+    for path in played.iterdir():
+        if path.is_file():
+            (other / path.name).write_bytes(path.read_bytes())
+    facts = json.loads((other / "dialogues.jsonl").read_text().splitlines()[0])
+    (other / "dialogues.jsonl").write_text(json.dumps(facts) + "\n")
+    capsys.readouterr()
+    assert "all runs that were annotated" in message([*base, "--run", str(other)], capsys)
+
+
+def test_physicians_stand_beside_a_model_on_the_same_cases(release: Path, played: Path, tmp_path: Path) -> None:
+    run, sheet, out = tmp_path / "run", tmp_path / "study" / "p.csv", tmp_path / "out"
+    agents = ("--doctor", "scripted/majority", "--assessor", "scripted/assessor", "--setting", "image+basic")
+    assert execute(["run", "consultation", str(release), "-o", str(run), "--bare", "--resamples", "20", *agents]) == 0
+    assert execute(["select", "physicians-sheet", str(release), "-o", str(sheet)]) == 0
+    sheets = sorted(map(str, sheet.parent.glob("p-R*.csv")))
+    assert (sheet.parent / "images").is_dir() and len(sheets) == 2
+    for path in sheets:
+        fill(Path(path), 0)
+    assert execute(["select", "physicians", *sheets, "--run", str(run), "-o", str(out)]) == 0
+    record, results = read_run(out)
+    assert {one.table for one in results} == {"Table 7"} and record.baseline == "physicians"
+    assert {one.row for one in results} == {"scripted/majority", "Labeler R1", "Labeler R2"}
+    assert execute(["select", "physicians", *sheets, "--run", str(played), "-o", str(out)]) == 2
+    assert execute(["report", str(run), str(out), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
