@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from loaders.models.encoders import Encoder, Vectors, unit
+from loaders.models.encoder import Encoder, Vectors, unit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 BERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract"

@@ -38,7 +38,7 @@ from PIL import Image
 
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.models.encoders import Encoder
+from loaders.models.encoder import Encoder
 
 Load = Callable[[], Image.Image]
 Progress = Callable[[str, int, int], None]

@@ -13,21 +13,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v import learned_metrics, readability, relevance
 from baselines.medlaybench_v.learned_metrics import Metric, Scores
-from baselines.medlaybench_v.relevance import HOW_TO_GET_WORDNET
+from baselines.medlaybench_v.wordnet import HOW_TO_GET_WORDNET, WordNet, find_wordnet
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.results.statistics import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.manifest import ContentDigest, content_digest
-
-if TYPE_CHECKING:
-    from baselines.medlaybench_v.wordnet import WordNet
 
 Values = NDArray[np.float64]
 
@@ -121,9 +118,9 @@ def evaluate(
     the extra `language`.
     """
     pairs = _read(rows, data)
-    found = relevance.find_wordnet(wordnet)
+    synonyms = find_wordnet(wordnet)
     bleu = relevance.bleu(pairs.layman, pairs.expert)
-    columns = _readability(pairs) | _overlap(pairs, bleu, found)
+    columns = _readability(pairs) | _overlap(pairs, bleu, synonyms)
     scores, missing = _learned(pairs, learned)
     columns |= {column: score.values for column, score in scores.items()}
     record = RunRecord(
@@ -131,7 +128,7 @@ def evaluate(
         data=pairs.data,
         models=tuple(model for score in scores.values() for model in score.models),
         options={
-            "wordnet": found.name if found else None,
+            "wordnet": synonyms.name if synonyms else None,
             "learned": sorted(learned),
             "resamples": resamples,
             "resampled": "articles" if pairs.articles else "captions",

@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +29,6 @@ from loaders.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from baselines.medlaybench_v.wordnet import WordNet
-
-HOW_TO_GET_WORDNET = (
-    "install Debian's wordnet-base, run python -m nltk.downloader wordnet, or name a folder of WordNet's files"
-)
 
 _ROUGE_TOKEN = re.compile(r"[a-z0-9]+")
 
@@ -114,18 +109,6 @@ def meteor(hypotheses: Sequence[str], references: Sequence[str], wordnet: WordNe
         for hypothesis, reference in zip(hypotheses, references, strict=True)
     ]
     return np.array(values, dtype=np.float64)
-
-
-def find_wordnet(folder: Path | None = None) -> WordNet | None:
-    """The WordNet that METEOR can use, see baselines/medlaybench_v/wordnet.py; None where this machine has none.
-
-    Raises InputError when `folder` is given and holds none, MissingExtra when nltk is not installed.
-    """
-    try:
-        from baselines.medlaybench_v import wordnet
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("nltk", extra="language", purpose="reading WordNet") from missing
-    return wordnet.find(folder)
 
 
 def versions() -> dict[str, str]:

@@ -1,8 +1,7 @@
 """WordNet's synonyms for METEOR, read by NLTK's reader from any folder that holds WordNet's database files.
 
 Looked for in this order: the folder that is named; NLTK's data (`corpora/wordnet`); Debian's package `wordnet-base`
-(/usr/share/wordnet). Debian leaves out `lexnames` and `index.sense`, which METEOR does not need. This module needs
-NLTK; `relevance.find_wordnet` imports it and names the extra where NLTK is missing.
+(/usr/share/wordnet). Debian leaves out `lexnames` and `index.sense`, which METEOR does not need.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nltk
-from nltk.corpus.reader.wordnet import WordNetCorpusReader, WordNetError
+from loaders.errors import InputError, MissingExtra
 
-from baselines.medlaybench_v.relevance import HOW_TO_GET_WORDNET
-from loaders.errors import InputError
-
+HOW_TO_GET_WORDNET = (
+    "install Debian's wordnet-base, run python -m nltk.downloader wordnet, or name a folder of WordNet's files"
+)
 DEBIAN_FOLDER = Path("/usr/share/wordnet")
 _NEEDED = [f"{kind}.{part}" for part in ("noun", "verb", "adj", "adv") for kind in ("data", "index")]
 _NEEDED += ["noun.exc", "verb.exc", "adj.exc", "adv.exc"]
@@ -64,15 +62,20 @@ class WordNet:
         return known
 
 
-def find(folder: Path | None = None) -> WordNet | None:
+def find_wordnet(folder: Path | None = None) -> WordNet | None:
     """The WordNet of `folder`, or else the first one that this machine has; None where there is none.
 
-    Raises InputError when `folder` is given and holds no WordNet database that NLTK can read.
+    Raises InputError when `folder` is given and holds no WordNet database that NLTK can read, MissingExtra when nltk
+    is not installed.
     """
+    try:
+        import nltk
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named("nltk", extra="language", purpose="reading WordNet") from missing
     if folder is not None:
         return _read(folder.resolve())
     try:
-        return WordNet(_Reader(nltk.data.find("corpora/wordnet"), None))
+        return WordNet(_reader(nltk.data.find("corpora/wordnet")))
     except LookupError:
         return None if _missing(DEBIAN_FOLDER) else _read(DEBIAN_FOLDER)
 
@@ -82,6 +85,9 @@ def _missing(folder: Path) -> list[str]:
 
 
 def _read(folder: Path) -> WordNet:
+    import nltk
+    from nltk.corpus.reader.wordnet import WordNetError
+
     if missing := _missing(folder):
         raise InputError(
             folder, found=f"no WordNet database: {', '.join(missing)} not there", do=f"To get one: {HOW_TO_GET_WORDNET}"
@@ -89,7 +95,7 @@ def _read(folder: Path) -> WordNet:
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))  # NLTK opens files below its data path only
     try:
-        return WordNet(_Reader(str(folder), None))
+        return WordNet(_reader(str(folder)))
     except (OSError, ValueError, AttributeError, AssertionError, StopIteration, RuntimeError, WordNetError) as problem:
         raise InputError(
             folder,
@@ -98,17 +104,19 @@ def _read(folder: Path) -> WordNet:
         ) from problem
 
 
-class _Reader(WordNetCorpusReader):  # type: ignore[misc]  # NLTK has no types
-    def __init__(self, root: Any, other_languages: Any) -> None:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The multilingual functions are not available")
-            super().__init__(root, other_languages)
+def _reader(root: Any) -> Any:
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
-    def open(self, file: str) -> Any:
-        if file == "lexnames":
-            # Names of the 45 lexicographer files: read at the start, used by nothing that METEOR calls.
-            return io.StringIO("".join(f"{number:02d}\tfile{number:02d}\t0\n" for number in range(45)))
-        return super().open(file)
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]  # NLTK has no types
+        def open(self, file: str) -> Any:
+            if file == "lexnames":
+                # Names of the 45 lexicographer files: read at the start, used by nothing that METEOR calls.
+                return io.StringIO("".join(f"{number:02d}\tfile{number:02d}\t0\n" for number in range(45)))
+            return super().open(file)
 
-    def map_wn(self, version: str = "wordnet") -> None:
-        """No mapping between versions: it would need `index.sense`, and only other languages use it."""
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No mapping between versions: it would need `index.sense`, and only other languages use it."""
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The multilingual functions are not available")
+        return Reader(root, None)

@@ -28,8 +28,9 @@ from builders.release.write import write_release
 from builders.tables import decode, read_bytes
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
-from builders.threemdbench.curate import FAULTS, Curator, FullCuration
+from builders.threemdbench.curate import Curator, FullCuration
 from builders.threemdbench.download import Downloads, Limits
+from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, check_row, measure
 from builders.threemdbench.prompts import read_prompts

@@ -30,7 +30,8 @@ from builders.threemdbench.complaints import (
     facts_by_hand,
     facts_by_model,
 )
-from builders.threemdbench.curate import Candidate, Curator, Finding
+from builders.threemdbench.curate import Curator
+from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.temperament import temperaments
 from loaders.images import ImageError, clean_bytes
 from loaders.models.answers import AnswerStore, gather_bounded

@@ -21,20 +21,14 @@ are read with `read_embeddings`.
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from loaders.errors import InputError, MissingExtra, ModelError
-
-Vectors = NDArray[np.float32]
+from loaders.models.encoder import Encoder, Vectors, unit
 
 PRECISIONS = ("fp32", "bf16", "fp16")
 
@@ -52,54 +46,6 @@ PAPER_MODELS = {
 """The models of Table 3 and where each is taken from."""
 
 _KINDS = ("open_clip", "hf-hub", "hf", "pmc-clip", "random")
-
-
-class Encoder(ABC):
-    """An image tower and a text tower that share a space of `dim` dimensions.
-
-    `context_length` is the longest text in tokens, special ones included. `stand_in` is True where the weights are
-    random, so that nothing computed with it is a result.
-    """
-
-    name: str
-    dim: int
-    context_length: int
-    stand_in: bool
-
-    @property
-    @abstractmethod
-    def identity(self) -> dict[str, str]:
-        """All that an embedding depends on besides the item: digests of weights, architecture, transform and tokenizer,
-        the Hub revision, precision, kind of device, and the versions of the libraries."""
-
-    @property
-    def key(self) -> str:
-        """Digest of the identity: encoders with the same key give the same embeddings."""
-        text = json.dumps({**self.identity, "dim": str(self.dim)}, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    @abstractmethod
-    def prepare(self, image: Image.Image) -> Any:
-        """What `encode_prepared` takes of an RGB or L picture. Safe to call from many threads, next to encoding."""
-
-    @abstractmethod
-    def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
-        """As `encode_images`, for pictures that went through `prepare`."""
-
-    @abstractmethod
-    def encode_texts(self, texts: Sequence[str]) -> tuple[Vectors, list[bool]]:
-        """Unit vectors (texts, dim), and for each text whether its end was cut off at `context_length`.
-
-        Raises ModelError when the device's memory does not suffice.
-        """
-
-    def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
-        """Unit vectors (images, dim) of RGB or L pictures, as `loaders.images.open_image` gives them.
-
-        A vector that is not finite or has no length is returned as it is, for the caller to find. Raises InputError for
-        a picture of another mode, ModelError when the device's memory does not suffice.
-        """
-        return self.encode_prepared([self.prepare(image) for image in images])
 
 
 def open_encoder(
@@ -174,15 +120,6 @@ def read_embeddings(path: Path, *, rows: int, dim: int | None = None, tensor: st
     if len(bad := np.flatnonzero(~vectors.any(axis=1))):
         raise InputError(path, found=f"{len(bad):,} rows are all zero, the first is row {bad[0]}")
     return vectors
-
-
-def unit(vectors: Vectors) -> Vectors:
-    """Each row divided by its length; a row that has none stays zero, and one that is not finite stays so."""
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    lengths[lengths == 0] = 1.0
-    with np.errstate(invalid="ignore"):
-        result: Vectors = (vectors / lengths).astype(np.float32)
-    return result
 
 
 def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from loaders.errors import InputError, ModelError
-from loaders.models.encoders import Encoder, Vectors, unit
+from loaders.models.encoder import Encoder, Vectors, unit
 
 LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
 

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v import readability, relevance
+from baselines.medlaybench_v.wordnet import find_wordnet
 from loaders.errors import BedsideError, InputError, MissingExtra
 
 Values = dict[str, NDArray[np.float64]]
@@ -170,7 +171,7 @@ def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iter
         lambda: {"ROUGE-L": relevance.rouge_l(hypotheses, captions)},
     )
     # Two, because NLTK's reader keeps what it has read.
-    wordnet, other = relevance.find_wordnet(wordnet_folder), relevance.find_wordnet(wordnet_folder)
+    wordnet, other = find_wordnet(wordnet_folder), find_wordnet(wordnet_folder)
     if wordnet is None or other is None:
         yield compare("nltk: METEOR", lambda: nltk_values(hypotheses, captions, relevance.NO_SYNONYMS), own_meteor)
     else:

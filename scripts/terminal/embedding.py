@@ -15,7 +15,7 @@ from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import InputError
 from loaders.images import open_image
-from loaders.models.encoders import Encoder
+from loaders.models.encoder import Encoder
 from loaders.opened import Opened
 from scripts.terminal.console import errors, output
 from scripts.terminal.finish import used

@@ -18,7 +18,8 @@ import pytest
 from PIL import Image
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.models.encoders import PAPER_MODELS, Encoder, open_encoder, read_embeddings
+from loaders.models.encoder import Encoder
+from loaders.models.encoders import PAPER_MODELS, open_encoder, read_embeddings
 from tests import tiny_encoders
 from tests.tiny_encoders import BERT, BIOMED_CLIP, HUGE, PUBMED_CLIP, make_hub, pictures, repository, tiny_architectures
 
@@ -451,7 +452,7 @@ def test_a_missing_package_names_the_extra(
 ) -> None:
     if module != "torch":
         pytest.importorskip("torch")
-    monkeypatch.delitem(sys.modules, f"loaders.encoders_{adapter}", raising=False)
+    monkeypatch.delitem(sys.modules, f"loaders.models.encoders_{adapter}", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra) as caught:
         open_encoder(name)

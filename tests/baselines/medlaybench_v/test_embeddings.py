@@ -27,7 +27,8 @@ from baselines.medlaybench_v.embedding_cache import EmbeddingCache
 from baselines.medlaybench_v.embeddings import Embeddings, embed
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.images import ImageError, open_image
-from loaders.models.encoders import Vectors, open_encoder
+from loaders.models.encoder import Vectors
+from loaders.models.encoders import open_encoder
 from tests.shared_data import shared_data
 from tests.tiny_encoders import FakeEncoder, pictures, png
 

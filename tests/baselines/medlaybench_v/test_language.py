@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from baselines.medlaybench_v import readability, relevance
+from baselines.medlaybench_v import language, readability, relevance
 from baselines.medlaybench_v.language import LEARNED, evaluate
 from baselines.medlaybench_v.learned_metrics import Scores
 from baselines.results.published import published
@@ -138,7 +138,7 @@ def test_the_note_of_meteor_says_whether_there_was_a_wordnet(monkeypatch: pytest
             return ()
 
     def meteor_of(wordnet: object) -> Result:
-        monkeypatch.setattr(relevance, "find_wordnet", lambda folder: wordnet)
+        monkeypatch.setattr(language, "find_wordnet", lambda folder: wordnet)
         return _cells(evaluate(ROWS, learned={}, resamples=10))["Layman against Expert", "METEOR", "Test"]
 
     without, with_one = meteor_of(None), meteor_of(WordNet())

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.medlaybench_v import relevance
-from baselines.medlaybench_v.relevance import NO_SYNONYMS, bleu, corpus_bleu, find_wordnet, meteor, rouge_l
+from baselines.medlaybench_v.relevance import NO_SYNONYMS, bleu, corpus_bleu, meteor, rouge_l
+from baselines.medlaybench_v.wordnet import find_wordnet
 from loaders.errors import InputError, MissingExtra
 from scripts.bench.language import changed, nltk_values, rouge_score_values, sacrebleu_values
 from tests.caption_texts import made_up_captions

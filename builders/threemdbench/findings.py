@@ -1,0 +1,41 @@
+"""A photo to judge and what was found out about it, for `curate` and `doubts`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.curation.review import Decision, Doubt
+
+# What a photo is left out for, the gravest first. A border is no reason: it can be cut off.
+FAULTS = ("near_uniform", "small", "dark", "overexposed", "blurred", "text_overlay")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A photo to judge: its key, file, source (within which blur is calibrated), and diagnosis.
+
+    `mixed` says what else its class in the source holds, if anything; `decision` is what a person decided, if anyone
+    did.
+    """
+
+    key: str
+    path: Path
+    source: str
+    diagnosis: str
+    mixed: str = ""
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about a photo.
+
+    `cluster` names all that show the same thing. Where `reason` is not empty, the photo is to be left out. `doubts` are
+    what makes it borderline.
+    """
+
+    cluster: str
+    reason: str = ""
+    detail: str = ""
+    doubts: tuple[Doubt, ...] = ()
