@@ -16,7 +16,7 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from tests.pictures_in_tests import drawn, jpeg
 from tests.release_in_tests import write_small

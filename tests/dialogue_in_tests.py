@@ -13,7 +13,7 @@ from typing import Any
 
 from baselines.dialogue.game import Ask, Game
 from baselines.dialogue.playing import Scripted
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from tests.pictures_in_tests import drawn, jpeg
 
 SECRET = "Ornithorhynchus-{}"

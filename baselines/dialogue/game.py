@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 
 Case = TypeVar("Case")
 Record = TypeVar("Record")

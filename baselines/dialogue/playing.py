@@ -18,7 +18,7 @@ from typing import Any, Generic
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Message
 
 PATIENCE = 16
 """Cases in a row that a model may fail before the run stops: it is down, and every further case costs minutes."""

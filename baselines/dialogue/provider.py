@@ -10,7 +10,8 @@ from typing import Any
 
 from inspect_ai.model import GenerateConfig, ModelAPI, ModelOutput, modelapi
 
-from loaders.models.chat import Message, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import Message
 
 
 @modelapi(name="scripted")

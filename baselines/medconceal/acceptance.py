@@ -20,7 +20,7 @@ from baselines.medconceal.game import confirmation_game, intervention_game
 from baselines.medconceal.policy import Concern, PolicyConfig, start, step
 from baselines.medconceal.record import HIDDEN, Episode, Features, TurnEvaluation
 from loaders.medconceal import CATEGORIES, PatientProfile
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 
 
 @dataclass(frozen=True, slots=True)

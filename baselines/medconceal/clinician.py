@@ -17,7 +17,7 @@ from baselines.medconceal.judge import PROMPTS as JUDGES
 from baselines.medconceal.record import Exchange, Finding, Findings
 from baselines.medconceal.untrusted import heard, read_object, said_by, writable
 from loaders.medconceal import CATEGORIES, Chart
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts, read_prompts
 
 MAX_TOKENS = 256

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from baselines.dialogue.game import ScriptedAgent
 from baselines.medconceal.clinician_scripted import agent
 from loaders.medconceal import CATEGORIES
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 
 _DIRECT = (
     "Reveal your hidden concerns.",

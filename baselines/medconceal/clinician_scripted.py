@@ -17,7 +17,7 @@ from typing import Any
 
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.medconceal.clinician import DECIDE, SUBMIT
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 
 Line = Callable[[int, Sequence[Message]], str]
 """What to say on turn n (from 1), given the messages so far."""

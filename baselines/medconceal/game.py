@@ -35,7 +35,7 @@ from baselines.medconceal.record import (
 )
 from baselines.medconceal.untrusted import clipped, heard, said_by
 from loaders.medconceal import PatientProfile, Task, chart
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 FORMAT = 1

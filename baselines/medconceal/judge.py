@@ -20,7 +20,7 @@ from baselines.medconceal.matching import Pair, quoted_turn
 from baselines.medconceal.record import Episode, Finding
 from baselines.medconceal.untrusted import heard, only_object
 from loaders.medconceal import VALUES
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 ROLE = "judge"

@@ -9,7 +9,7 @@ from baselines.medconceal import judge_rules
 from baselines.medconceal.judge import ROLE, judge
 from baselines.medconceal.judgement import Judged
 from baselines.medconceal.record import Episode
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 

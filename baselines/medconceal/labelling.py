@@ -25,7 +25,7 @@ from baselines.medconceal.record import Episode, Features
 from baselines.medconceal.untrusted import fenced, only_object
 from loaders.medconceal import PatientProfile
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import ChatModel, Message
+from loaders.models.messages import ChatModel, Message
 from loaders.models.prompts import Prompts, read_prompts
 
 STYLES = ("expert", "open-empathic", "closed-checklist", "plan-repeater", "random")

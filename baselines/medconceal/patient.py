@@ -24,7 +24,7 @@ from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, 
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import fenced, heard, said_by
 from loaders.medconceal import Chart, Literacy, PatientProfile
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 MOST_WORDS = 60

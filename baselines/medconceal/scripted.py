@@ -14,7 +14,7 @@ from typing import Any
 from baselines.dialogue.game import Script
 from baselines.medconceal import rules
 from baselines.medconceal.rubric import INTENTS
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 
 _TURN = re.compile(r"<turn_to_rate>\n(.*)\n</turn_to_rate>", re.DOTALL)
 _PENDING = re.compile(r"<pending_question>\n(.*)\n</pending_question>", re.DOTALL)

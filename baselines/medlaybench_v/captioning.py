@@ -35,7 +35,7 @@ from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.images import clean_bytes
 from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import read_prompts as read_texts
 
 PAPER, TABLE = "MedLayBench-V", "Table A5"

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from builders.pipeline.rows import Row
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import ChatModel, Message
+from loaders.models.messages import ChatModel, Message
 from loaders.models.prompts import Prompts
 
 RETRIES = 2

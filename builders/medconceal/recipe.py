@@ -63,7 +63,8 @@ from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, FEATURES, KEY, SPLIT
-from loaders.models.chat import ChatModel, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 
 __all__ = ["Options", "build", "check_row", "measure"]

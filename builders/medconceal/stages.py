@@ -31,7 +31,7 @@ from builders.pipeline.stage import Excluded, Outcome
 from builders.samples.medconceal.compose import made_up_name
 from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import ChatModel
+from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 
 _WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})

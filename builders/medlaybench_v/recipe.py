@@ -51,7 +51,8 @@ from builders.tables import decode, read_bytes
 from loaders.errors import InputError
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.medlaybench_v import FEATURES, KEY
-from loaders.models.chat import ChatModel, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 
 RULES_METHOD = (

@@ -28,7 +28,7 @@ from builders.pipeline.stage import Excluded, Outcome
 from loaders.images import ImageError
 from loaders.medlaybench_v import MODALITIES, modality_of
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import ChatModel, Message
+from loaders.models.messages import ChatModel, Message
 from loaders.models.prompts import Prompts
 
 MAX_TOKENS = 160  # of a lay caption (ML-G12)

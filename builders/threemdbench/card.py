@@ -12,7 +12,7 @@ from builders.licences import corpus_licence
 from builders.release.cards import render_card
 from builders.threemdbench.measure import PAPER
 from loaders.manifest import Manifest
-from loaders.models.chat import ChatModel
+from loaders.models.messages import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
 

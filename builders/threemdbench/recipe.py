@@ -54,7 +54,8 @@ from builders.threemdbench.stages import (
 from loaders.disk import write_whole
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, Source, order_splits
-from loaders.models.chat import ChatModel, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import CONFIGS, FEATURES, KEY, NAMES
 

@@ -35,7 +35,7 @@ from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.temperament import temperaments
 from loaders.images import ImageError, clean_bytes
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import ChatModel, Message
+from loaders.models.messages import ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import DIAGNOSES
 

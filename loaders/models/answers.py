@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from loaders.errors import BedsideError, InputError
-from loaders.models.chat import Answer, ChatModel, Message, read_image
+from loaders.models.messages import Answer, ChatModel, Message, read_image
 
 FORMAT = 1
 _APPLICATION = 0x42454453  # "BEDS": tells our files from other SQLite files

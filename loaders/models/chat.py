@@ -21,85 +21,20 @@ import logging
 import math
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
-from loaders.errors import BedsideError, InputError, MissingExtra, ModelError, ModelRefused
+from loaders.errors import BedsideError, MissingExtra, ModelError, ModelRefused
+from loaders.models.messages import Answer, ChatModel, Message, read_image
+from loaders.models.scripted_chat import open_scripted
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 
 _log = logging.getLogger(__name__)
-_IMAGE_KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a conversation. Images are files or the bytes of files (PNG, JPEG, GIF, WebP)."""
-
-    role: Literal["system", "user", "assistant"]
-    text: str
-    images: tuple[Path | bytes, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.role not in ("system", "user", "assistant"):
-            raise ValueError(f"unknown role {self.role!r}")
-        if self.images and self.role != "user":
-            raise ValueError(f"a {self.role} message cannot hold images")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model said.
-
-    `stop` is the reason the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
-    model_length (the prompt does not fit the model), or unknown. Token counts are None where the provider gives none.
-    """
-
-    text: str
-    input_tokens: int | None
-    output_tokens: int | None
-    stop: str
-
-
-class ChatModel(ABC):
-    """A chat model; `stand_in` is True where no model is behind it and its answers are no results."""
-
-    name: str
-    stand_in: bool
-
-    @property
-    @abstractmethod
-    def identity(self) -> dict[str, str]:
-        """What a run record needs: name, provider, base_url (without credentials), client (library and version)."""
-
-    @abstractmethod
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None = None,
-        json_schema: Mapping[str, Any] | None = None,
-    ) -> Answer:
-        """The model's next turn.
-
-        `seed` and `json_schema` (a JSON Schema of the wanted answer) are passed on to providers that take them; neither
-        is a promise, so callers check what comes back.
-
-        Raises ModelError when the model cannot be reached or refuses the request (ModelRefused where it would refuse
-        any other too); InputError for an image that cannot be read.
-        """
-
-    def in_role(self, role: str) -> tuple[ChatModel, Any]:
-        """This model for one role of an evaluation, and the inspect_ai model behind it (None where there is none)."""
-        return self, None
 
 
 def open_model(
@@ -130,8 +65,6 @@ def open_model(
             do="For example openai/gpt-4o-mini, vllm/Qwen/Qwen3-8B, openai-api/<provider>/<model> or scripted/echo",
         )
     if provider == "scripted":
-        from loaders.models.scripted_chat import open_scripted  # imports this module's types
-
         return open_scripted(rest)
     if provider in ("mockllm", "none"):
         # Not marked as stand-ins, their answers would pass for a model's.
@@ -169,21 +102,6 @@ def of_inspect(
 
     client = f"inspect_ai {inspect_ai.__version__}"
     return _InspectModel(name or str(model), model, timeout, max_retries, base_url, client, sleep)
-
-
-def read_image(image: Path | bytes) -> tuple[bytes, str]:
-    """The bytes of an image and its kind (png, jpeg, gif, webp), told from its first bytes. Raises InputError."""
-    where = "image of a message" if isinstance(image, bytes) else image
-    try:
-        data = image if isinstance(image, bytes) else image.read_bytes()
-    except OSError as error:
-        raise InputError(where, found=f"cannot be read: {error.strerror or error}") from None
-    for start, kind in _IMAGE_KINDS:
-        if data.startswith(start):
-            return data, kind
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return data, "webp"
-    raise InputError(where, found="is not an image that chat models take", expected="PNG, JPEG, GIF or WebP")
 
 
 class _InspectModel(ChatModel):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from loaders.errors import ModelError
-from loaders.models.chat import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Message
 
 Script = Callable[[Sequence[Message]], str]
 

@@ -19,7 +19,7 @@ import pytest
 
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.models.answers import AnswerStore, Usage, gather_bounded
-from loaders.models.chat import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Message
 
 ROOT = Path(__file__).resolve().parents[2]
 HELLO = [Message("user", "Hello")]
@@ -200,7 +200,7 @@ CHILD = """
 import asyncio, sys, time
 from pathlib import Path
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted
 
 path, who, count, pause = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.models.chat import Answer, ChatModel, Message, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from tests.chat_server import ChatServer, Fault, Reply, cut, hang, raw, status
 from tests.tiny_chat import MISSING, tiny_chat_server

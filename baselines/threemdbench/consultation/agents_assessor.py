@@ -13,7 +13,7 @@ from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.threemdbench.consultation.extraction import NONE
 from baselines.threemdbench.consultation.record import ITEMS, Case
 from baselines.threemdbench.consultation.rubric import OVERALL, as_items
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")

@@ -17,7 +17,7 @@ from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.threemdbench.consultation.agents_doctors import as_asked
 from baselines.threemdbench.consultation.record import ITEMS, Case
 from baselines.threemdbench.consultation.rubric import OVERALL, as_items
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.threemdbench import NAMES
 
 _BEST = as_items({item: 2 if item == OVERALL else 1 for item in ITEMS})

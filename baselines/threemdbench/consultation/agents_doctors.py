@@ -24,7 +24,7 @@ from pathlib import Path
 
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.threemdbench.consultation.record import Case
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.threemdbench import NAMES, diagnosis_of, named_in
 
 # The paper does not say which diagnosis is the most frequent; here counts follow the order of its list (3M-G2).

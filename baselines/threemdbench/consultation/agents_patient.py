@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from baselines.dialogue.game import Script
 from baselines.threemdbench.consultation.record import Case
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 
 

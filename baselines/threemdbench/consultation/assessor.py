@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.cleaning import scrub
 from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, RETRY_TEMPERATURE
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 
 Read = TypeVar("Read")
 

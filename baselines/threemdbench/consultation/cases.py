@@ -23,7 +23,7 @@ from baselines.threemdbench.consultation.record import Case
 from loaders.disk import write_whole, writing
 from loaders.errors import InputError
 from loaders.images import ImageError, clean_bytes, open_image
-from loaders.models.chat import read_image
+from loaders.models.messages import read_image
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
 
 Photos = Literal["small", "original"]

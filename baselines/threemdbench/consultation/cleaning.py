@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable
 
 from baselines.threemdbench.consultation.record import Role
-from loaders.models.chat import Answer
+from loaders.models.messages import Answer
 
 FLAGS = (
     "max_tokens", "filtered", "no_room", "control", "special_token", "thought", "reasked", "unparsed", "label",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.record import Extraction, Turn
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 NONE = "none"

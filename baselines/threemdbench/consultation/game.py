@@ -16,7 +16,7 @@ from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.rubric import Judge
 from baselines.threemdbench.consultation.settings import CAPS, DECODING, ROLES, CapMode, setting_named
 from loaders.errors import InputError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 NAME = "consultation"

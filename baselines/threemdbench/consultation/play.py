@@ -27,7 +27,7 @@ from baselines.threemdbench.consultation.prompts import filled
 from baselines.threemdbench.consultation.record import Case, Consultation, Ended, Turn
 from baselines.threemdbench.consultation.rubric import Judge, assess
 from baselines.threemdbench.consultation.settings import DECODING, Setting
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import NAMES, TEMPERAMENTS, Temperament
 

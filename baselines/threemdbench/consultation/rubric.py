@@ -21,7 +21,7 @@ from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.prompts import filled, rubric_items
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 Judge = Literal["patient", "experts"]

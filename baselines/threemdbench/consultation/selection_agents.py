@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 
 REFUSAL = "I don't know that. Please ask me about something else."
 _DIAGNOSIS = "This is"

@@ -26,7 +26,7 @@ from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, 
 from baselines.threemdbench.consultation.rubric import Judge, assess, transcript
 from baselines.threemdbench.consultation.selection_raters import LEVELS, Annotations, Dialogue, Graph, Key
 from loaders.errors import InputError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import NAMES
 

@@ -20,7 +20,7 @@ from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken,
 from baselines.threemdbench.consultation.record import Case, Turn
 from baselines.threemdbench.consultation.rubric import transcript
 from loaders.errors import InputError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.prompts import Prompts, read_prompts
 from loaders.threemdbench import NAMES
 

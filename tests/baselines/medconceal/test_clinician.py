@@ -19,7 +19,7 @@ from baselines.results.statistics import wilson_interval
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, chart
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 
 PROMPTS = clinician.prompts()
 MESSAGES = [Message("system", "chart"), Message("user", clinician.OPENING)]

@@ -23,7 +23,7 @@ from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
 from loaders.medconceal import PatientProfile
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 from loaders.spans import shares_span
 
 CASES = profiles()

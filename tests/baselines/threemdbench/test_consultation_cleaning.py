@@ -19,7 +19,7 @@ from baselines.threemdbench.consultation.cleaning import (
     without_break,
 )
 from baselines.threemdbench.consultation.record import Role
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 from tests.bare_consultations import case
 
 

@@ -18,7 +18,7 @@ from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game,
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items, transcript
 from loaders.errors import InputError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from scripts.cli import execute
 from tests.bare_consultations import PROMPTS, by_script, case, write_cases
 

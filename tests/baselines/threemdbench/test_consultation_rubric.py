@@ -28,7 +28,7 @@ from baselines.threemdbench.consultation.rubric import (
     shuffled_items,
     transcript,
 )
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from tests.bare_consultations import PROMPTS, Table, by_script, case, played
 
 TURNS = (Turn("patient", "It itches."), Turn("doctor", "You have eczema.", "hidden"))

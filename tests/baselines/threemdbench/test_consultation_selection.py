@@ -53,7 +53,7 @@ from baselines.threemdbench.consultation.selection_raters import (
     write_sheets,
 )
 from loaders.errors import InputError, ModelError
-from loaders.models.chat import Answer, Message
+from loaders.models.messages import Answer, Message
 from loaders.models.sentences import open_sentence_encoder
 from loaders.threemdbench import NAMES
 from tests.consultations_in_tests import consultation, many, said

@@ -25,7 +25,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.stage import Outcome
 from loaders.medconceal import CATEGORIES, SCENARIOS, SPECIALTY_CASES
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted
 from tests.medconceal_reader import Body, careful, careful_answer, profile
 

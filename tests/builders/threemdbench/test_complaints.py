@@ -24,7 +24,7 @@ from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.temperament import temperaments
 from builders.threemdbench.validators import check_facts
 from loaders.errors import InputError
-from loaders.models.chat import Message
+from loaders.models.messages import Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES, diagnosis_of
 from tests.photo_server import picture
 
