@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log2, sqrt
+from math import ceil, floor, isfinite, log2
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -207,10 +207,10 @@ def holm(p_values: ArrayLike) -> Floats:
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     """Benjamini and Hochberg's step-up adjusted p values, in the order given: false discovery rate over the family."""
     p = _p_values(p_values)
-    order = np.argsort(p, kind="stable")[::-1]
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1.0)
+    from scipy import stats
+
+    adjusted: Floats = stats.false_discovery_control(p, method="bh")
+    return adjusted
 
 
 # ------------------------------------------------------------------------------------ agreement, classification
@@ -367,14 +367,9 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
         raise InputError("wilson_interval", found=f"{successes} of {n}", expected="0 <= successes <= n, n >= 1")
     from scipy import stats
 
-    z = float(stats.norm.ppf((1 + _share(level, "level")) / 2))
-    rate, spread = successes / n, z * z / n
-    centre = rate + spread / 2
-    half = sqrt(spread * rate * (1 - rate) + spread * spread / 4)
-    # At 0 and n the bound is 0 or 1 itself, but for rounding.
-    low = 0.0 if successes == 0 else (centre - half) / (1 + spread)
-    high = 1.0 if successes == n else (centre + half) / (1 + spread)
-    return low, high
+    share = _share(level, "level")
+    low, high = stats.binomtest(successes, n).proportion_ci(confidence_level=share, method="wilson")
+    return float(low), float(high)
 
 
 class Answers(NamedTuple):

@@ -118,7 +118,6 @@ def _negation(expert: Reading, lay: Reading, context: Context) -> str:
     here, there = expert.of("negation"), lay.of("negation")
     if not here and not there:
         return ""
-    given = len(context.allowed.of("negation"))
     scopes = [_scope(expert, f) | _lay_words(_scope(expert, f), context) for f in here]
     lay_scopes = [_scope(lay, f) for f in there]
     everything = frozenset().union(*lay_scopes) if lay_scopes else frozenset()
@@ -126,8 +125,6 @@ def _negation(expert: Reading, lay: Reading, context: Context) -> str:
     for fact, scope in zip(here, scopes, strict=True):
         if not scope & everything and (scope & lay.stems or len(there) < len(here)):
             lost.append(_clause(expert, fact))
-    if not lost and len(there) + given < len(here) and len(there) == 0:
-        lost = [_clause(expert, f) for f in here]
     negated = frozenset().union(*scopes) if scopes else frozenset()
     extra = [
         _clause(lay, f)

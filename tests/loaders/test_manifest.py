@@ -138,27 +138,31 @@ def test_files_that_differ_are_found(tmp_path: Path) -> None:
     ]
 
 
+def counted(*stages: tuple[int, int, int]) -> list[StageCount]:
+    """Stages a, b, … of (rows in, rows out, rows excluded)."""
+    return [
+        StageCount(name=name, version=1, rows_in=came, rows_out=left, excluded={"x": gone} if gone else {})
+        for name, (came, left, gone) in zip("abc", stages, strict=False)
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"stages": [StageCount(name="a", version=1, rows_in=4, rows_out=2, excluded={"x": 1})]}, "stage a: 4 rows in"),
-        (
-            {
-                "stages": [
-                    StageCount(name="a", version=1, rows_in=3, rows_out=2, excluded={"x": 1}),
-                    StageCount(name="b", version=1, rows_in=1, rows_out=1, excluded={}),
-                ],
-            },
-            "stage b: 1 rows (expected the 2 rows that stage a kept)",
-        ),
-        ({"splits": {"test": {"rows": 1, "num_bytes": 10, "content_digest": ZERO}}}, "splits: 1 rows"),
-        ({"exclusions": {"rows": 2, "content_digest": ZERO}}, "exclusions: 2 rows (expected the 1"),
-        ({"content_digest": ZERO}, "content_digest: 000"),
+        ({"stages": counted((4, 2, 1))}, "stage a: 4 rows in (expected 3, the rows kept and excluded)"),
+        ({"stages": counted((2, 2, 1))}, "stage a: 2 rows in (expected 3, the rows kept and excluded)"),
+        ({"stages": counted((5, 4, 1), (2, 2, 0))}, "stage b: 2 rows (expected the 4 rows that stage a kept)"),
+        ({"stages": counted((2, 1, 1), (2, 2, 0))}, "stage b: 2 rows (expected the 1 rows that stage a kept)"),
+        ({"stages": counted((4, 3, 1))}, "splits: 2 rows (expected the 3 rows that stage a kept)"),
+        ({"stages": counted((2, 1, 1))}, "splits: 2 rows (expected the 1 rows that stage a kept)"),
+        ({"exclusions": {"rows": 2, "content_digest": ZERO}}, "exclusions: 2 rows (expected the 1 that the stages"),
+        ({"exclusions": {"rows": 0, "content_digest": ZERO}}, "exclusions: 0 rows (expected the 1 that the stages"),
+        ({"content_digest": ZERO}, f"content_digest: {ZERO} (expected {content_digest({'test': ZERO})}, from those"),
     ],
 )
 def test_counts_that_do_not_add_up_are_found(change: dict[str, Any], message: str) -> None:
-    problems = Manifest.model_validate(facts(**change)).check_counts()
-    assert any(message in str(problem) for problem in problems), problems
+    problems = [str(problem) for problem in Manifest.model_validate(facts(**change)).check_counts()]
+    assert len(problems) == 1 and problems[0].startswith(f"{NAME}: {message}"), problems
 
 
 def test_shards_of_a_split() -> None:

@@ -235,6 +235,7 @@ def test_adjusted_p_values_are_those_of_statsmodels(name: str) -> None:
 def test_adjusted_p_values_by_hand() -> None:
     assert holm([0.03, 0.01, 0.02]).tolist() == pytest.approx([0.04, 0.03, 0.04])
     assert benjamini_hochberg([0.03, 0.01, 0.9]).tolist() == pytest.approx([0.045, 0.03, 0.9])
+    assert benjamini_hochberg([0.04, 0.01, 0.01, 0.6, 0.04]).tolist() == pytest.approx([0.05, 0.025, 0.025, 0.6, 0.05])
     for bad in ([], [0.1, float("nan")], [-0.1], [1.1]):
         with pytest.raises(InputError, match="p values"):
             holm(bad)
@@ -326,6 +327,13 @@ def test_wilson_interval_is_that_of_statsmodels(successes: int, n: int) -> None:
         wanted = proportion.proportion_confint(successes, n, alpha=1 - level, method="wilson")
         assert wilson_interval(successes, n, level) == pytest.approx(wanted, abs=1e-12)
         assert 0 <= wilson_interval(successes, n, level)[0] <= wilson_interval(successes, n, level)[1] <= 1
+
+
+def test_wilson_interval_by_hand() -> None:
+    # z = 1.959964, z * z / n = .38415 at n = 10: (.2 + .19207 -+ sqrt(.38415 * .16 + .03689)) / 1.38415
+    assert wilson_interval(2, 10) == pytest.approx((0.05668215145437521, 0.5098375284633583), abs=1e-15)
+    assert wilson_interval(0, 40) == (0, pytest.approx(0.08762160119728664, abs=1e-15))
+    assert wilson_interval(40, 40) == (pytest.approx(1 - 0.08762160119728664, abs=1e-15), 1)
 
 
 def test_wilson_interval_refuses_what_is_no_proportion() -> None:
