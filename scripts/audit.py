@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from builders.medlaybench_v.gates import GATES
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
+from loaders.disk import write_whole
 from scripts.terminal.console import output, table
 
 
@@ -71,14 +73,13 @@ def _release(source: str, split: str | None, revision: str | None) -> Iterable[d
 
 
 def _write(path: Path, failing: list[Audited]) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["image_id", "gate", "reason", "expert_caption", "layman_caption"])
-        for audited in failing:
-            for verdict in audited.failures:
-                writer.writerow(
-                    [audited.image_id, verdict.gate, verdict.reason, audited.expert_caption, audited.layman_caption]
-                )
-    temporary.replace(path)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["image_id", "gate", "reason", "expert_caption", "layman_caption"])
+    for audited in failing:
+        for verdict in audited.failures:
+            writer.writerow(
+                [audited.image_id, verdict.gate, verdict.reason, audited.expert_caption, audited.layman_caption]
+            )
+    write_whole(path, text.getvalue().encode())
     output.print(f"failures: {path}", highlight=False)

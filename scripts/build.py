@@ -12,7 +12,6 @@ from builders.curation.review import read_queue
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY
 from builders.medlaybench_v.prompts import CONDITIONS
-from builders.pipeline.progress import bars
 from builders.threemdbench import recipe as threemdbench_recipe
 from builders.threemdbench import sources as photos
 from builders.threemdbench.download import Limits
@@ -21,7 +20,8 @@ from loaders.errors import InputError
 from loaders.manifest import Manifest, order_splits
 from loaders.threemdbench import DOMAINS, NAMES
 from scripts import build_medconceal
-from scripts.terminal.console import errors, interruptible, output, table
+from scripts.terminal.console import interruptible, output, table
+from scripts.terminal.progress import Bars
 
 app = typer.Typer(help="Build a release of a corpus from its sources.", no_args_is_help=True)
 app.command("medconceal")(build_medconceal.command)
@@ -123,7 +123,7 @@ def medlaybench_v(
         limit=limit,
         gate_text=gate_text,
     )
-    with bars(errors) as progress:
+    with Bars() as progress:
         manifest = recipe.build(
             options,
             out,
@@ -287,7 +287,7 @@ def threemdbench(
         gate_text=gate_text,
     )
     workspace = work or out.with_name(out.name + ".work")
-    with bars(errors) as progress:
+    with Bars() as progress:
         manifest = threemdbench_recipe.build(
             options,
             out,

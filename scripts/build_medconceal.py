@@ -10,9 +10,9 @@ import typer
 from builders.medconceal import recipe
 from builders.medconceal.recipe import CORPUS
 from builders.medconceal.sources import SAMPLE, SAMPLE_THREADS, THREADS
-from builders.pipeline.progress import bars
 from loaders.manifest import Manifest
-from scripts.terminal.console import errors, interruptible, output, table
+from scripts.terminal.console import interruptible, output, table
+from scripts.terminal.progress import Bars
 
 __all__ = ["CORPUS", "command", "summarise_cases"]
 
@@ -83,7 +83,7 @@ def command(
         gate_text=gate_text,
     )
     workspace = work or out.with_name(out.name + ".work")
-    with bars(errors) as progress:
+    with Bars() as progress:
         manifest = recipe.build(
             options, out, workspace=workspace, workers=workers, progress=progress, overwrite=overwrite
         )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from builders.pipeline.progress import bars
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table
+from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
     from builders.curation.curate import Curation
@@ -42,7 +42,7 @@ def command(
     """
     from builders.curation.output import curate_folder  # here, as it needs the extra `curation`
 
-    with bars(errors) as progress:
+    with Bars() as progress:
         curation = curate_folder(folder, out, table=listing, index=index, workers=workers, progress=progress)
     _print(curation)
     output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)

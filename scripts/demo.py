@@ -20,12 +20,12 @@ import typer
 
 from baselines.threemdbench.consultation.settings import PAPER
 from builders.medlaybench_v import recipe
-from builders.pipeline.progress import bars
 from builders.release.preview import write_preview
 from builders.release.verify import verify
 from loaders.errors import BedsideError, InputError
 from scripts.build import summarise
-from scripts.terminal.console import errors, output
+from scripts.terminal.console import output
+from scripts.terminal.progress import Bars
 
 REPO, TAG = "demo/medlaybench-v", "v1.0.0"
 _HUB = Path(__file__).parent.parent / "tests" / "hub.py"
@@ -61,7 +61,7 @@ def command(
     release = out / "medlaybench-v"
     _step(1, "Build MedLayBench-V from its bundled sample")
     options = recipe.Options(captions="sample")
-    with bars(errors) as progress:
+    with Bars() as progress:
         manifest = recipe.build(
             options, release, workspace=out / "medlaybench-v.work", progress=progress, overwrite=True
         )

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import typer
-from rich.progress import Progress
 
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import candidates, replay
@@ -19,7 +18,8 @@ from loaders.medconceal import SPLIT, PatientProfile, cases
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table
+from scripts.terminal.progress import Bars
 
 
 def command(
@@ -69,12 +69,8 @@ def _profiles(corpus: str) -> list[PatientProfile]:
 def _labelled(profiles: list[PatientProfile], judge: str, out: Path, most: int, seed: int) -> list[Label]:
     """Labels by the judge, also written beside the policy."""
     questions = labelling.ask_about(profiles, most=most, seed=seed)
-    with Progress(console=errors, disable=not errors.is_terminal) as bars:
-        task = bars.add_task(f"{judge}: labels", total=len(questions))
-
-        def progress(done: int, total: int) -> None:
-            bars.update(task, completed=done)
-
+    with Bars() as bars:
+        progress = bars.count(f"{judge}: labels", len(questions))
         if judge == "scripted":
             asked = labelling.label(questions, labelling.judge_by_script, labelling.SCRIPTED_JUDGE, progress=progress)
             found, unanswered = asyncio.run(asked)

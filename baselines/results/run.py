@@ -15,13 +15,13 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from math import isclose, isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from loaders.disk import write_whole
 from loaders.errors import InputError
 
 Provenance = Literal["published", "reproduced", "stand-in"]
@@ -203,12 +203,7 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        new = folder / f".{name}.new"
-        with new.open("wb") as handle:
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        new.replace(folder / name)
+        write_whole(folder / name, content)
 
 
 def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:

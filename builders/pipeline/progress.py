@@ -1,24 +1,8 @@
-"""What a long build shows: a bar per stage on a terminal, a few plain lines anywhere else."""
+"""What a stage of a build shows: its bar on a terminal, a few plain lines anywhere else."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-
-def bars(console: Console | None = None) -> Progress:
-    """The bars of a build; use it as a context manager. Silent by itself where the console is not a terminal."""
-    console = console or Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rows"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
+from rich.progress import Progress
 
 
 class Meter:

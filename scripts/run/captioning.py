@@ -6,15 +6,14 @@ import time
 from pathlib import Path
 
 import typer
-from rich.progress import Progress
 
 from baselines.medlaybench_v.captioning import describe, evaluate, read_pairs, read_prompts
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
-from scripts.terminal.console import errors
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out, Seed
+from scripts.terminal.progress import Bars
 
 
 def command(
@@ -46,8 +45,7 @@ def command(
     chosen = read_pairs(opened.splits[split], n=pairs, sample_seed=sample_seed, data=used(opened))
     captioner = open_model(model, base_url=base_url)
     out.mkdir(parents=True, exist_ok=True)
-    with AnswerStore(out / "answers.sqlite") as store, Progress(console=errors, disable=not errors.is_terminal) as bars:
-        task = bars.add_task(f"{model}: captions", total=2 * len(chosen.image_ids))
+    with AnswerStore(out / "answers.sqlite") as store, Bars() as bars:
         answers = describe(
             captioner,
             store,
@@ -55,7 +53,7 @@ def command(
             texts,
             max_tokens=max_tokens,
             concurrency=concurrency,
-            progress=lambda done, _: bars.update(task, completed=done),
+            progress=bars.count(f"{model}: captions", 2 * len(chosen.image_ids)),
         )
     results = evaluate(chosen, answers, label=label, stand_in=opened.stand_in, resamples=resamples, seed=seed)
     finish(out, results, started, {"captions.json": list(answers.rows(chosen))})

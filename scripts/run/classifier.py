@@ -19,11 +19,12 @@ from loaders.errors import MissingExtra
 from scripts.terminal.console import errors, output
 from scripts.terminal.finish import finish
 from scripts.terminal.options import EMBEDDINGS, Cache, Device, Out
-from scripts.terminal.photos import Photos, bar, cores, labelled_photos, pictures_of
+from scripts.terminal.photos import Photos, cores, labelled_photos, pictures_of
+from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
     from baselines.threemdbench.classifier.data import Labelled
-    from baselines.threemdbench.classifier.training import Epoch
+    from baselines.threemdbench.classifier.training import Told
 
 CUES = "cues.parquet"
 MODEL = "model.safetensors"
@@ -138,7 +139,7 @@ def _train(
     from baselines.threemdbench.classifier.checkpoint import write_tensors
     from baselines.threemdbench.classifier.network import open_network
     from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH, Answers
-    from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, train
+    from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, train
     from loaders.models.encoders_torch import state_digest
 
     accelerator = _accelerator(device, recipe.precision)
@@ -168,8 +169,7 @@ def _train(
         "unreadable": {split: len(pictures[split].unreadable) for split in ("train", "validation")},
         "versions": versions,
     }
-    with _Bars(quiet=not main) as bars:
-        told = Told(step=bars.step, epoch=partial(bars.epoch, recipe.epochs), resumed=bars.resumed)
+    with Bars(quiet=not main) as bars:
         trained = train(
             network,
             pictures,
@@ -179,7 +179,7 @@ def _train(
             identity=identity,
             workers=workers,
             checkpoint_seconds=checkpoint_seconds,
-            told=told,
+            told=_told(bars, recipe.epochs, quiet=not main),
         )
         ask = partial(answer, trained.module, input=network.input, accelerator=accelerator, workers=workers)
         validation, test = ask(pictures["validation"]), ask(pictures["test"])
@@ -237,15 +237,14 @@ def _probe(
     encoder = open_backbone(model, device=device, weights=weights, size=size, seed=seed)
     pictures = pictures_of(labelled, 16, quiet=False)
     photos = {split: one.photos for split, one in pictures.items()}
-    with bar() as bars:
-        task = bars.add_task(f"{encoder.name}: images", total=None)
+    with Bars() as bars:
         found = probe(
             encoder,
             photos,
             len(labelled.classes),
             cache=cache,
             batch_size=batch_size,
-            progress=lambda kind, done, total: bars.update(task, completed=done, total=total),
+            progress=lambda kind, done, total: bars.show(f"{encoder.name}: images", done, total),
         )
     labels = np.array([photo.label for photo in photos["validation"]])
     readable = {photo.key for photo in photos["test"]}
@@ -346,35 +345,21 @@ def _accelerator(device: str | None, precision: str) -> Any:
     return Accelerator(mixed_precision="bf16" if precision == "bf16" else "no", cpu=chosen == "cpu")
 
 
-class _Bars:
+def _told(bars: Bars, epochs: int, *, quiet: bool) -> Told:
     """A bar an epoch on a terminal; a line an epoch everywhere."""
+    from baselines.threemdbench.classifier.training import Told
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._progress = bar(quiet=quiet)
-        self._task: Any = None
+    def say(text: str) -> None:
+        if not quiet:
+            errors.print(text, highlight=False)
 
-    def __enter__(self) -> _Bars:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def step(self, epoch: int, step: int, steps: int, loss: float) -> None:
-        if self._task is None:
-            self._task = self._progress.add_task("", total=steps)
-        text = f"epoch {epoch + 1}, loss {loss:.3f}"
-        self._progress.update(self._task, completed=step, total=steps, description=text)
-
-    def epoch(self, epochs: int, found: Epoch) -> None:
-        if not self._quiet:
-            self._progress.console.print(
-                f"epoch {found.epoch + 1} of {epochs}: loss {found.loss:.3f}, validation macro F1 "
-                f"{100 * found.macro_f1:.1f}, accuracy {100 * found.accuracy:.1f}",
-                highlight=False,
-            )
-
-    def resumed(self, epoch: int, step: int) -> None:
-        if not self._quiet:
-            errors.print(f"goes on from epoch {epoch + 1}, step {step + 1}", highlight=False)
+    return Told(
+        step=lambda epoch, step, steps, loss: bars.show(
+            "training", step, steps, status=f"epoch {epoch + 1}, loss {loss:.3f}"
+        ),
+        epoch=lambda ended: say(
+            f"epoch {ended.epoch + 1} of {epochs}: loss {ended.loss:.3f}, validation macro F1 "
+            f"{100 * ended.macro_f1:.1f}, accuracy {100 * ended.accuracy:.1f}"
+        ),
+        resumed=lambda epoch, step: say(f"goes on from epoch {epoch + 1}, step {step + 1}"),
+    )

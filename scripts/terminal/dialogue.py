@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from baselines.dialogue.game import ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
@@ -17,6 +16,7 @@ from baselines.dialogue.run import Played, Prices, cost
 from loaders.errors import InputError
 from loaders.models.chat import open_model
 from scripts.terminal.console import errors, output, table
+from scripts.terminal.progress import Bars
 
 RESULTS = ("run.json", "results.csv", "results.jsonl")
 
@@ -91,16 +91,8 @@ def choose(option: str, given: str, *known: str) -> None:
 @contextmanager
 def bar(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal, moved by calls with (done, total)."""
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        disable=not errors.is_terminal,
-    ) as bars:
-        task = bars.add_task(what, total=total)
-        yield lambda done, _: bars.update(task, completed=done)
+    with Bars() as bars:
+        yield bars.count(what, total)
 
 
 def tell(played: Played[Any], known: Prices, out: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.results.run import ModelUsed, RunRecord
@@ -17,8 +16,9 @@ from loaders.errors import InputError
 from loaders.images import open_image
 from loaders.models.encoder import Encoder
 from loaders.opened import Opened
-from scripts.terminal.console import errors, output
+from scripts.terminal.console import output
 from scripts.terminal.finish import used
+from scripts.terminal.progress import Bars
 
 _LIBRARIES = ("torch", "open_clip", "open_clip_torch", "timm", "transformers")
 
@@ -32,22 +32,15 @@ def embed_rows(
 ) -> Embeddings:
     """Embed captions by register, and the images of `opened` where it is given; what was cut is said."""
     images = _images(opened) if opened is not None else ()
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        disable=not errors.is_terminal,
-    ) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def progress(kind: str, done: int, total: int) -> None:
-            if kind not in tasks:
-                tasks[kind] = bars.add_task(f"{encoder.name}: {kind}", total=total)
-            bars.update(tasks[kind], completed=done)
-
-        made = embed(encoder, images=images, texts=texts, cache=cache, batch_size=batch_size, progress=progress)
+    with Bars() as bars:
+        made = embed(
+            encoder,
+            images=images,
+            texts=texts,
+            cache=cache,
+            batch_size=batch_size,
+            progress=lambda kind, done, total: bars.show(f"{encoder.name}: {kind}", done, total),
+        )
     cut = ", ".join(f"{register} {part.truncated.sum():,}" for register, part in made.texts.items())
     output.print(
         f"{encoder.name}: {made.encoded:,} items encoded just now; captions longer than {encoder.context_length} "

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from loaders.errors import InputError
 from loaders.opened import open_data
-from scripts.terminal.console import errors, output
+from scripts.terminal.console import output
+from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
     from baselines.threemdbench.classifier.data import Labelled
@@ -89,9 +89,8 @@ def pictures_of(labelled: Labelled, size: int, *, quiet: bool) -> dict[str, Pict
     from baselines.threemdbench.classifier.pictures import Pictures
 
     total = sum(len(photos) for photos in labelled.splits.values())
-    with bar(quiet=quiet) as bars:
-        task = bars.add_task("photos", total=total)
-        advance = partial(bars.advance, task)
+    with Bars(quiet=quiet) as bars:
+        advance = partial(bars.advance, bars.add_task("photos", total=total))
         found = {
             split: Pictures(photos, size, threads=cores(), progress=advance)
             for split, photos in labelled.splits.items()
@@ -104,14 +103,3 @@ def pictures_of(labelled: Labelled, size: int, *, quiet: bool) -> dict[str, Pict
 
 def cores() -> int:
     return min(8, os.cpu_count() or 1)
-
-
-def bar(*, quiet: bool = False) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        disable=quiet or not errors.is_terminal,
-    )

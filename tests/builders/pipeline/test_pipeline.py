@@ -24,11 +24,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.progress import Progress
 
-from builders.pipeline.progress import bars
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
 from builders.pipeline.stage import Excluded, Outcome, Stage, sift, unique
 from loaders.errors import BedsideError, ModelError
+from scripts.terminal.progress import Bars
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
 DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
@@ -545,7 +545,7 @@ def test_a_workspace_that_is_a_file(tmp_path: Path) -> None:
 def shown(at: Path, *, terminal: bool) -> str:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
     progress: Progress
-    with bars(console) as progress:
+    with Bars(console) as progress:
         build(rows(20), one(Outcome, name="first"), one(Outcome, name="second"), at=at, progress=progress)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()

@@ -1,0 +1,66 @@
+"""The bars of long work: on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from scripts.terminal.console import errors
+
+
+class Bars(Progress):
+    """Bars to be used as a context manager; silent with `quiet`, and where the console is not a terminal.
+
+    with Bars() as bars:
+        work(photos, progress=bars.count("photos", len(photos)))
+    """
+
+    def __init__(self, console: Console = errors, *, quiet: bool = False) -> None:
+        super().__init__(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            _Status(),
+            console=console,
+            disable=quiet or not console.is_terminal,
+        )
+        self._named: dict[str, TaskID] = {}
+
+    def count(self, what: str, total: int) -> Callable[[int, int], None]:
+        """A bar at zero; the function, told (done, total), that moves it."""
+        self.show(what, 0, total)
+        return partial(self.show, what)
+
+    def show(self, what: str, done: int, total: int | None = None, status: str | None = None) -> None:
+        """Moves the bar of this name, made at its first mention; a `total` of None and a `status` of None stay."""
+        if what not in self._named:
+            self._named[what] = self.add_task(what, total=total)
+        self.update(self._named[what], completed=done, total=total)
+        if status is not None:
+            self.update(self._named[what], status=status)
+
+    def tell(self, status: str) -> None:
+        """Says beside every bar what the work waits for, such as `waiting 30 s: rate limit`; an empty text ends it."""
+        for task in self.task_ids:
+            self.update(task, status=status)
+
+
+class _Status(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields.get("status", "")), style="yellow")
