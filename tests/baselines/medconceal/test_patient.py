@@ -174,6 +174,16 @@ def test_the_phases_of_an_intervention() -> None:
     assert {view.phase for view in held} == {"resisting"} and held[0].preference == "To go on with the tablets only."
 
 
+@pytest.mark.parametrize(("policy", "handed"), [(ALWAYS, [False] * 3 + [True] * 3), (NEVER, [False] * 6)])
+def test_the_prompt_holds_the_clinicians_plan_only_once_it_is_accepted(policy, handed: list[bool]) -> None:
+    seen: list[list[Message]] = []
+    _, views = turned(a_profile(), "intervention", policy, ["What do you say?"] * 6, model("Hm.", seen))
+    prompts = ["\n".join(message.text for message in messages) for messages in seen]
+    assert ["stent placed" in prompt or "Target plan" in prompt for prompt in prompts] == handed
+    assert all("tablets only" in prompt for prompt in prompts)  # what the patient wants is the patient's to know
+    assert not any("stent placed" in repr(view) for view, given in zip(views, handed, strict=True) if not given)
+
+
 def test_literacy_goes_by_education() -> None:
     assert turned(a_profile(), "confirmation", NEVER, ["Hello."])[1][0].literacy == "plain"
     seen: list[list[Message]] = []
@@ -271,6 +281,23 @@ def a_guard(task: str = "confirmation") -> Guard:
 )
 def test_the_leak_check(reply: str, question: str, concerns: tuple[int, ...]) -> None:
     assert a_guard().check(reply, (0, 1, 2), question).concerns == concerns
+
+
+@pytest.mark.parametrize(
+    ("concern", "reply", "leaks"),
+    [
+        # Three fifths of the concern's words: of three words two are more than that, and still too few to mean it.
+        ("Dreads hospital bills.", "The hospital sends bills.", False),
+        ("Dreads hospital bills.", "I dread what the hospital bills.", True),
+        ("Dreads hospital bills and lawyers afterwards.", "The hospital, its bills, its lawyers.", True),
+        ("Dreads hospital bills, lawyers afterwards, bankruptcy.", "The hospital, its bills, its lawyers.", False),
+    ],
+)
+def test_a_leak_is_three_words_at_least_and_three_fifths(concern: str, reply: str, leaks: bool) -> None:
+    fact = {"content": concern, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": ["So."]}
+    profile = a_profile(hidden_concerns=[fact])
+    expected = LeakCheck((0,), ("words",)) if leaks else LeakCheck()
+    assert Guard(profile, chart(profile, "confirmation")).check(reply, (0,)) == expected
 
 
 def test_what_has_been_said_is_free() -> None:

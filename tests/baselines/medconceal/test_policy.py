@@ -240,6 +240,24 @@ def test_two_concerns_a_turn_at_most_and_the_others_next() -> None:
     assert [concern.revealed_at for concern in found] == [2, 2, 3, 3, 4]
 
 
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("", [2, 3, 4]),  # nothing tells them apart: in their own order
+        ("Is it the rent?", [3, 4, 2]),
+        ("Is it the needle, or the long drive?", [3, 2, 4]),
+    ],
+)
+def test_of_concerns_that_are_due_the_one_with_most_evidence_comes_out_first(said: str, order: list[int]) -> None:
+    texts = ("Fears the needle", "Dreads the long drive", "Cannot pay the rent")
+    concerns = [Concern.of(text, CATEGORIES[1]) for text in texts]
+    config = replace(DEFAULT, most_reveals=1)
+    state = start(3, 0, "confirmation")
+    for _ in range(4):
+        state, _ = step(config, state, evaluation(BEST_REVEAL), concerns, said)
+    assert [concern.revealed_at for concern in state.concerns] == order
+
+
 def test_tightening_makes_later_concerns_harder() -> None:
     flat = Logistic((math.log(0.46 / 0.54), *[0.0] * 11))
     config = replace(DEFAULT, reveal=flat, most_reveals=1)

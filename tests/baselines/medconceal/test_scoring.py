@@ -318,10 +318,13 @@ def test_probes_are_counted_over_all_turns() -> None:
 
 
 def test_a_dialogue_without_a_judgement_is_left_out_and_told() -> None:
-    numbers = by_name(measures([judged(episode("c1")), judged(episode("c2"), style=None, openness=None)]))
+    unread = judged(episode("c3"), style=None, openness=None, pairs=None)
+    numbers = by_name(measures([judged(episode("c1")), judged(episode("c2")), unread]))
     assert numbers["Empathy"].value == 1
     assert numbers["Early Open"].value == 1
-    assert "1 of 2 dialogues" in numbers["Empathy"].note
+    assert numbers["Empathy"].note == "1 of 3 dialogues without a judgement are left out"
+    assert numbers["Fine Recall"].note == "1 cases without a judgement of their findings count as no match"
+    assert by_name(measures([judged(episode("c1"))]))["Fine Recall"].note == ""
 
 
 def test_early_open_looks_at_the_first_five_turns() -> None:
