@@ -18,6 +18,7 @@ from datasets import Features, Image, List, Value
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.pages import Entry, Field, marked, thumbnail
 
 KEY = "image_id"
 
@@ -175,3 +176,23 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "licence_asserted_by": f"card of {_OFFICIAL}",
         "attribution": f"{_OFFICIAL}, after ROCOv2 (Rückert et al. 2024)",
     }
+
+
+def entry(row: Mapping[str, Any]) -> Entry:
+    """A pair as pages show it: its picture, both captions, the concepts that tie them, and the gates that failed."""
+    expert, concepts = marked(row["expert_caption"], row["concepts"] or [])
+    failed = [f"{gate['gate']}: {gate['reason']}" for gate in row["gates"] or [] if not gate["passed"]]
+    fields = [Field("Expert caption", expert, "expert"), Field("Lay caption", row["layman_caption"], "lay")]
+    fields += [Field("Concepts", concepts, "inline")] if concepts else []
+    fields += [Field("Failed gates", failed, "failed")] if failed else []
+    made = row["refiner"] or "no refiner"
+    licence = row["licence"] or "licence unknown"
+    small = (row["image_id"], row["split"], row["modality"], made, licence, row["attribution"])
+    image = row["image"] and row["image"]["bytes"]
+    return Entry(
+        fields,
+        thumbnail(image) if image else None,
+        alt=row["layman_caption"],
+        status=row["status"] or "no status",
+        small=[text for text in small if text],
+    )

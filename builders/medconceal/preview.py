@@ -6,38 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.pipeline.rows import Row
-from builders.release.preview import Preview, Table
+from builders.release.preview import Preview, Table, by_split, counted
 from loaders.medconceal import chart, profile_of
+from loaders.pages import Entry, Field
 
 
 def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
-    both = ("this release", "the paper")
     return [
-        Table(
-            "Specialty, beside Table 5",
-            "specialty",
-            both,
-            [(name, [counts[one] for one in both]) for name, counts in statistics["specialty"].items()],
-        ),
-        Table("Category of hidden concerns", "category", ["concerns"], _lines(statistics["category"])),
-        Table("What curation did", "", ["number"], _lines(statistics["curation"])),
+        by_split("Specialty, beside Table 5", "specialty", statistics["specialty"], ("this release", "the paper")),
+        counted("Category of hidden concerns", "category", statistics["category"], "concerns"),
+        counted("What curation did", "", statistics["curation"], "number"),
     ]
 
 
-def _lines(counts: dict[str, int]) -> list[tuple[str, list[int]]]:
-    return [(name, [count]) for name, count in counts.items()]
+def _shown(row: Row) -> Entry:
+    origin = "synthetic" if row["synthetic"] else "from a thread"
+    return Entry(
+        [Field(heading, text) for heading, text in chart(profile_of(row), "intervention").lines()],
+        small=(row["case_id"], row["specialty"], origin, row["author"], row["licence"]),
+    )
 
 
-def _shown(row: Row) -> dict[str, Any]:
-    lines = chart(profile_of(row), "intervention").lines()
-    return {
-        "case_id": row["case_id"],
-        "specialty": row["specialty"],
-        "author": row["author"],
-        "licence": row["licence"],
-        "synthetic": row["synthetic"],
-        "lines": lines,
-    }
-
-
-PREVIEW = Preview("medconceal/preview.html", _tables, lambda row: False, _shown)
+PREVIEW = Preview(
+    "charts",
+    "As a clinician sees them in an intervention. What a patient hides is on no page: it is in the config cases of the "
+    "release.",
+    _tables,
+    _shown,
+)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup, escape
-
-from builders.pipeline.rows import Row
-from builders.release.preview import Preview, Table, by_split, thumbnail
+from builders.release.preview import Preview, Table, by_split
+from loaders.medlaybench_v import entry
 
 
 def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
@@ -19,27 +17,10 @@ def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
     ]
 
 
-def _shown(row: Row) -> dict[str, Any]:
-    return {
-        **row,
-        "thumbnail": thumbnail(row["image"]),
-        "expert": _marked(row["expert_caption"], row["concepts"]),
-        "failed": [gate for gate in row["gates"] if not gate["passed"]],
-    }
-
-
-def _marked(caption: str, concepts: Sequence[dict[str, Any]]) -> Markup:
-    """The caption with the terms that got a lay phrase underlined, the phrase as their tooltip."""
-    parts: list[Markup] = []
-    at = 0
-    for concept in sorted(concepts, key=lambda c: (c["start"], -c["end"])):
-        if concept["start"] < at or not concept["lay"]:
-            continue
-        parts.append(escape(caption[at : concept["start"]]))
-        term = caption[concept["start"] : concept["end"]]
-        parts.append(Markup('<abbr title="{}">{}</abbr>').format(concept["lay"], term))
-        at = concept["end"]
-    return Markup("").join([*parts, escape(caption[at:])])
-
-
-PREVIEW = Preview("medlaybench_v/preview.html", _tables, lambda row: bool(row["status"] == "fallback"), _shown)
+PREVIEW = Preview(
+    "pairs",
+    "Rows that fell back come first. Marked terms of the expert caption got the lay phrase of the same number.",
+    _tables,
+    entry,
+    first=lambda row: bool(row["status"] == "fallback"),
+)

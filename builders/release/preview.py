@@ -2,59 +2,55 @@
 
     bedside preview DIR -o page.html
 
-One self-contained file: no script, no network, opens from disk. `preview.html` holds what every corpus has; the module
-`preview` of a corpus' builder says which rows come first, and what of a row is shown, by a template of its own beside
-it. Pictures are decoded and encoded anew, so that nothing but their pixels gets into the page.
+What every corpus has is in `preview.html`; the module `preview` of a corpus' builder says which of its counts are
+shown, which rows come first, and what of a row is shown.
 """
 
 from __future__ import annotations
 
-import base64
-import io
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image
-from pydantic import JsonValue
-
 from builders.pipeline.rows import Row
 from builders.release.shards import read_rows
 from loaders.corpus import REGISTRY
-from loaders.disk import write_whole
 from loaders.errors import InputError
-from loaders.images import open_image
 from loaders.manifest import Manifest, order_splits
-
-THUMBNAIL = 320  # pixels of the longer side
+from loaders.pages import Entry, write_page
 
 
 @dataclass(frozen=True)
 class Table:
-    """Counts by split: a title, the name of the first column, and the lines."""
+    """Counts: a title, the name of the first column and those of the others, and lines of a name with its counts."""
 
     title: str
     column: str
     splits: Sequence[str]
     lines: Sequence[tuple[str, Sequence[int]]]
 
+    @property
+    def rows(self) -> list[list[str | int]]:
+        """The lines as cells."""
+        return [[name, *counts] for name, counts in self.lines]
+
 
 @dataclass(frozen=True)
 class Preview:
-    """The part of a corpus: `template` extends preview.html, `show` makes of a row what the template is given of it.
+    """The part of a corpus: what its rows are called, a note on them, its tables, and what is shown of a row.
 
     `first` picks the rows that come first, at most a fourth of those shown. Nothing is shown but what `show` returns.
     """
 
-    template: str
+    rows: str
+    note: str
     tables: Callable[[Any, Sequence[str]], Sequence[Table]]
-    first: Callable[[Row], bool]
-    show: Callable[[Row], dict[str, Any]]
+    show: Callable[[Row], Entry]
+    first: Callable[[Row], bool] = lambda row: False
 
 
 def preview_of(corpus: str) -> Preview:
@@ -73,43 +69,32 @@ def write_preview(folder: Path, page: Path, *, rows: int = 40, seed: int = 0) ->
     """
     manifest = Manifest.read(folder)
     part = preview_of(manifest.corpus)
-    environment = Environment(
-        loader=PackageLoader("builders", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     splits = order_splits(manifest.splits)
-    html = environment.get_template(part.template).render(
+    counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
+    return write_page(
+        page,
+        "builders/release/preview.html",
         manifest=manifest,
-        splits=[(name, manifest.splits[name]) for name in splits],
-        statistics=manifest.statistics,
-        tables=part.tables(manifest.statistics, splits),
+        preview=part,
+        tables=[counts, *part.tables(manifest.statistics, splits)],
+        stages=[[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages],
         count=sum(split.rows for split in manifest.splits.values()),
-        rows=[part.show(row) for row in _sample(folder, manifest, part.first, rows, seed)],
+        entries=[part.show(row) for row in _sample(folder, manifest, part.first, rows, seed)],
     )
-    page.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(page, html.encode())
-    return page
 
 
-def by_split(title: str, column: str, counts: JsonValue, splits: Sequence[str]) -> Table:
+def _reasons(excluded: Mapping[str, int]) -> str:
+    return "; ".join(f"{reason} {count:,}" for reason, count in excluded.items()) or "none"
+
+
+def by_split(title: str, column: str, counts: Mapping[str, Mapping[str, int]], splits: Sequence[str]) -> Table:
     """A table of counts by split, as statistics hold them: {name: {split: number}}."""
-    assert isinstance(counts, dict)
-    lines = [(name, [cast(dict[str, int], found).get(split, 0) for split in splits]) for name, found in counts.items()]
-    return Table(title, column, splits, lines)
+    return Table(title, column, splits, [(name, [of.get(split, 0) for split in splits]) for name, of in counts.items()])
 
 
-def thumbnail(image: dict[str, Any] | None) -> str | None:
-    """A small picture as the address of an image, of the stored cell; None where there is none."""
-    if not image:
-        return None
-    picture = open_image(image["bytes"]).convert("RGB")
-    picture.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=80)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+def counted(title: str, column: str, counts: Mapping[str, int], head: str) -> Table:
+    """A table of one column of counts."""
+    return Table(title, column, [head], [(name, [count]) for name, count in counts.items()])
 
 
 def _sample(folder: Path, manifest: Manifest, first: Callable[[Row], bool], count: int, seed: int) -> list[Row]:

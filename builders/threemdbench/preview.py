@@ -9,21 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.pipeline.rows import Row
-from builders.release.preview import Preview, Table, by_split, thumbnail
-
-_SHOWN = (
-    "image_id",
-    "split",
-    "diagnosis",
-    "domain",
-    "general_complaint",
-    "complaints",
-    "complaints_status",
-    "personality",
-    "source",
-    "licence",
-    "attribution",
-)
+from builders.release.preview import Preview, Table, by_split, counted
+from loaders.pages import Entry, Field, thumbnail
 
 
 def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
@@ -31,26 +18,31 @@ def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
     return [
         by_split("Domain", "domain", statistics["domain_by_split"], splits),
         by_split("Source", "source", statistics["source_by_split"], splits),
-        Table(
-            "Complaints, test split",
-            "status",
-            ["cases"],
-            [(name, [count]) for name, count in statistics["complaints_status"].items()],
-        ),
-        Table(
-            "Temperament, test split",
-            "temperament",
-            ["cases"],
-            [(name, [count]) for name, count in statistics["temperament"].items()],
-        ),
+        counted("Complaints, test split", "status", statistics["complaints_status"], "cases"),
+        counted("Temperament, test split", "temperament", statistics["temperament"], "cases"),
         by_split("Diagnosis", "diagnosis", here, splits),
     ]
 
 
-def _shown(row: Row) -> dict[str, Any]:
-    return {**{name: row[name] for name in _SHOWN}, "thumbnail": thumbnail(row["image"])}
+def _shown(row: Row) -> Entry:
+    fields = [Field("diagnosis", f"{row['diagnosis']} ({row['domain']})")]
+    if row["general_complaint"]:
+        fields.append(Field(f"the patient, {row['personality']}, says", row["general_complaint"], "lay"))
+        fields.append(Field("and, when asked", row["complaints"]))
+    licence = row["licence"] or "licence unknown"
+    return Entry(
+        fields,
+        thumbnail(row["image"]["bytes"]),
+        alt=f"{row['diagnosis']}, photo {row['image_id']}",
+        status=row["complaints_status"] or "",
+        small=[text for text in (row["split"], row["source"], row["image_id"], licence, row["attribution"]) if text],
+    )
 
 
 PREVIEW = Preview(
-    "threemdbench/preview.html", _tables, lambda row: bool(row["complaints_status"] == "fallback"), _shown
+    "photos",
+    "Those whose complaints fell back come first. Photos outside the test split have no patient who speaks.",
+    _tables,
+    _shown,
+    first=lambda row: bool(row["complaints_status"] == "fallback"),
 )

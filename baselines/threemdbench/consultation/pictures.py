@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterable
 from pathlib import Path
 
-from PIL import Image
-
 from baselines.threemdbench.consultation.record import Case
 from loaders.disk import write_whole
-from loaders.images import open_image
+from loaders.pages import small_jpeg
 
 FOLDER = "images"
-_LONGEST = 360  # pixels
 
 
 def picture_path(run: Path, case_id: str) -> Path:
@@ -31,9 +27,5 @@ def keep_pictures(run: Path, cases: Iterable[Case]) -> None:
         path = picture_path(run, case.case_id)
         if path.exists():
             continue
-        picture = open_image(case.image).convert("RGB")
-        picture.thumbnail((_LONGEST, _LONGEST), Image.Resampling.LANCZOS)
-        buffer = io.BytesIO()
-        picture.save(buffer, "JPEG", quality=80)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, buffer.getvalue())
+        write_whole(path, small_jpeg(case.image))
