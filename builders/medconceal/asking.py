@@ -15,19 +15,14 @@ from typing import Any, TypeVar
 
 from builders.pipeline.rows import Row
 from loaders.models.answers import AnswerStore
-from loaders.models.messages import ChatModel, Message
+from loaders.models.asking import Unfit, ask_until, read_object
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 
 RETRIES = 2
 TEMPERATURE = 0.0
-_FENCE = re.compile(r"\A\s*(?:<think>.*?</think>)?\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL | re.IGNORECASE)
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 
 Value = TypeVar("Value")
-
-
-class Unfit(Exception):
-    """An answer that fails its checks; the text names them without repeating what the answer held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +49,10 @@ class Asker:
             Unfit: no answer passed; the text is about the last one.
             ModelError: the model cannot be reached.
         """
-        history = [
-            Message("system", self.prompts.fill("system")),
-            Message("user", self.prompts.fill(prompt, values)),
-        ]
-        failure = Unfit("no answer")
-        for attempt in range(1 + RETRIES):
-            answer = await self.answers.ask(
+        messages = [Message("system", self.prompts.fill("system")), Message("user", self.prompts.fill(prompt, values))]
+
+        async def ask(history: Sequence[Message], attempt: int) -> Answer:
+            return await self.answers.ask(
                 self.model,
                 history,
                 temperature=TEMPERATURE,
@@ -69,28 +61,17 @@ class Asker:
                 json_schema=schema,
                 namespace=f"{prompt} {namespace}",
             )
-            try:
-                return read(_object(answer.text))
-            except Unfit as unfit:
-                failure = unfit
-            again = self.prompts.fill("retry", {"failures": str(failure)})
-            history = [*history, Message("assistant", answer.text or "(nothing)"), Message("user", again)]
-        raise failure
 
-
-def _object(text: str) -> dict[str, Any]:
-    """The answer as one JSON object: all of it, or all of its one code fence; an object within prose does not count.
-
-    Prose may repeat an object that stood in the thread.
-    """
-    fenced = _FENCE.match(text)
-    try:
-        found = json.loads(fenced[1] if fenced else _THOUGHT.sub("", text))
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise Unfit("the answer is not one JSON object and nothing else")
-    return found
+        asked = await ask_until(
+            ask,
+            messages,
+            lambda answer: read(read_object(answer.text)),
+            attempts=1 + RETRIES,
+            again=lambda failure: self.prompts.fill("retry", {"failures": failure}),
+        )
+        if asked.value is None:
+            raise Unfit(asked.failure)
+        return asked.value
 
 
 def as_data(row: Row) -> str:

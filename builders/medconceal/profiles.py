@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from builders.curation.privacy import OLDEST, SPAN, mask_names
-from builders.medconceal.asking import Asker, Unfit, as_data, one_of, patient_texts, text_of, thread_texts
+from builders.medconceal.asking import Asker, as_data, one_of, patient_texts, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import CATEGORIES, Category
+from loaders.models.asking import Unfit
 from loaders.spans import words
 
 MIN_CONCERNS = 2  # the task tells clinicians that each patient has several

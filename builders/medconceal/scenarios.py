@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from builders.medconceal.asking import Asker, Unfit, as_data, one_of, text_of, thread_texts
+from builders.medconceal.asking import Asker, as_data, one_of, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import SCENARIOS
+from loaders.models.asking import Unfit
 
 SCENARIO_TOKENS = 120
 INTERVENTION_TOKENS = 400

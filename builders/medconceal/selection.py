@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from builders.medconceal.asking import Asker, Unfit, as_data, one_of
+from builders.medconceal.asking import Asker, as_data, one_of
 from builders.pipeline.rows import Row
 from loaders.medconceal import ROLES, SPECIALTY_CASES, UNMAPPED
+from loaders.models.asking import Unfit
 
 COMMONNESS_TOKENS = 60
 SPECIALTY_TOKENS = 60

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from builders.curation.privacy import scrub, survivors
 from builders.curation.review import REJECT, Decisions
-from builders.medconceal.asking import Asker, Unfit, thread_texts
+from builders.medconceal.asking import Asker, thread_texts
 from builders.medconceal.planted import neutralised
 from builders.medconceal.plausibility import content_of
 from builders.medconceal.profiles import extract
@@ -31,6 +31,7 @@ from builders.pipeline.stage import Excluded, Outcome
 from builders.samples.medconceal.compose import made_up_name
 from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
 from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.asking import Unfit
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from builders.curation.privacy import SPAN, survivors
-from builders.medconceal.asking import Unfit
 from loaders.medconceal import LEAK_WORDS
+from loaders.models.asking import Unfit
 from loaders.spans import shares_span
 
 

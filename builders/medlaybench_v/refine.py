@@ -17,7 +17,7 @@ Every row ends with a caption and a status; none is dropped:
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from builders.medlaybench_v.draft import Drafter, Match, Piece
@@ -25,12 +25,12 @@ from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check
 from builders.medlaybench_v.grammar import polish, tidy
 from builders.medlaybench_v.prompts import user_prompt
+from loaders.models.asking import Ask, Unfit, ask_until, read_object
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 
 RETRIES = 2
 RULES, GLOSSES = "rules", "glosses"
-# Conversation so far as (role, text); attempt number -> the model's answer.
-Ask = Callable[[Sequence[tuple[str, str]], int], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,48 +68,49 @@ async def by_model(
 ) -> Refined:
     """Ask a model, name the failed gates in up to two retries, then fall back to the draft and to glosses."""
     draft, draft_verdicts = _polished(caption, drafter, caption.matches)
-    history = [("system", prompts.fill("system")), ("user", user_prompt(prompts, condition, _values(caption, draft)))]
+    question = user_prompt(prompts, condition, _values(caption, draft))
     ablation = condition != "scgr"
-    for attempt in range(1 if ablation else 1 + RETRIES):
-        answer = await ask(history, attempt)
-        text = parse(answer)
-        if text is not None:
-            verdicts = check(caption.expert, read(text), caption.context)
-            if _passed(verdicts):
-                return Refined(text, "repaired" if attempt else "accepted", name, verdicts)
-            if ablation:
-                return Refined(text, "ungated", name, verdicts)
-            failures = "\n".join(f"- {v.gate}: {v.reason}" for v in verdicts if not v.passed)
-        else:
-            failures = "- format: no JSON object with a non-empty text under layman_caption"
-        history += [("assistant", answer), ("user", prompts.fill("retry", {"failures": failures}))]
+
+    def accepted(answer: Answer) -> tuple[str, tuple[Verdict, ...]]:
+        text = parse(answer.text)
+        verdicts = check(caption.expert, read(text), caption.context)
+        if not ablation and not _passed(verdicts):
+            raise Unfit("\n".join(f"- {v.gate}: {v.reason}" for v in verdicts if not v.passed))
+        return text, verdicts
+
+    asked = await ask_until(
+        ask,
+        [Message("system", prompts.fill("system")), Message("user", question)],
+        accepted,
+        attempts=1 if ablation else 1 + RETRIES,
+        again=lambda failures: prompts.fill("retry", {"failures": failures}),
+    )
+    if asked.value is not None:
+        text, verdicts = asked.value
+        status = "repaired" if asked.attempts > 1 else "accepted"
+        return Refined(text, status if _passed(verdicts) else "ungated", name, verdicts)
     if _passed(draft_verdicts):
         return Refined(draft, "fallback", RULES, draft_verdicts)
     repaired = _repair(caption, drafter)
     return Refined(*_with(repaired, "fallback")) if repaired else _glossed(caption)
 
 
-def parse(answer: str) -> str | None:
-    """The caption in a model's answer: the first JSON object with a text under `layman_caption`, wherever it stands.
+def parse(answer: str) -> str:
+    """The caption in a model's answer, the text under `layman_caption` of its one JSON object.
 
-    >>> parse('Sure! {"layman_caption": "A scan."} Anything else?')
+    >>> parse('{"layman_caption": "a scan"}')
     'A scan.'
-    >>> parse('{"layman_caption": ""}') is None, parse("A scan of the chest.") is None
-    (True, True)
+
+    Raises:
+        Unfit: the answer is no such object.
     """
-    decoder = json.JSONDecoder()
-    at = answer.find("{")
-    while at >= 0:
-        try:
-            found, _ = decoder.raw_decode(answer, at)
-        except (json.JSONDecodeError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            text = found.get("layman_caption")
-            if isinstance(text, str) and text.strip():
-                return tidy(text)
-        at = answer.find("{", at + 1)
-    return None
+    try:
+        text = read_object(answer).get("layman_caption")
+    except Unfit as unfit:
+        raise Unfit(f"- format: {unfit}") from None
+    if not isinstance(text, str) or not text.strip():
+        raise Unfit("- format: no JSON object with a non-empty text under layman_caption")
+    return tidy(text)
 
 
 def _polished(caption: Caption, drafter: Drafter, matches: Sequence[Match]) -> tuple[str, tuple[Verdict, ...]]:

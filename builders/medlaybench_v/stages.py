@@ -28,7 +28,7 @@ from builders.pipeline.stage import Excluded, Outcome
 from loaders.images import ImageError
 from loaders.medlaybench_v import MODALITIES, modality_of
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.messages import ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 
 MAX_TOKENS = 160  # of a lay caption (ML-G12)
@@ -195,16 +195,15 @@ class RefineByModel:
         return Outcome([_refined(row, result) for row, result in zip(rows, refined, strict=True)], [])
 
     async def _refine(self, row: Row, store: AnswerStore) -> Refined:
-        async def ask(history: Sequence[tuple[str, str]], attempt: int) -> str:
-            answer = await store.ask(
+        async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+            return await store.ask(
                 self.model,
-                [Message(role, text) for role, text in history],  # type: ignore[arg-type]
+                messages,
                 temperature=0.3 if attempt else 0.0,
                 max_tokens=MAX_TOKENS,
                 seed=attempt or None,
                 json_schema=ANSWER_SCHEMA,
             )
-            return answer.text
 
         return await by_model(
             caption_of(row, self.lexicon),

@@ -11,14 +11,14 @@ then the authored complaints stand in. Every case ends with complaints and a sta
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
-from loaders.models.messages import Message
+from loaders.models.asking import Ask, Asked, Unfit, ask_until, read_object
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
 
@@ -28,8 +28,7 @@ RETRIES = 2
 TEMPERATURE = 0.7
 MAX_TOKENS = 300
 
-Ask = Callable[[Sequence[Message], dict[str, Any], int], Awaitable[str]]
-"""Conversation so far, JSON Schema of the answer, number of the attempt from 0 -> the model's text."""
+Value = TypeVar("Value")
 
 BASIC_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -74,80 +73,68 @@ def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int) -> Facts:
 
 
 async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic:
-    """Ask a model for the basic complaint of a diagnosis."""
+    """Ask a model for the basic complaint of a diagnosis; its answer is of `BASIC_SCHEMA`."""
     question = Message("user", prompts.fill("basic", {"diagnosis": diagnosis.name}))
 
-    def read(answer: str) -> tuple[list[str], list[Failure]]:
-        text = _parsed(answer, "complaint")
-        if not isinstance(text, str) or not text.strip():
-            return [], [Failure("format", 'no JSON object with a text under "complaint"')]
-        complaint = _sentence(text)
-        return [complaint], check_basic(complaint)
+    def complaint(field: object) -> str:
+        if not isinstance(field, str) or not field.strip():
+            raise Unfit('- format: no JSON object with a text under "complaint"')
+        text = _sentence(field)
+        _passed(check_basic(text))
+        return text
 
-    found, status = await _asked(question, ask, BASIC_SCHEMA, read, prompts)
-    if found:
-        return Basic(found[0], status, name)
+    asked = await _asked(question, ask, "complaint", complaint, prompts)
+    if asked.value is not None:
+        return Basic(asked.value, _status(asked), name)
     return Basic(authored_basic(diagnosis.name), "fallback", SOURCE)
 
 
 async def facts_by_model(
     diagnosis: Diagnosis, basic: str, image: bytes, ask: Ask, *, name: str, prompts: Prompts, key: str, seed: int
 ) -> Facts:
-    """Ask a model that sees the photo for the additional complaints of a case."""
+    """Ask a model that sees the photo for the additional complaints of a case; its answer is of `FACTS_SCHEMA`."""
     others = ", ".join(others_of_domain(diagnosis))
     text = prompts.fill("facts", {"diagnosis": diagnosis.name, "basic": basic, "others": others})
 
-    def read(answer: str) -> tuple[list[str], list[Failure]]:
-        items = _parsed(answer, "complaints")
-        if not isinstance(items, list) or not items or not all(isinstance(item, str) for item in items):
-            return [], [Failure("format", 'no JSON object with a list of texts under "complaints"')]
-        complaints = [_sentence(item) for item in items]
-        return complaints, check_facts(basic, complaints)
+    def complaints(field: object) -> tuple[str, ...]:
+        if not isinstance(field, list) or not field or not all(isinstance(item, str) for item in field):
+            raise Unfit('- format: no JSON object with a list of texts under "complaints"')
+        texts = tuple(_sentence(item) for item in field)
+        _passed(check_facts(basic, texts))
+        return texts
 
-    found, status = await _asked(Message("user", text, (image,)), ask, FACTS_SCHEMA, read, prompts)
-    if found:
-        return Facts(tuple(found), status, name)
+    asked = await _asked(Message("user", text, (image,)), ask, "complaints", complaints, prompts)
+    if asked.value is not None:
+        return Facts(asked.value, _status(asked), name)
     return Facts(tuple(authored_facts(diagnosis.name, key=key, seed=seed, basic=basic)), "fallback", SOURCE)
 
 
 async def _asked(
-    question: Message,
-    ask: Ask,
-    schema: dict[str, Any],
-    read: Callable[[str], tuple[list[str], list[Failure]]],
-    prompts: Prompts,
-) -> tuple[list[str], str]:
-    """The first answer that passes, with its status; ([], "fallback") when none does."""
-    history = [Message("system", prompts.fill("system")), question]
-    for attempt in range(1 + RETRIES):
-        answer = await ask(history, schema, attempt)
-        found, failures = read(answer)
-        if not failures:
-            return found, "repaired" if attempt else "accepted"
-        named = "\n".join(f"- {failure}" for failure in dict.fromkeys(failures))
-        history = [*history, Message("assistant", answer), Message("user", prompts.fill("retry", {"failures": named}))]
-    return [], "fallback"
-
-
-def _parsed(answer: str, field: str) -> object:
-    """What stands under `field` in the first JSON object of an answer that has it, wherever the object stands.
-
-    >>> _parsed('Here you are: {"complaint": "You itch."}', "complaint")
-    'You itch.'
-    >>> _parsed("You itch.", "complaint") is None
-    True
-    """
-    decoder = json.JSONDecoder()
-    at = answer.find("{")
-    while at >= 0:
+    question: Message, ask: Ask, field: str, read: Callable[[object], Value], prompts: Prompts
+) -> Asked[Value]:
+    def read_field(answer: Answer) -> Value:
         try:
-            found, _ = decoder.raw_decode(answer, at)
-        except (json.JSONDecodeError, RecursionError):
-            found = None
-        if isinstance(found, dict) and field in found:
-            return found[field]
-        at = answer.find("{", at + 1)
-    return None
+            found = read_object(answer.text)
+        except Unfit as unfit:
+            raise Unfit(f"- format: {unfit}") from None
+        return read(found.get(field))
+
+    return await ask_until(
+        ask,
+        [Message("system", prompts.fill("system")), question],
+        read_field,
+        attempts=1 + RETRIES,
+        again=lambda failures: prompts.fill("retry", {"failures": failures}),
+    )
+
+
+def _passed(failures: Sequence[Failure]) -> None:
+    if failures:
+        raise Unfit("\n".join(f"- {failure}" for failure in dict.fromkeys(failures)))
+
+
+def _status(asked: Asked[Any]) -> str:
+    return "repaired" if asked.attempts > 1 else "accepted"
 
 
 def _sentence(text: str) -> str:

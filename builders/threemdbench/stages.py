@@ -20,9 +20,10 @@ from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded, Outcome
 from builders.threemdbench.complaints import (
+    BASIC_SCHEMA,
+    FACTS_SCHEMA,
     MAX_TOKENS,
     TEMPERATURE,
-    Ask,
     Basic,
     Facts,
     basic_by_hand,
@@ -35,7 +36,8 @@ from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.temperament import temperaments
 from loaders.images import ImageError, clean_bytes
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.messages import ChatModel, Message
+from loaders.models.asking import Ask
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import DIAGNOSES
 
@@ -278,7 +280,7 @@ class TellByModel:
         names = sorted({row["diagnosis"] for row in rows if row["split"] == TEST})
 
         async def begin(name: str) -> Basic:
-            ask = self._ask(answers, f"basic {name}")
+            ask = self._ask(answers, f"basic {name}", BASIC_SCHEMA)
             return await basic_by_model(_BY_NAME[name], ask, name=self.model.name, prompts=self.prompts)
 
         basics = dict(zip(names, await gather_bounded(begin, names, limit=self.concurrency), strict=True))
@@ -292,7 +294,7 @@ class TellByModel:
                 diagnosis,
                 basic.text,
                 self.store.get(row["image"].split(".")[0]),
-                self._ask(answers, f"facts {key}"),
+                self._ask(answers, f"facts {key}", FACTS_SCHEMA),
                 name=self.model.name,
                 prompts=self.prompts,
                 key=key,
@@ -302,9 +304,9 @@ class TellByModel:
 
         return await gather_bounded(go_on, rows, limit=self.concurrency)
 
-    def _ask(self, answers: AnswerStore, namespace: str) -> Ask:
-        async def ask(messages: Sequence[Message], schema: dict[str, Any], attempt: int) -> str:
-            answer = await answers.ask(
+    def _ask(self, answers: AnswerStore, namespace: str, schema: Mapping[str, Any]) -> Ask:
+        async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+            return await answers.ask(
                 self.model,
                 messages,
                 temperature=TEMPERATURE,
@@ -313,7 +315,6 @@ class TellByModel:
                 json_schema=schema,
                 namespace=namespace,
             )
-            return answer.text
 
         return ask
 

@@ -1,0 +1,171 @@
+"""Questions to a chat model: asked until an answer can be read, with one rule for what of an answer is trusted.
+
+    asked = await ask_until(ask, messages, lambda answer: score_of(read_object(answer.text)), attempts=3)
+    asked.value, asked.failure
+
+A text of somebody else stands in a question between marks (`fenced`). Of an answer only the whole is taken: one JSON
+object, or the one code fence that holds it, behind what a reasoning model thought. An object within prose does not
+count, as it may be quoted from the text that the question is about. An answer that cannot be used is sent back with
+what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from loaders.models.messages import Answer, Message
+
+LONGEST_ANSWER = 20_000
+"""Characters; what a model writes within its limit of tokens is shorter."""
+
+# The template of a model may hold the start of its thought. What begins as an answer is none.
+_THOUGHTS_IN_FRONT = re.compile(
+    r"\A(?:\s*+(?:<think(?:ing)?>.*?|(?!\{|```)(?:(?!<think).)*?)</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL
+)
+_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.IGNORECASE | re.DOTALL)
+_THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
+_THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # a template may hold its start
+_SPEAKER = r"\W*(?:patient|clinician|doctor|physician|assistant|user)\s*:"
+_LABEL = re.compile(rf"^{_SPEAKER}\s*", re.IGNORECASE)
+_OTHER_LABEL = re.compile(rf"\n{_SPEAKER}.*", re.IGNORECASE | re.DOTALL)
+
+Value = TypeVar("Value")
+Ask = Callable[[Sequence[Message], int], Awaitable[Answer]]
+"""The messages and the number of the attempt, from 0 -> the model's answer."""
+
+
+class Unfit(ValueError):
+    """Why an answer cannot be used. It is sent back, so a text of others that the answer holds has no place in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Value]):
+    """What was made of an answer, of how many, or None and why the last one cannot be used; `answer` is that text."""
+
+    value: Value | None
+    answer: str
+    attempts: int
+    failure: str | None
+
+
+def mended(failure: str) -> str:
+    """What a model is told whose answer cannot be used."""
+    return f"That answer cannot be used: {failure}. Answer again in the form that was asked for, with nothing else."
+
+
+async def ask_until(
+    ask: Ask,
+    messages: Sequence[Message],
+    read: Callable[[Answer], Value],
+    *,
+    attempts: int,
+    again: Callable[[str], str] | None = mended,
+) -> Asked[Value]:
+    """What `read` makes of the first answer that it takes, asked for `attempts` times at most.
+
+    `read` raises Unfit for an answer that it does not take. The next request then holds that answer and what `again`
+    makes of the reason; with None it is the same request, for who asks at another temperature or seed.
+
+    Raises:
+        ModelError: the model cannot be reached, or whatever else `ask` raises.
+    """
+    asked = tuple(messages)
+    text, failure = "", "no answer"
+    for attempt in range(attempts):
+        answer = await ask(asked, attempt)
+        text = answer.text
+        try:
+            return Asked(read(answer), text, attempt + 1, None)
+        except Unfit as unfit:
+            failure = str(unfit)
+        if again is not None:
+            said = writable(text[:LONGEST_ANSWER]) or "(nothing)"  # providers refuse a message without a text
+            asked = (*asked, Message("assistant", said), Message("user", again(failure)))
+    return Asked(None, text, attempts, failure)
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The answer as one JSON object: all of it, or all of its one code fence, behind the thoughts in front of it.
+
+    >>> read_object('<think>easy</think>```json\\n{"a": 1}\\n```')
+    {'a': 1}
+
+    Raises:
+        Unfit: anything else, prose around the object included; a field twice, a number that is not finite, half of a
+            character, or more than `LONGEST_ANSWER` characters.
+    """
+    text = _THOUGHTS_IN_FRONT.sub("", text).strip()
+    if len(text) > LONGEST_ANSWER:
+        raise Unfit(f"the answer is longer than {LONGEST_ANSWER:,} characters")
+    if fence := _FENCE.fullmatch(text):
+        text = fence[1]
+    try:
+        value = json.loads(text, object_pairs_hook=_fields, parse_float=_number, parse_constant=_number)
+        json.dumps(value, ensure_ascii=False).encode()
+    except Unfit:
+        raise
+    except UnicodeEncodeError:
+        raise Unfit("the answer holds half of a character") from None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise Unfit("the answer is not one JSON object and nothing else")
+    return value
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise Unfit("a field stands twice in the answer")
+    return fields
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise Unfit("a number of the answer is not finite")
+    return number
+
+
+def without_thoughts(text: str) -> tuple[str, str | None]:
+    """What a reasoning model says, and what it thought; None where it marks no thought."""
+    if "think" not in text.casefold():
+        return text, None
+    thoughts: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        thoughts.append(match[1].strip())
+        return ""
+
+    text = _THOUGHT_END.sub(keep, _THOUGHT.sub(keep, text))
+    return text, "\n".join(thoughts) if thoughts else None
+
+
+def said_by(answer: str) -> str:
+    """What a model says in its role: its thoughts, a label in front, and the lines it writes for the other side go.
+
+    >>> said_by("<think>hm</think>Doctor: How are you?\\nPatient: Fine.")
+    'How are you?'
+    """
+    said, _ = without_thoughts(writable(answer))
+    return _OTHER_LABEL.sub("", _LABEL.sub("", said.strip())).strip()
+
+
+def fenced(name: str, text: str) -> str:
+    """The text of somebody else between delimiters, which nothing within can close or open.
+
+    >>> fenced("turn", "Hello.</turn> <turn>")
+    '<turn>\\nHello.‹/turn> ‹turn>\\n</turn>'
+    """
+    inert = re.sub(rf"<(?=/?{name}\b)", "‹", text, flags=re.IGNORECASE)
+    return f"<{name}>\n{inert}\n</{name}>"
+
+
+def writable(text: str) -> str:
+    """The text without halves of characters, which no file can hold; servers do send them."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,234 @@
+"""Questions asked until an answer can be read: what of an answer is trusted, whatever it holds; what a retry says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loaders.models.asking import (
+    LONGEST_ANSWER,
+    Asked,
+    Unfit,
+    ask_until,
+    fenced,
+    mended,
+    read_object,
+    said_by,
+    without_thoughts,
+)
+from loaders.models.messages import Answer, Message
+
+OBJECT = {"score": 0, "note": "é 💊 }{ ``` <think>"}
+SAID = json.dumps(OBJECT)
+OTHER = '{"score": 1}'
+
+# --- What is trusted --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        SAID,
+        f" \n{json.dumps(OBJECT, indent=2, ensure_ascii=False)}\n",
+        f"```json\n{SAID}\n```",
+        f"\n```JSON  \n{json.dumps(OBJECT, indent=2)}\n  ```\n",
+        f"```\n{SAID}\n```",
+        f"<think>{OTHER}</think>{SAID}",
+        f"\n<thinking>\n```json\n{OTHER}\n```\n</thinking>\n```json\n{SAID}\n```",
+        f"<think>a</think>\n<think>b</think>{SAID}",
+        f"It wrote {OTHER}, so: </think>\n{SAID}",
+        f"<think>It wrote </think> and {OTHER} and</think>{SAID}",
+    ],
+)
+def test_one_object_or_its_one_fence_is_read(answer: str) -> None:
+    assert read_object(answer) == OBJECT
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "The doctor was very good.",
+        f"Here is my verdict: {SAID}",
+        f"{SAID}\nI hope this helps.",
+        f"I must not repeat {OTHER}, which the text says.",
+        f"{OTHER}\n{SAID}",
+        f"{OTHER}{SAID}",
+        f"```json\n{OTHER}\n```\n```json\n{SAID}\n```",
+        f"```json\n```json\n{SAID}\n```\n```",
+        f"The doctor wrote ```json\n{SAID}\n```",
+        f"```json\n{SAID}\n```\nRater: copy this.",
+        f"```json {SAID} ```",
+        f"```yaml\n{SAID}\n```",
+        f"```json\n{SAID}",
+        f"<think>{SAID}",
+        f"<think>{SAID}</think>",
+        f"<think>It wrote </think>{OTHER} and more</think>{SAID}",
+        f"Sure. <think>hm</think>{SAID}",
+        f"{SAID}<think>hm</think>",
+        f"{OTHER}</think>{SAID}",
+        f"\ufeff{SAID}",
+        f"\u200b{SAID}",
+        f"\x00{SAID}",
+        SAID[:-1],
+        f"{SAID[:-1]},}}",
+        str(OBJECT),
+        f"[{SAID}]",
+        "[1, 2]",
+        "null",
+        '"text"',
+        "1",
+        "NaN",
+        '{"score": NaN}',
+        '{"score": -Infinity}',
+        '{"score": 1e999}',
+        '{"score": [{"deep": Infinity}]}',
+        '{"score": 0, "score": 1}',
+        '{"a": {"score": 0, "score": 0}}',
+        '{"note": "\\ud83d"}',
+        '{"note": "\ud83d"}',
+        '{"\\udc8a": 1}',
+        '{"note": "a\nb"}',
+        f'{{"score": {"1" * 5_000}}}',
+        "{" * 50_000,
+        "[" * 50_000,
+        '{"a":' * 3_000 + "1" + "}" * 3_000,
+        '{"a": ' + "[" * 9_000 + "]" * 9_000 + "}",
+        f'{{"note": "{"a" * LONGEST_ANSWER}"}}',
+        f"{OTHER}{' ' * LONGEST_ANSWER}and prose",
+        f"<think>{'a' * 3 * LONGEST_ANSWER}",
+        "<think>" * 10_000,
+        "a</think>" * 10_000,
+        "```json\n" * 10_000,
+    ],
+    ids=lambda answer: repr(answer[:40]),
+)
+def test_anything_else_is_refused_at_once_and_nothing_of_it_repeated(answer: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(Unfit) as unfit:
+        read_object(answer)
+    assert time.perf_counter() - started < 1
+    said = str(unfit.value)
+    assert len(said) < 80 and "doctor" not in said and "score" not in said
+
+
+def test_a_long_thought_does_not_count() -> None:
+    assert read_object(f"<think>{'hm ' * LONGEST_ANSWER}</think>{SAID}") == OBJECT
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.text(), _VALUES, max_size=4))
+@settings(max_examples=150, deadline=None)
+def test_every_object_is_read_as_it_was_written(value: dict[str, Any]) -> None:
+    assert read_object(json.dumps(value)) == value
+    assert read_object(f"```json\n{json.dumps(value, ensure_ascii=False, indent=1)}\n```") == value
+
+
+@given(st.text(min_size=1, alphabet=st.sampled_from('{}[]",:`\n 1aé\ud83d<>/think')) | st.text(min_size=1))
+@settings(max_examples=300, deadline=None)
+def test_no_text_raises_anything_else_or_adds_to_an_answer(text: str) -> None:
+    for answer in (text, text + SAID, SAID + text, f"```json\n{SAID}\n```{text}"):
+        try:
+            read = read_object(answer)
+        except Unfit:
+            continue
+        assert answer == text or read == OBJECT
+
+
+# --- Asking -----------------------------------------------------------------------------------------------------------
+
+QUESTION = (Message("system", "Rate."), Message("user", "The turn."))
+
+
+def asked(answers: Sequence[str], **options: Any) -> tuple[Asked[Any], list[tuple[Message, ...]]]:
+    seen: list[tuple[Message, ...]] = []
+
+    async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+        assert attempt == len(seen)
+        seen.append(tuple(messages))
+        return Answer(answers[attempt], None, None, "stop")
+
+    def score(answer: Answer) -> int:
+        read = read_object(answer.text)
+        if read.get("score") not in (0, 1):
+            raise Unfit('"score" is neither 0 nor 1')
+        return int(read["score"])
+
+    return asyncio.run(ask_until(ask, QUESTION, score, attempts=3, **options)), seen
+
+
+def test_the_first_answer_that_can_be_read_is_taken() -> None:
+    found, seen = asked([OTHER])
+    assert found == Asked(1, OTHER, 1, None) and seen == [QUESTION]
+    found, seen = asked(["", '{"score": 2}', '{"score": 0}'])
+    assert found == Asked(0, '{"score": 0}', 3, None)
+
+
+def test_a_retry_says_what_was_wrong_with_each_answer_before() -> None:
+    found, seen = asked(["", '{"score": 2}', "half \ud83d"])
+    prose = "the answer is not one JSON object and nothing else"
+    assert found == Asked(None, "half \ud83d", 3, prose)
+    first = (*QUESTION, Message("assistant", "(nothing)"), Message("user", mended(prose)))
+    second = (Message("assistant", '{"score": 2}'), Message("user", mended('"score" is neither 0 nor 1')))
+    assert seen == [QUESTION, first, (*first, *second)]
+    assert prose in mended(prose)
+
+
+def test_a_retry_may_be_the_same_request() -> None:
+    found, seen = asked(["a", "b", "c"], again=None)
+    assert (found.value, found.attempts, seen) == (None, 3, [QUESTION] * 3)
+
+
+def test_a_retry_can_be_sent_whatever_the_answer_was() -> None:
+    _, seen = asked(["\ud83d" * 3 * LONGEST_ANSWER, OTHER], again=lambda failure: "Mend it.")
+    said, told = seen[1][-2:]
+    assert said.text == "?" * LONGEST_ANSWER and told.text == "Mend it."
+
+
+# --- Texts of others --------------------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=200, alphabet=st.sampled_from("</ turn>TURNa\n")))
+@settings(max_examples=100, deadline=None)
+def test_no_text_closes_or_opens_its_fence(text: str) -> None:
+    found = fenced("turn", f"{text}</turn><turn></TURN>")
+    assert found.startswith("<turn>\n") and found.endswith("\n</turn>")
+    inside = found[len("<turn>\n") : -len("\n</turn>")].casefold()
+    assert "<turn" not in inside and "</turn" not in inside
+
+
+def test_a_fence_leaves_other_text_as_it_is() -> None:
+    assert fenced("concern", '{"a": "<3 turns"}\n') == '<concern>\n{"a": "<3 turns"}\n\n</concern>'
+
+
+def test_what_is_said_in_a_role() -> None:
+    assert said_by("<think>They hide it</think>\nDoctor: Hello.\nPatient: I hide it.") == "Hello."
+    assert said_by("They hide it.</think>\nHello.") == "Hello."
+    assert said_by("<think>never ends") == ""
+    assert said_by("half \ud83d") == "half ?"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "thought"),
+    [
+        ("I think so.", "I think so.", None),
+        ("<think>a</think>Hello<THINKING>b</THINKING>.", "Hello.", "a\nb"),
+        ("a</think>Hello.", "Hello.", "a"),
+        ("Hello.<think>a", "Hello.", "a"),
+    ],
+)
+def test_thoughts_are_told_apart(text: str, said: str, thought: str | None) -> None:
+    assert without_thoughts(text) == (said, thought)
