@@ -20,20 +20,10 @@ from loaders.errors import InputError
 from loaders.manifest import Manifest, order_splits
 from loaders.threemdbench import DOMAINS, NAMES
 from scripts import build_medconceal
-from scripts.terminal.console import interruptible, output, table
+from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
 
-app = typer.Typer(help="Build a release of a corpus from its sources.", no_args_is_help=True)
-app.command("medconceal")(build_medconceal.command)
 
-
-@app.callback()
-def _group() -> None:
-    """Build a release of a corpus from its sources."""
-
-
-@app.command("medlaybench-v")
-@interruptible
 def medlaybench_v(
     captions: str = typer.Option(
         ...,
@@ -190,8 +180,6 @@ def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
 _KINDS = ", ".join(photos.KINDS)
 
 
-@app.command("3mdbench")
-@interruptible
 def threemdbench(
     source: list[str] = typer.Option(
         ...,

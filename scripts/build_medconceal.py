@@ -11,13 +11,12 @@ from builders.medconceal import recipe
 from builders.medconceal.recipe import CORPUS
 from builders.medconceal.sources import SAMPLE, SAMPLE_THREADS, THREADS
 from loaders.manifest import Manifest
-from scripts.terminal.console import interruptible, output, table
+from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
 
 __all__ = ["CORPUS", "command", "summarise_cases"]
 
 
-@interruptible
 def command(
     source: str | None = typer.Option(
         None,

@@ -36,9 +36,8 @@ from baselines.threemdbench.consultation.selection_raters import (
 )
 from loaders.errors import InputError
 from loaders.models.sentences import open_sentence_encoder
-from scripts import physicians
 from scripts.physicians import SHEETS, SPLIT, cases_of, dialogues_of, digest_of
-from scripts.terminal.console import errors, interruptible, output
+from scripts.terminal.console import errors, output
 from scripts.terminal.dialogue import (
     Bare,
     BaseUrl,
@@ -54,16 +53,9 @@ from scripts.terminal.dialogue import (
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Device, Out, Seed
 
-app = typer.Typer(
-    help="Choose the models that play patient and assessor (3MDBench, Tables 3 and 4); set physicians beside one.",
-    no_args_is_help=True,
-)
-
 _LIMIT = typer.Option(None, min=1, metavar="N", help="Play N cases only, the first by id.")
 
 
-@app.command()
-@interruptible
 def patient(
     data: str = typer.Argument(..., metavar="DATA", help="3mdbench[@TAG], official, a release folder, or REPO[@TAG]."),
     candidates: list[str] = typer.Option(
@@ -131,8 +123,6 @@ def patient(
     finish(out, selection.results(made, sentences, record, seed=seed), started)
 
 
-@app.command()
-@interruptible
 def sheet(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished runs of consultations to draw from."),
     out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
@@ -152,8 +142,6 @@ def sheet(
         output.print(f"  {path}", highlight=False, soft_wrap=True)
 
 
-@app.command()
-@interruptible
 def assessor(
     sheets: list[Path] = SHEETS,
     runs: list[Path] = typer.Option(
@@ -225,10 +213,6 @@ def assessor(
     if graph:
         results += selection_assessor.graph_results(graph, everyone, record)
     finish(out, results, started)
-
-
-app.command(name="physicians-sheet")(interruptible(physicians.sheet))
-app.command(name="physicians")(interruptible(physicians.command))
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------

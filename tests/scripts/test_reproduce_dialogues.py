@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from baselines.results.published import published
-from scripts.cli import app
+from scripts.cli import find
 
 FOLDER = Path(__file__).resolve().parents[2] / "scripts" / "reproduce"
 TABLES = {
@@ -52,14 +50,10 @@ def test_a_recipe_states_every_f1_of_the_paper() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_commands_of_a_recipe_and_their_options_exist(name: str) -> None:
-    root: Any = typer.main.get_command(app)
     text = (FOLDER / f"{name}.sh").read_text("utf-8").replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("bedside ")]
     assert any(line.startswith("bedside compare") for line in lines)
     for line in lines:
-        words = shlex.split(line)[1:]
-        command = root
-        while hasattr(command, "commands"):
-            command = command.commands[words.pop(0)]
+        command, words = find(shlex.split(line)[1:])
         known = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= known, line

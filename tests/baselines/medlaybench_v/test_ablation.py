@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 from baselines.medlaybench_v.ablation import evaluate, joined_record
 from baselines.medlaybench_v.retrieval import EXPERT, METHODS, MODELS, CaptionRows
@@ -19,7 +18,7 @@ from baselines.results.comparison import Run, compare, read_runs
 from baselines.results.published import published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.errors import InputError
-from scripts.cli import app
+from scripts.cli import find
 
 SCGR, LLM_CUI, LLM = METHODS
 R1 = "Average R@1 (I2T and T2I)"
@@ -254,18 +253,11 @@ def test_a_recipe_expects_what_the_paper_prints_and_states_its_cost(recipe: Path
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.stem)
 def test_the_commands_of_a_recipe_and_their_options_exist(recipe: Path) -> None:
-    root = typer.main.get_command(app)
     text = recipe.read_text().replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("bedside ")]
     assert len(lines) >= 2 and any(line.startswith("bedside compare") for line in lines)
     for line in lines:
-        words = shlex.split(line)[1:]
-        command: Any = root
-        while hasattr(command, "commands"):
-            name = words.pop(0)
-            if name not in command.commands:
-                pytest.skip(f"there is no `bedside {name}` in this build: {line}")
-            command = command.commands[name]
+        command, words = find(shlex.split(line)[1:])
         known = {option for parameter in command.params for option in parameter.opts}
         used = [word for word in words if word.startswith("-")]
         assert set(used) <= known, (line, sorted(known))

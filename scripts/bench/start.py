@@ -1,0 +1,63 @@
+"""What `bedside` costs before it does anything: CPU time and peak memory, beside `hf --version` of huggingface_hub.
+
+    python -m scripts.bench.start [--repeat 7]
+
+Each command runs in a process of its own, by turns, so that whatever else the machine does falls on all of them. The
+table shows medians, and the median of each turn's ratio to `hf --version`. Exit code 1 where `bedside --version` takes
+more than three times the CPU time of `hf --version`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+from scripts.terminal.console import output, table
+
+LIMIT = 3.0
+HERE = Path(__file__).resolve().parents[2]
+HF = [sys.executable, "-c", "from huggingface_hub.cli.hf import main; main()", "--version"]
+BEDSIDE = [sys.executable, "-m", "scripts"]
+COMMANDS = {
+    "hf --version": HF,
+    **{f"bedside {' '.join(words)}": [*BEDSIDE, *words] for words in (["--version"], ["--help"], ["run", "--help"])},
+}
+
+
+def measure(command: list[str]) -> tuple[float, float]:
+    """CPU seconds and peak MB of one run of a command."""
+    process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
+    kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    return usage.ru_utime + usage.ru_stime, kilobytes / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=7, metavar="N", help="runs of each command")
+    repeat = parser.parse_args().repeat
+    for command in COMMANDS.values():
+        measure(command)  # the first run writes byte code
+    turns = [{name: measure(command) for name, command in COMMANDS.items()} for _ in range(repeat)]
+    columns = ("CPU s", "of hf", "peak MB", " of hf")
+    shown = table(f"Start of a command, median of {repeat}", "", *columns, right=columns)
+    ratios = {}
+    for name in COMMANDS:
+        seconds, memory = (median(turn[name][part] for turn in turns) for part in (0, 1))
+        ratios[name], more = (
+            median(turn[name][part] / turn["hf --version"][part] for turn in turns) for part in (0, 1)
+        )
+        shown.add_row(name, f"{seconds:.2f}", f"{ratios[name]:.2f}", f"{memory:.0f}", f"{more:.2f}")
+    output.print(shown)
+    sys.exit(ratios["bedside --version"] > LIMIT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Every command of `bedside`: where it is, and its line of help. A new command is one line here.
+
+Nothing is imported before its command runs, so `bedside --help` costs what its text costs; a test holds each line of
+help equal to the first one of the command's docstring. Baselines of other packages come by the entry points
+`bedside.baselines`, in the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: a module with a function `command`, or "module:function"; and its line of help."""
+
+    target: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands behind a word of their own."""
+
+    help: str
+    commands: Mapping[str, Command]
+
+
+BUILD = {
+    "medconceal": Command(
+        "scripts.build_medconceal",
+        "Build MedConceal: charts that clinicians see, and concerns that they have to elicit.",
+    ),
+    "medlaybench-v": Command(
+        "scripts.build:medlaybench_v",
+        "Build MedLayBench-V: lay captions beside expert captions, every row through nine fact gates.",
+    ),
+    "3mdbench": Command(
+        "scripts.build:threemdbench",
+        "Build 3MDBench: curated photos of 34 diagnoses, with complaints and temperaments in the test split.",
+    ),
+}
+
+BASELINES = {
+    "language": Command(
+        "scripts.run.language",
+        "Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).",
+    ),
+    "retrieval": Command(
+        "scripts.run.retrieval",
+        "Zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).",
+    ),
+    "captioning": Command(
+        "scripts.run.captioning",
+        "Captions of a vision-language model in both registers, against both references (Table A5).",
+    ),
+    "embedding-space": Command(
+        "scripts.run.embedding_space",
+        "How near expert and lay captions lie to each other, by modality: cosine, distance and t-SNE (Figure A3).",
+    ),
+    "concepts": Command(
+        "scripts.run.concepts",
+        "Pairs by modality, the commonest concepts of each, and their long tail (Tables A1 and A2, Figure A2).",
+    ),
+    "ablation": Command(
+        "scripts.run.ablation",
+        "Put retrieval runs over the releases of several conditions side by side (Tables 5 and A4).",
+    ),
+    "classifier": Command(
+        "scripts.run.classifier",
+        "Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).",
+    ),
+    "consultation": Command(
+        "scripts.run.consultation",
+        "Simulated consultations: a doctor model talks to a patient model, an assessor judges (Tables 5 and 6).",
+    ),
+    "recheck": Command(
+        "scripts.run.recheck",
+        "Assess finished consultations again, with the items in another order and with padded replies.",
+    ),
+    "confirmation": Command(
+        "scripts.run.concealment:confirmation",
+        "Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).",
+    ),
+    "intervention": Command(
+        "scripts.run.concealment:intervention",
+        "Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).",
+    ),
+}
+
+SELECT = {
+    "patient": Command(
+        "scripts.select_agents:patient",
+        "Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).",
+    ),
+    "sheet": Command(
+        "scripts.select_agents:sheet",
+        "Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).",
+    ),
+    "assessor": Command(
+        "scripts.select_agents:assessor",
+        "Let candidates assess the annotated dialogues: kappa with the annotators, extraction F1 (Table 4, Figure 8).",
+    ),
+    "physicians-sheet": Command(
+        "scripts.physicians:sheet",
+        "Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).",
+    ),
+    "physicians": Command("scripts.physicians", "Set physicians beside a model on the same cases (Table 7)."),
+}
+
+COMMANDS: dict[str, Command | Group] = {
+    "verify": Command(
+        "scripts.verify",
+        "Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.",
+    ),
+    "preview": Command(
+        "scripts.preview", "Write one self-contained HTML page: counts, exclusions, and a sample of the rows."
+    ),
+    "diff": Command(
+        "scripts.diff",
+        "Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that "
+        "moved.",
+    ),
+    "publish": Command("scripts.publish", "Publish a release as a tag of a data set repository."),
+    "audit": Command(
+        "scripts.audit",
+        "Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods, "
+        "markers.",
+    ),
+    "info": Command("scripts.info", "Describe a corpus, or a release by its manifest."),
+    "compare": Command(
+        "scripts.compare",
+        "Print paper, own and difference in one table; a stand-in is never called a reproduction.",
+    ),
+    "contrast": Command(
+        "scripts.contrast", "Compare runs over the same cases: differences with intervals, and the tests of the paper."
+    ),
+    "report": Command(
+        "scripts.report",
+        "Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.",
+    ),
+    "sheet": Command("scripts.sheet", "Write blank sheets and instructions for a human evaluation."),
+    "curate": Command(
+        "scripts.curate",
+        "Look through a folder of images: what is blurred, what is a copy of what, what leaks between splits.",
+    ),
+    "review": Command(
+        "scripts.review",
+        "Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure "
+        "about.",
+    ),
+    "demo": Command(
+        "scripts.demo",
+        "Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.",
+    ),
+    "ratings": Command(
+        "scripts.sheet:ratings",
+        "Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.",
+    ),
+    "fit-policy": Command(
+        "scripts.fit_policy",
+        "Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.",
+    ),
+    "build": Group("Build a release of a corpus from its sources.", BUILD),
+    "run": Group("Run a baseline on a corpus: the paper's tables for your captions and models.", BASELINES),
+    "select": Group(
+        "Choose the models that play patient and assessor (3MDBench, Tables 3 and 4); set physicians beside one.",
+        SELECT,
+    ),
+}

@@ -1,0 +1,47 @@
+"""The table of commands: what it says of each is so, and nothing is imported before it is needed."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from scripts.cli import find
+from scripts.commands import COMMANDS, Command, Group
+
+HERE = Path(__file__).resolve().parents[2]
+HEAVY = {"PIL", "datasets", "inspect_ai", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "scipy", "torch"}
+
+
+def _lines(entries: Mapping[str, Command | Group], *before: str) -> Iterator[tuple[tuple[str, ...], Command]]:
+    for name, entry in entries.items():
+        if isinstance(entry, Group):
+            yield from _lines(entry.commands, *before, name)
+        else:
+            yield (*before, name), entry
+
+
+@pytest.mark.parametrize(("words", "entry"), [pytest.param(*line, id=" ".join(line[0])) for line in _lines(COMMANDS)])
+def test_the_line_of_help_is_the_first_of_the_commands_docstring(words: tuple[str, ...], entry: Command) -> None:
+    command, rest = find(words)
+    assert not rest and command.name == words[-1]
+    doc = inspect.getdoc(command.callback)
+    assert doc is not None
+    assert entry.help == " ".join(doc.partition("\n\n")[0].split())
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["build", "--help"], ["run", "--help"], ["select", "-h"]])
+def test_a_list_of_commands_imports_none_of_them(words: list[str]) -> None:
+    said = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "scripts", *words],
+        capture_output=True, text=True, cwd=HERE, env={**os.environ, "PYTHONPATH": str(HERE)}, check=True,
+    )  # fmt: skip
+    imported = {line.rpartition("|")[2].strip() for line in said.stderr.splitlines() if line.startswith("import time:")}
+    assert "typer" in imported  # or the list is read wrongly
+    assert not {name for name in imported if name.partition(".")[0] in HEAVY}
+    assert not {name for name in imported if name.startswith(("builders.", "baselines.", "loaders.corpus"))}
