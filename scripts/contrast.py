@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from baselines.dialogue.played import read_played
+from baselines.dialogue.played import Outcome, read_played
 from baselines.medconceal.comparisons import Comparison, best_of, compare_cases, results
 from baselines.medconceal.judgement import Judged
 from baselines.medconceal.tables import setting_name
@@ -153,7 +153,7 @@ def _label(run: Run, read: Sequence[Run]) -> str:
 
 
 def _judged(run: Run) -> list[Judged]:
-    found = [one.record for one in read_played(run.folder, Judged.from_json) if one.record is not None]
+    found = [one.record for one in read_played(run.folder, Outcome[Judged]) if one.record is not None]
     if not found:
         raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it")
     return found

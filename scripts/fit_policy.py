@@ -18,6 +18,7 @@ from loaders.medconceal import SPLIT, PatientProfile, cases
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
+from loaders.records import to_json
 from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
 
@@ -50,7 +51,7 @@ def command(
     for check in checks:
         shown.add_row(check.name, check.found, check.wanted, "ok" if check.passed else "FAILS")
     output.print(shown)
-    write_whole(out, (json.dumps(policy.to_json(), indent=1, ensure_ascii=False) + "\n").encode())
+    write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
     mark = "  stand-in: labels of a scripted judge" if policy.training["stand_in"] else ""
     output.print(f"\n{out}  policy {policy.digest[:16]}{mark}", highlight=False, markup=False)
     if failed := [check.name for check in checks if not check.passed]:
@@ -80,7 +81,7 @@ def _labelled(profiles: list[PatientProfile], judge: str, out: Path, most: int, 
                 by_model = labelling.judge_by_model(model, store, labelling.prompts())
                 found, unanswered = asyncio.run(labelling.label(questions, by_model, model.name, progress=progress))
     path = out.with_suffix(".labels.jsonl")
-    write_whole(path, "".join(json.dumps(label.to_json(), sort_keys=True) + "\n" for label in found).encode())
+    write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
     output.print(f"{path}  {len(found):,} labels, {unanswered:,} without a readable answer", highlight=False)
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from baselines.dialogue.played import read_played
+from baselines.dialogue.played import Outcome, read_played
 from baselines.results.comparison import Run, read_runs
 from baselines.threemdbench.consultation import physicians as pilot
 from baselines.threemdbench.consultation.cases import Cases, read_cases
@@ -97,7 +97,7 @@ def dialogues_of(run: Run) -> list[Dialogue]:
     """The consultations of a run. Raises InputError for a run without any."""
     found = [
         Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
-        for one in read_played(run.folder, Consultation.from_json)
+        for one in read_played(run.folder, Outcome[Consultation])
         if one.record is not None
     ]
     if run.record.baseline != "consultation" or not found:

@@ -10,6 +10,7 @@ from typing import Any
 
 from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Consultation, Extraction, Turn
+from loaders.records import to_json
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 MADE_UP = "consultations made up for a test"
@@ -55,7 +56,8 @@ def consultation(number: int = 0, **more: Any) -> Consultation:
         "extraction": said(gold),
         "assessment": graded(),
     }
-    return Consultation(**(facts | more))
+    facts |= more
+    return Consultation(utterances=len(facts["turns"]), **facts)
 
 
 def said(*names: str, failure: str | None = None) -> Extraction:
@@ -102,7 +104,7 @@ def write_dialogues(folder: Path, consultations: Sequence[Consultation], lost: S
     """The run folder's file of dialogues; `lost` are cases that a model's error ended."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
-        {"case": one.case_id, "epoch": 1, "record": one.to_json(), "invalid": None, "error": None, "spent": {}}
+        {"case": one.case_id, "epoch": 1, "record": to_json(one), "invalid": None, "error": None, "spent": {}}
         for one in consultations
     ]
     rows += [{"case": case, "epoch": 1, "record": None, "invalid": None, "error": "down", "spent": {}} for case in lost]

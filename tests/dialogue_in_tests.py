@@ -7,7 +7,7 @@ asked again when its answer cannot be read, and a record that may be invalid.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -81,13 +81,6 @@ def game(rounds: int = 3, prompt: str = "Guess what the guest has.") -> Game[Puz
         roles=("guest", "host", "judge"),
         case_id=lambda puzzle: puzzle.name,
         play=play,
-        to_json=lambda record: {
-            "name": record.name,
-            "turns": [list(turn) for turn in record.turns],
-            "mark": record.mark,
-            "attempts": record.attempts,
-        },
-        from_json=_from_json,
         transcript=transcript,
         scores=lambda record: (
             {"turns": float(len(record.turns))} | ({} if record.mark is None else {"mark": record.mark})
@@ -103,11 +96,6 @@ def _mark(text: str) -> int | None:
     except (ValueError, TypeError, KeyError):
         return None
     return mark if mark in (0, 1) else None
-
-
-def _from_json(read: Mapping[str, Any]) -> Round:
-    turns = tuple((str(role), str(text)) for role, text in read["turns"])
-    return Round(read["name"], turns, read["mark"], read["attempts"])
 
 
 def scripted() -> dict[str, Scripted]:

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from baselines.dialogue.game import Case, Record
-from baselines.dialogue.playing import Outcome, Playing, Progress
+from baselines.dialogue.played import Outcome
+from baselines.dialogue.playing import Playing, Progress
 from loaders.models.answers import gather_bounded
 
 

@@ -25,11 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
-from baselines.dialogue.playing import Outcome, Player, Playing, Progress, Scripted, check_cases, check_roles
+from baselines.dialogue.played import Outcome
+from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, check_roles
 from loaders.disk import writing
 from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import inspect_message, of_inspect, open_model
+from loaders.records import to_json
 
 MAX_INVALID = 0.1
 """Share of cases without a usable record above which a run has failed."""
@@ -163,7 +165,7 @@ def _task(
             done += 1
             if progress is not None:
                 progress(done, total)
-            state.metadata["outcome"] = {name: value for name, value in outcome.row(game).items() if name != "case"}
+            state.metadata["outcome"] = {name: value for name, value in to_json(outcome).items() if name != "case"}
             if outcome.record is not None:
                 said = game.transcript(by_id[case_id], outcome.record)
                 state.messages = [inspect_message(message) for message in said]

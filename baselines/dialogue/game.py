@@ -5,7 +5,7 @@
     baselines.dialogue.bare | .evaluation         who answers: scripted agents, chat models, stored answers
 
 A game knows nothing of models, frameworks, caches or files. It gets a case and a way to ask each role, and returns a
-record that JSON can hold; played again with the same answers it returns the same record. This is what lets a killed
+record (`loaders.records`); played again with the same answers it returns the same record. This is what lets a killed
 run go on in the middle of a dialogue: the game is played anew, and answers that are already paid for are replayed.
 """
 
@@ -54,8 +54,6 @@ class Game(Generic[Case, Record]):
     roles: tuple[str, ...]
     case_id: Callable[[Case], str]
     play: Callable[[Case, Ask], Awaitable[Record]]
-    to_json: Callable[[Record], dict[str, Any]]
-    from_json: Callable[[Mapping[str, Any]], Record]
     transcript: Callable[[Case, Record], Sequence[Message]]
     scores: Callable[[Record], Mapping[str, float]]
     invalid: Callable[[Record], str | None]

@@ -1,52 +1,74 @@
-"""What a run left of each case, read from the file of its dialogues."""
+"""What a run left of each case: a line of its file of dialogues each, as `loaders.records` writes and reads it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import Field, PlainSerializer
 
 from loaders.errors import InputError
+from loaders.records import from_json, to_json
 
 DIALOGUES = "dialogues.jsonl"
 Record = TypeVar("Record")
 
 
-@dataclass(frozen=True, slots=True)
-class Played(Generic[Record]):
-    """A case of a run: its record, None where a model's error ended it, and why it cannot be scored, if so."""
+@dataclass(slots=True)
+class Spent:
+    """What a role's answers of a case took, replayed ones included, so that a resumed run counts like another.
 
-    case_id: str
+    `uncounted` are answers of which the provider gave no token counts; a scripted agent's are all uncounted.
+    """
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+
+    def add(self, other: Spent) -> None:
+        self.requests += other.requests
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.uncounted += other.uncounted
+
+
+def _written(record: object) -> dict[str, Any] | None:
+    return None if record is None else to_json(record)
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Record]):
+    """What became of a case: a record, `invalid` if it cannot be scored (the reason), or the error that ended it.
+
+    It holds no time, so that a resumed run writes the same bytes as an undisturbed one.
+    """
+
+    case_id: Annotated[str, Field(alias="case")]
     epoch: int
-    record: Record | None
-    problem: str | None
+    record: Annotated[Record | None, PlainSerializer(_written)]
+    invalid: str | None
+    error: str | None
+    spent: Mapping[str, Spent]
+
+    @property
+    def problem(self) -> str | None:
+        """Why the case cannot be scored, if so."""
+        return self.error or self.invalid
 
 
-def read_played(run: Path, from_json: Callable[[Mapping[str, Any]], Record]) -> list[Played[Record]]:
+def read_played(run: Path, kind: type[Outcome[Record]]) -> list[Outcome[Record]]:
     """The cases of a run folder in the order of its file; none where it has no such file.
 
-    Raises InputError, with file and line, for what no run wrote.
+    Raises: InputError, with file, line and field, for what no run wrote.
     """
     path = run / DIALOGUES
     if not path.exists():
         return []
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
         raise InputError(path, found=f"cannot be read: {error}", expected="the file as the run wrote it") from None
-    found = []
-    for number, line in enumerate(lines, start=1):
-        if not line and number == len(lines):
-            break
-        try:
-            read = json.loads(line)
-            record = None if read["record"] is None else from_json(read["record"])
-            problem = read["error"] or read["invalid"]
-            case = str(read["case"]), int(read["epoch"])
-        except (ValueError, KeyError, TypeError, InputError) as error:
-            where = f"{path}, line {number}"
-            raise InputError(where, found=f"no dialogue: {error}", expected="a line that a run wrote") from None
-        found.append(Played(*case, record, None if problem is None else str(problem)))
-    return found
+    return [from_json(kind, line, f"{path}, line {number}") for number, line in enumerate(lines, start=1)]

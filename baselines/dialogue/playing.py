@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
+from baselines.dialogue.played import Outcome, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore
 from loaders.models.messages import Answer, ChatModel, Message
@@ -33,52 +34,6 @@ class Scripted:
 
 
 Player = ChatModel | Scripted
-
-
-@dataclass(slots=True)
-class Spent:
-    """What a role's answers of a case took, replayed ones included, so that a resumed run counts like another.
-
-    `uncounted` are answers of which the provider gave no token counts; a scripted agent's are all uncounted.
-    """
-
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    uncounted: int = 0
-
-    def add(self, other: Spent) -> None:
-        self.requests += other.requests
-        self.input_tokens += other.input_tokens
-        self.output_tokens += other.output_tokens
-        self.uncounted += other.uncounted
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[Record]):
-    """What became of a case: a record, `invalid` if it cannot be scored (the reason), or the error that ended it."""
-
-    case_id: str
-    epoch: int
-    record: Record | None
-    invalid: str | None
-    error: str | None
-    spent: Mapping[str, Spent]
-
-    @property
-    def problem(self) -> str | None:
-        return self.error or self.invalid
-
-    def row(self, game: Game[Any, Record]) -> dict[str, Any]:
-        """The outcome as JSON; it holds no time, so that a resumed run writes the same bytes as an undisturbed one."""
-        return {
-            "case": self.case_id,
-            "epoch": self.epoch,
-            "record": None if self.record is None else game.to_json(self.record),
-            "invalid": self.invalid,
-            "error": self.error,
-            "spent": {role: asdict(spent) for role, spent in sorted(self.spent.items())},
-        }
 
 
 @dataclass

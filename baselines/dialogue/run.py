@@ -20,12 +20,13 @@ from typing import Any, Generic
 from baselines.dialogue.bare import play_bare
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
-from baselines.dialogue.played import DIALOGUES
-from baselines.dialogue.playing import Outcome, Player, Playing, Progress, Scripted, Spent, check_cases, total
+from baselines.dialogue.played import DIALOGUES, Outcome, Spent
+from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, total
 from baselines.results.run import ModelUsed
 from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError
 from loaders.models.answers import AnswerStore, Usage
+from loaders.records import to_json
 
 Prices = Mapping[str, tuple[float, float]]
 """Name of a model -> US dollars per million tokens of input, and of output."""
@@ -135,7 +136,7 @@ def play_run(
         usage = store.usage
     spent = total(outcomes, game.roles)
     played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid)
-    lines = (json.dumps(outcome.row(game), ensure_ascii=True, sort_keys=True) + "\n" for outcome in outcomes)
+    lines = (json.dumps(to_json(outcome), ensure_ascii=True, sort_keys=True) + "\n" for outcome in outcomes)
     write_whole(out / DIALOGUES, "".join(lines).encode())
     text = json.dumps(usage_rows(played, prices or {}), indent=2, sort_keys=True) + "\n"
     write_whole(out / "usage.json", text.encode())

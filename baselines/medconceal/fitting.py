@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
-from baselines.medconceal.record import Features
+from baselines.medconceal.record import FEATURES, Features
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES
+from loaders.records import from_json, to_json
 
 Floats = NDArray[np.float64]
 Kind = Literal["reveal", "address"]
@@ -48,17 +49,17 @@ class Label:
     label: float
     source: str
 
-    def to_json(self) -> dict[str, Any]:
+    def __post_init__(self) -> None:
+        if self.category not in CATEGORIES:
+            raise ValueError(f"category {self.category!r} is unknown")
+        if not (0 <= self.overlap <= 1 and 0 <= self.label <= 1):
+            raise ValueError("overlap or label is not in [0, 1]")
+
+    @property
+    def row(self) -> dict[str, Any]:
         """The label as a row of JSONL or Parquet: features in columns of their own."""
-        return {
-            "case_id": self.case_id,
-            "kind": self.kind,
-            "category": self.category,
-            **self.features.to_json(),
-            "overlap": self.overlap,
-            "label": self.label,
-            "source": self.source,
-        }
+        written = to_json(self)
+        return {**written.pop("features"), **written}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +103,11 @@ def read_labels(path: Path) -> list[Label]:
 
 
 def _label(row: Any, where: str) -> Label:
-    try:
-        found = Label(
-            case_id=str(row["case_id"]),
-            kind=row["kind"],
-            category=row["category"],
-            features=Features.from_json(row),
-            overlap=float(row["overlap"]),
-            label=float(row["label"]),
-            source=str(row["source"]),
-        )
-        if found.kind not in KINDS or found.category not in CATEGORIES:
-            raise ValueError(f"kind {found.kind!r} or category {found.category!r} is unknown")
-        if not (0 <= found.overlap <= 1 and 0 <= found.label <= 1):
-            raise ValueError("overlap or label is not in [0, 1]")
-    except (KeyError, TypeError, ValueError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise InputError(where, found=reason, expected="a labelled turn") from None
-    return found
+    if not isinstance(row, dict) or (missing := [key for key in FEATURES if key not in row]):
+        found = f"no feature {missing[0]}" if isinstance(row, dict) else f"a {type(row).__name__}"
+        raise InputError(where, found=found, expected="a labelled turn")
+    own = {name: row[name] for name in Label.__dataclass_fields__ if name in row}
+    return from_json(Label, own | {"features": {key: row[key] for key in FEATURES}}, where)
 
 
 def held_out(case_id: str, seed: int = 0) -> bool:
@@ -148,7 +136,7 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
         expected = f"{_FEWEST} labels or more of a kind, some from 0.5 up and some below, outside the held-out fifth"
         raise InputError("labels", found=f"{len(labels)} labels", expected=expected)
     sources = sorted({label.source for label in labels})
-    digest = hashlib.sha256("\n".join(json.dumps(label.to_json(), sort_keys=True) for label in labels).encode())
+    digest = hashlib.sha256("\n".join(json.dumps(label.row, sort_keys=True) for label in labels).encode())
     training = {
         "source": f"{len(labels)} labelled turns of {len({label.case_id for label in labels})} cases",
         "judges": sources,

@@ -111,8 +111,6 @@ def _game(game_rules: Rules) -> Game[PatientProfile, Episode]:
         roles=tuple(asked),
         case_id=lambda profile: profile.case_id,
         play=play,
-        to_json=Episode.to_json,
-        from_json=Episode.from_json,
         transcript=lambda profile, episode: transcript(episode),
         scores=scores,
         invalid=lambda episode: None,

@@ -39,8 +39,6 @@ def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case
         roles=(*game.roles, ROLE) if prompts else game.roles,
         case_id=game.case_id,
         play=play,
-        to_json=Judged.to_json,
-        from_json=Judged.from_json,
         transcript=transcript,
         scores=scores,
         invalid=invalid,

@@ -7,12 +7,11 @@ is never taken for a low score.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from baselines.medconceal.matching import Pair
 from baselines.medconceal.record import Episode
-from loaders.errors import InputError
 from loaders.medconceal import Task
 
 Openness = Literal["open", "closed"]
@@ -42,26 +41,6 @@ class Judgement:
     failures: Mapping[str, str]
     by_rules: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """The judgement as JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Judgement:
-        """The judgement that `to_json` wrote. Raises InputError for anything else."""
-        try:
-            return cls(
-                pairs=None if read["pairs"] is None else tuple(Pair(**pair) for pair in read["pairs"]),
-                openness=None if read["openness"] is None else tuple(read["openness"]),
-                style=None if read["style"] is None else {str(name): int(n) for name, n in read["style"].items()},
-                expressed=None if read["expressed"] is None else tuple(map(str, read["expressed"])),
-                recognised=None if read["recognised"] is None else tuple(map(str, read["recognised"])),
-                failures={str(judge): str(reason) for judge, reason in read["failures"].items()},
-                by_rules=bool(read["by_rules"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise InputError("record of a judgement", found="cannot be read", do="Judge the episode again") from None
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -69,16 +48,3 @@ class Judged:
 
     episode: Episode
     judgement: Judgement
-
-    def to_json(self) -> dict[str, Any]:
-        """Both as JSON."""
-        return {"episode": self.episode.to_json(), "judgement": self.judgement.to_json()}
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Judged:
-        """What `to_json` wrote. Raises InputError for anything else."""
-        try:
-            episode, judgement = read["episode"], read["judgement"]
-        except (KeyError, TypeError):
-            raise InputError("record of a judged episode", found="cannot be read", do="Run it again") from None
-        return cls(Episode.from_json(episode), Judgement.from_json(judgement))

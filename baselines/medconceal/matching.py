@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped, unused-ignore]
@@ -40,10 +39,6 @@ class Pair:
     def supported(self) -> bool:
         """Whether the pair may be matched."""
         return self.same and self.turn is not None
-
-    def to_json(self) -> dict[str, Any]:
-        """The pair as JSON."""
-        return asdict(self)
 
 
 def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:

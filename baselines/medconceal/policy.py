@@ -15,32 +15,53 @@ beside those of the scripted clinicians and beside matched findings.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
 from baselines.medconceal.words import content_stems
 from loaders.errors import InputError
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Task
+from loaders.records import from_json, to_json
 
 META_PROBE = "meta_category_probe"
 INPUTS = ("bias", *FEATURES, "overlap")
 """What a logistic model weighs, in order: the paper's inputs and an intercept, which Equation 2 lacks (MC-G13)."""
 
 
+def _by_name(weights: Sequence[float]) -> dict[str, float]:
+    return dict(zip(INPUTS, weights, strict=True))
+
+
+def _in_order(read: object) -> object:
+    if not isinstance(read, dict):
+        return read
+    if unknown := set(read) - set(INPUTS):
+        raise ValueError(f"unknown inputs: {', '.join(sorted(unknown))}")
+    if missing := [name for name in INPUTS if name not in read]:
+        raise ValueError(f"no weight for {missing[0]!r}")
+    return tuple(read[name] for name in INPUTS)
+
+
+Weights = Annotated[tuple[float, ...], BeforeValidator(_in_order), PlainSerializer(_by_name)]
+"""A weight for each of INPUTS; in a file they stand by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Logistic:
     """p = sigmoid((w + delta[category]) . [1; z; o]) (Equation 2). A category without a delta has a delta of zeros."""
 
-    weights: tuple[float, ...]
-    deltas: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    weights: Weights
+    deltas: Mapping[str, Weights] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "deltas", dict(sorted(self.deltas.items())))
         for name, vector in (("weights", self.weights), *self.deltas.items()):
             if len(vector) != len(INPUTS) or not all(math.isfinite(weight) for weight in vector):
                 raise ValueError(f"{name}: {len(vector)} weights, or one that is no number; expected {len(INPUTS)}")
@@ -109,59 +130,22 @@ class PolicyConfig:
     @property
     def digest(self) -> str:
         """SHA-256 of every constant, weight and the description of the training."""
-        return hashlib.sha256(canonical_json(self.to_json())).hexdigest()
-
-    def to_json(self) -> dict[str, Any]:
-        """The constants as JSON; weights by name of their input."""
-        plain = {name: value for name, value in asdict(self).items() if name not in ("reveal", "address", "training")}
-        models = {name: _logistic_to_json(getattr(self, name)) for name in ("reveal", "address")}
-        return plain | models | {"training": dict(self.training)}
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any], where: object = "policy") -> PolicyConfig:
-        """The constants that `to_json` wrote; those that are absent have their defaults.
-
-        Raises InputError for an unknown name or a value that cannot be.
-        """
-        if unknown := sorted(set(read) - set(cls.__dataclass_fields__)):
-            raise InputError(where, found=f"unknown: {', '.join(unknown)}", expected="constants of the policy")
-        try:
-            values = dict(read)
-            for name in ("reveal", "address"):
-                if name in values:
-                    values[name] = _logistic_from_json(values[name])
-            return cls(**values)
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            reason = f"no weight for {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(where, found=reason, do="See `PolicyConfig` for what each constant may be") from None
+        return hashlib.sha256(canonical_json(to_json(self))).hexdigest()
 
     @classmethod
     def read(cls, path: Path) -> PolicyConfig:
-        """The constants in a JSON file. Raises InputError when it cannot be read or holds something else."""
+        """The constants in a JSON file; those that are absent have their defaults.
+
+        Raises: InputError when it cannot be read, for an unknown name and for a value that cannot be.
+        """
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            text = path.read_bytes()
+        except OSError as error:
             raise InputError(path, found=f"cannot be read: {error}", expected="a policy as JSON") from None
-        if not isinstance(found, dict):
-            raise InputError(path, found=f"a {type(found).__name__}", expected="a JSON object")
-        return cls.from_json(found, path)
+        return from_json(cls, text, path, do="See `PolicyConfig` for what each constant may be")
 
 
 DEFAULT = PolicyConfig()
-
-
-def _logistic_to_json(model: Logistic) -> dict[str, Any]:
-    named = {category: dict(zip(INPUTS, delta, strict=True)) for category, delta in sorted(model.deltas.items())}
-    return {"weights": dict(zip(INPUTS, model.weights, strict=True)), "deltas": named}
-
-
-def _logistic_from_json(read: Mapping[str, Any]) -> Logistic:
-    def vector(found: Mapping[str, Any]) -> tuple[float, ...]:
-        if unknown := set(found) - set(INPUTS):
-            raise ValueError(f"unknown inputs: {', '.join(sorted(unknown))}")
-        return tuple(float(found[name]) for name in INPUTS)
-
-    return Logistic(vector(read["weights"]), {category: vector(delta) for category, delta in read["deltas"].items()})
 
 
 @dataclass(frozen=True, slots=True)

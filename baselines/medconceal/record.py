@@ -3,18 +3,16 @@
     Episode -> Exchange (one clinician turn and the reply) -> TurnEvaluation -> Features
                                                            -> ConcernTrace (one a concern)
 
-Turns count from 1. `to_json` and `from_json` are inverse to each other. What the profile hides stands in
-`Episode.hidden` and nowhere else, apart from what the patient has said aloud: `public` drops it.
+Turns count from 1. The fields are those of a line of `dialogues.jsonl` (`loaders.records`). What the profile hides
+stands in `Episode.hidden` and nowhere else, apart from what the patient has said aloud: `public` drops it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from loaders.errors import InputError
 from loaders.medconceal import Task
 
 Mode = Literal["fixed", "adaptive", "until_addressed", "transcript"]
@@ -53,15 +51,6 @@ class Features:
         """The features in the order of FEATURES."""
         return tuple(float(getattr(self, key)) for key in FEATURES)
 
-    def to_json(self) -> dict[str, float]:
-        """Key -> value."""
-        return dict(zip(FEATURES, self.vector, strict=True))
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Features:
-        """The features that `to_json` wrote; all ten must be there."""
-        return cls(**{key: read[key] for key in FEATURES})
-
 
 @dataclass(frozen=True, slots=True)
 class TurnEvaluation:
@@ -81,33 +70,6 @@ class TurnEvaluation:
     label_probe: bool
     obtained: Obtained
     attempts: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The evaluation as JSON."""
-        return {
-            "intent": self.intent,
-            "intent_probabilities": dict(self.intent_probabilities),
-            "features": self.features.to_json(),
-            "pending_covered": self.pending_covered,
-            "empathy": self.empathy,
-            "label_probe": self.label_probe,
-            "obtained": self.obtained,
-            "attempts": self.attempts,
-        }
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> TurnEvaluation:
-        """The evaluation that `to_json` wrote."""
-        return cls(
-            intent=str(read["intent"]),
-            intent_probabilities={str(name): float(p) for name, p in read["intent_probabilities"].items()},
-            features=Features.from_json(read["features"]),
-            pending_covered=None if read["pending_covered"] is None else bool(read["pending_covered"]),
-            empathy=float(read["empathy"]),
-            label_probe=bool(read["label_probe"]),
-            obtained=_one_of(read["obtained"], Obtained),
-            attempts=int(read["attempts"]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +91,6 @@ class ConcernTrace:
         if self.state not in (HIDDEN, REVEALED, ADDRESSED):
             raise ValueError(f"state {self.state!r}")
 
-    def to_json(self) -> dict[str, Any]:
-        """The trace as JSON."""
-        return {
-            "state": self.state,
-            "evidence": self.evidence,
-            "address_evidence": self.address_evidence,
-            "p_reveal": self.p_reveal,
-            "overlap": self.overlap,
-            "p_address": self.p_address,
-        }
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> ConcernTrace:
-        """The trace that `to_json` wrote."""
-        return cls(
-            state=int(read["state"]),
-            evidence=float(read["evidence"]),
-            address_evidence=float(read["address_evidence"]),
-            p_reveal=_number(read["p_reveal"]),
-            overlap=_number(read["overlap"]),
-            p_address=_number(read["p_address"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class LeakCheck:
@@ -163,15 +102,6 @@ class LeakCheck:
     @property
     def leaked(self) -> bool:
         return bool(self.concerns)
-
-    def to_json(self) -> dict[str, Any]:
-        """The check as JSON."""
-        return {"concerns": list(self.concerns), "rules": list(self.rules)}
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> LeakCheck:
-        """The check that `to_json` wrote."""
-        return cls(tuple(map(int, read["concerns"])), tuple(map(str, read["rules"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,47 +131,6 @@ class Exchange:
     trimmed: bool
     voiced: tuple[int, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The exchange as JSON."""
-        return {
-            "turn": self.turn,
-            "clinician": self.clinician,
-            "clipped": self.clipped,
-            "pending": self.pending,
-            "evaluation": self.evaluation.to_json(),
-            "blocked": self.blocked,
-            "revealed": list(self.revealed),
-            "addressed": list(self.addressed),
-            "traces": [trace.to_json() for trace in self.traces],
-            "patient": self.patient,
-            "source": self.source,
-            "leak": self.leak.to_json(),
-            "regenerated": self.regenerated,
-            "trimmed": self.trimmed,
-            "voiced": list(self.voiced),
-        }
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Exchange:
-        """The exchange that `to_json` wrote."""
-        return cls(
-            turn=int(read["turn"]),
-            clinician=str(read["clinician"]),
-            clipped=bool(read["clipped"]),
-            pending=None if read["pending"] is None else str(read["pending"]),
-            evaluation=TurnEvaluation.from_json(read["evaluation"]),
-            blocked=bool(read["blocked"]),
-            revealed=tuple(map(int, read["revealed"])),
-            addressed=tuple(map(int, read["addressed"])),
-            traces=tuple(ConcernTrace.from_json(trace) for trace in read["traces"]),
-            patient=str(read["patient"]),
-            source=_one_of(read["source"], ReplySource),
-            leak=LeakCheck.from_json(read["leak"]),
-            regenerated=bool(read["regenerated"]),
-            trimmed=bool(read["trimmed"]),
-            voiced=tuple(map(int, read["voiced"])),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -265,21 +154,6 @@ class Findings:
     attempts: int = 0
     failure: str | None = None
     omitted: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The findings as JSON."""
-        return asdict(self) | {"items": [asdict(item) for item in self.items]}
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Findings:
-        """The findings that `to_json` wrote."""
-        return cls(
-            items=tuple(Finding(str(item["category"]), str(item["description"])) for item in read["items"]),
-            raw=str(read["raw"]),
-            attempts=int(read["attempts"]),
-            failure=None if read["failure"] is None else str(read["failure"]),
-            omitted=int(read["omitted"]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,73 +213,3 @@ class Episode:
     def leaks(self) -> int:
         """How many first drafts of the patient's replies leaked."""
         return sum(exchange.leak.leaked for exchange in self.exchanges)
-
-    def to_json(self) -> dict[str, Any]:
-        """The episode as JSON."""
-        hidden = (
-            None
-            if self.hidden is None
-            else [{"content": concern.content, "evidence": list(concern.evidence)} for concern in self.hidden]
-        )
-        return {
-            "case_id": self.case_id,
-            "task": self.task,
-            "mode": self.mode,
-            "turn_limit": self.turn_limit,
-            "categories": list(self.categories),
-            "primary": self.primary,
-            "exchanges": [exchange.to_json() for exchange in self.exchanges],
-            "states": list(self.states),
-            "reveal_turns": list(self.reveal_turns),
-            "address_turns": list(self.address_turns),
-            "stopped": self.stopped,
-            "unread_decisions": self.unread_decisions,
-            "findings": None if self.findings is None else self.findings.to_json(),
-            "hidden": hidden,
-        }
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Episode:
-        """The episode that `to_json` wrote. Raises InputError for anything else."""
-        try:
-            hidden = read["hidden"]
-            return cls(
-                case_id=str(read["case_id"]),
-                task=_one_of(read["task"], Task),
-                mode=_one_of(read["mode"], Mode),
-                turn_limit=int(read["turn_limit"]),
-                categories=tuple(map(str, read["categories"])),
-                primary=int(read["primary"]),
-                exchanges=tuple(Exchange.from_json(exchange) for exchange in read["exchanges"]),
-                states=tuple(map(int, read["states"])),
-                reveal_turns=tuple(map(_turn, read["reveal_turns"])),
-                address_turns=tuple(map(_turn, read["address_turns"])),
-                stopped=_one_of(read["stopped"], Stopped),
-                unread_decisions=int(read["unread_decisions"]),
-                findings=None if read["findings"] is None else Findings.from_json(read["findings"]),
-                hidden=None
-                if hidden is None
-                else tuple(HiddenConcern(str(one["content"]), tuple(map(str, one["evidence"]))) for one in hidden),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError("record of an episode", found=f"cannot be read: {reason}", do="Play it again") from None
-
-
-def _one_of(value: Any, kind: Any) -> Any:
-    if value not in get_args(kind):
-        raise ValueError(f"{value!r} is none of {', '.join(get_args(kind))}")
-    return value
-
-
-def _number(value: Any) -> float | None:
-    if value is None:
-        return None
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{value!r} is no number")
-    return number
-
-
-def _turn(value: Any) -> int | None:
-    return None if value is None else int(value)

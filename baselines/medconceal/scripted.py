@@ -15,6 +15,7 @@ from baselines.dialogue.game import Script
 from baselines.medconceal import rules
 from baselines.medconceal.rubric import INTENTS
 from loaders.models.messages import Message
+from loaders.records import to_json
 
 _TURN = re.compile(r"<turn_to_rate>\n(.*)\n</turn_to_rate>", re.DOTALL)
 _PENDING = re.compile(r"<pending_question>\n(.*)\n</pending_question>", re.DOTALL)
@@ -34,7 +35,7 @@ def rules_evaluator(case: Any) -> Script:
                 "intent_probabilities": probabilities,
                 "pending_covered": bool(found.pending_covered),
                 "empathy": found.empathy,
-                "features": found.features.to_json(),
+                "features": to_json(found.features),
             }
         )
 

@@ -76,8 +76,6 @@ def transcript_game(
         roles=("evaluator",) if evaluator == "model" else (),
         case_id=lambda dialogue: dialogue.dialogue_id,
         play=play,
-        to_json=Episode.to_json,
-        from_json=Episode.from_json,
         transcript=lambda dialogue, episode: transcript(episode),
         scores=scores,
         invalid=lambda episode: None,

@@ -23,6 +23,7 @@ from typing import Any, Literal, get_args
 
 from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.records import from_json, to_json
 
 Provenance = Literal["published", "reproduced", "stand-in"]
 Direction = Literal["up", "down", "none"]
@@ -68,10 +69,10 @@ class RunRecord:
     versions: Mapping[str, str] = field(default_factory=dict)
     stand_in: str | None = None
     command: str = ""
-    wall_seconds: float | None = None
+    wall_seconds: int | float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost_usd: float | None = None
+    cost_usd: int | float | None = None
 
     def __post_init__(self) -> None:
         if not self.baseline or not self.data.corpus or not self.data.content_digest:
@@ -199,7 +200,7 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
     writer.writerows(rows)
     files = {"results.jsonl": lines.encode(), "results.csv": table.getvalue().encode()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    run = {"format": _FORMAT, "run_id": record.run_id, **asdict(record), "results": len(rows), "files": digests}
+    run = {"format": _FORMAT, "run_id": record.run_id, **to_json(record), "results": len(rows), "files": digests}
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -221,7 +222,8 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
         raise InputError(path, found=f"no JSON: {error}", expected="the file that a run wrote") from None
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
         raise InputError(path, found="another format", expected=f"format {_FORMAT}")
-    record = _read_record(run, path)
+    own = {item.name: run[item.name] for item in fields(RunRecord) if item.name in run}
+    record = from_json(RunRecord, own, path)
     if record.run_id != run.get("run_id"):
         raise InputError(
             path, found=f"run id {run.get('run_id')}", expected=f"{record.run_id}, the digest of its content"
@@ -239,16 +241,6 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
             )
     results = list(_read_results(content, record, folder / "results.jsonl"))
     return record, results
-
-
-def _read_record(run: dict[str, Any], path: Path) -> RunRecord:
-    content = {item.name: run[item.name] for item in fields(RunRecord) if item.name in run}
-    try:
-        content["data"] = DataUsed(**content["data"])
-        content["models"] = tuple(ModelUsed(**model) for model in content["models"])
-        return RunRecord(**content)
-    except (KeyError, TypeError) as error:
-        raise InputError(path, found=f"a record that cannot be read: {error}", expected="the record of a run") from None
 
 
 def _read_results(content: bytes, record: RunRecord, path: Path) -> Iterator[Result]:

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from baselines.dialogue.played import read_played
+from baselines.dialogue.played import Outcome, read_played
 from baselines.results.comparison import Run
 from baselines.results.statistics import (
     Answers,
@@ -86,7 +86,7 @@ def system_of(run: Run) -> System | None:
     """
     if run.record.baseline != "consultation":
         return None
-    records = [played.record for played in read_played(run.folder, Consultation.from_json) if played.record is not None]
+    records = [played.record for played in read_played(run.folder, Outcome[Consultation]) if played.record is not None]
     if not records:
         return None
     unfinished: Unfinished = "authors" if run.record.options.get("unfinished") == "authors" else "paper"

@@ -44,8 +44,6 @@ def consultation_game(
         roles=ROLES,
         case_id=lambda case: case.case_id,
         play=played,
-        to_json=Consultation.to_json,
-        from_json=Consultation.from_json,
         transcript=transcript,
         scores=scores,
         invalid=invalid,

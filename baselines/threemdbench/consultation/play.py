@@ -59,6 +59,7 @@ async def play(case: Case, ask: Ask, rules: Rules) -> Consultation:
         temperament=case.temperament,
         cues=case.cues if setting.cues else None,
         turns=tuple(turns),
+        utterances=len(turns),
         finished=ended != "cap",
         ended=ended,
         parse_failures=sum("unparsed" in turn.flags for turn in turns),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,25 +36,6 @@ class Rechecked:
     shuffled: Assessment
     padded: Assessment
 
-    def to_json(self) -> dict[str, Any]:
-        """The assessments as JSON."""
-        return {
-            "case_id": self.case_id,
-            "before": None if self.before is None else self.before.to_json(),
-            "shuffled": self.shuffled.to_json(),
-            "padded": self.padded.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Rechecked:
-        """What `to_json` wrote."""
-        return cls(
-            str(read["case_id"]),
-            None if read["before"] is None else Assessment.from_json(read["before"]),
-            Assessment.from_json(read["shuffled"]),
-            Assessment.from_json(read["padded"]),
-        )
-
 
 def recheck_game(
     prompts: Prompts, played: Mapping[str, Consultation], *, judge: Judge = "patient", seed: int = 0
@@ -76,8 +56,6 @@ def recheck_game(
         roles=("assessor",),
         case_id=lambda case: case.case_id,
         play=play,
-        to_json=Rechecked.to_json,
-        from_json=Rechecked.from_json,
         transcript=lambda case, record: transcript(case, played[case.case_id]),
         scores=lambda record: {kind: float(_moved_items(record, kind)) for kind in KINDS},
         invalid=invalid,

@@ -56,22 +56,6 @@ class Assessed:
     extraction: Extraction
     assessment: Assessment
 
-    def to_json(self) -> dict[str, Any]:
-        """The verdict as JSON."""
-        return {
-            "key": list(self.key), "extraction": self.extraction.to_json(), "assessment": self.assessment.to_json(),
-        }  # fmt: skip
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Assessed:
-        """The verdict that `to_json` wrote. Raises InputError for anything else."""
-        try:
-            run, case, epoch = map(str, read["key"])
-            extraction, assessment = Extraction.from_json(read["extraction"]), Assessment.from_json(read["assessment"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError("record of an assessor selection", found=f"cannot be read: {error}") from None
-        return cls((run, case, epoch), extraction, assessment)
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -97,8 +81,6 @@ def assessment_game(prompts: Prompts, *, judge: Judge = "patient") -> Game[Annot
         roles=("assessor",),
         case_id=lambda one: one.name,
         play=played,
-        to_json=Assessed.to_json,
-        from_json=Assessed.from_json,
         transcript=lambda one, _: [Message("user", transcript(one.dialogue.record.turns), (one.case.image,))],
         scores=lambda found: {item: float(score) for item, score in (found.assessment.items or {}).items()},
         invalid=lambda found: found.extraction.failure or found.assessment.failure,

@@ -10,16 +10,15 @@ says of every answer whether it was to the point, and of the whole how well the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from baselines.dialogue.game import Ask, Game
 from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken, without_break
 from baselines.threemdbench.consultation.record import Case, Turn
 from baselines.threemdbench.consultation.rubric import transcript
-from loaders.errors import InputError
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts, read_prompts
 from loaders.threemdbench import NAMES
@@ -68,38 +67,6 @@ class Trial:
     relevance: tuple[int | None, ...]
     following: int | None
 
-    def to_json(self) -> dict[str, Any]:
-        """The trial as JSON."""
-        return {
-            "case_id": self.case_id,
-            "facts": list(self.facts),
-            "turns": [turn.to_json() for turn in self.turns],
-            "levels": list(self.levels),
-            "ended": self.ended,
-            "diagnosed": self.diagnosed,
-            "relevance": list(self.relevance),
-            "following": self.following,
-        }
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Trial:
-        """The trial that `to_json` wrote. Raises InputError for anything else."""
-        try:
-            if read["ended"] not in ("break", "diagnosis"):
-                raise ValueError(f"ended {read['ended']!r}")
-            return cls(
-                case_id=str(read["case_id"]),
-                facts=tuple(map(str, read["facts"])),
-                turns=tuple(Turn.from_json(turn) for turn in read["turns"]),
-                levels=tuple(read["levels"]),
-                ended=read["ended"],
-                diagnosed=bool(read["diagnosed"]),
-                relevance=tuple(None if one is None else int(one) for one in read["relevance"]),
-                following=None if read["following"] is None else int(read["following"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError("record of a patient selection", found=f"cannot be read: {error}") from None
-
 
 def read_selection_prompts(folder: Path | None = None) -> Prompts:
     """The texts of the selection; those of `folder` replace the shipped ones by name."""
@@ -117,8 +84,6 @@ def selection_game(prompts: Prompts) -> Game[Case, Trial]:
         roles=ROLES,
         case_id=lambda case: case.case_id,
         play=played,
-        to_json=Trial.to_json,
-        from_json=Trial.from_json,
         transcript=lambda case, trial: [
             Message("user" if turn.role == "patient" else "assistant", turn.text) for turn in trial.turns
         ],

@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.played import read_played
+from baselines.dialogue.played import Outcome, read_played
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
 from tests.chat_server import ChatServer, Reply, cut, raw, status
-from tests.dialogue_in_tests import Crowd, game, puzzles, scripted
+from tests.dialogue_in_tests import Crowd, Round, game, puzzles, scripted
 
 ROOT = Path(__file__).resolve().parents[3]
 ROLES = ("guest", "host", "judge")
@@ -67,7 +67,7 @@ def test_scripted_agents_know_their_case_and_are_stand_ins(tmp_path: Path) -> No
     assert played.records[2].turns[0] == ("guest", "I have 2 spots.")
     assert played.stand_in == "scripted guest scripted/guest, host scripted/host, judge scripted/judge"
     assert played.failure is None
-    assert [one.record for one in read_played(tmp_path, game().from_json)] == played.records
+    assert [one.record for one in read_played(tmp_path, Outcome[Round])] == played.records
 
 
 def test_models_are_asked_once_a_turn_and_replayed_after(tmp_path: Path, server: ChatServer) -> None:

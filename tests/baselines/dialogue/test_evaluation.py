@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from loaders.records import to_json
+
 pytest.importorskip("inspect_ai")
 
 from inspect_ai import eval as inspect_eval
@@ -249,7 +251,7 @@ def test_a_log_holds_turns_scores_record_and_requests_by_role(tmp_path: Path, se
     assert {name: metric.value for name, metric in log.results.scores[0].metrics.items()} == {"mark": 1.0, "turns": 7.0}
     (sample, _) = log.samples or []
     assert [message.text for message in sample.messages] == [text for _, text in played.records[0].turns]
-    assert sample.metadata["outcome"]["record"] == game().to_json(played.records[0])
+    assert sample.metadata["outcome"]["record"] == to_json(played.records[0])
     assert sample.scores is not None
     assert sample.scores["dialogue"].value == {"turns": 7.0, "mark": 1}
     assert played.log is not None

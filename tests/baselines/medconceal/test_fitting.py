@@ -130,8 +130,8 @@ def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
 
     labels = drawn(30, DEFAULT.reveal)
     lines, table = tmp_path / "labels.jsonl", tmp_path / "labels.parquet"
-    lines.write_text("\n".join(json.dumps(label.to_json()) for label in labels))
-    pq.write_table(pa.Table.from_pylist([label.to_json() for label in labels]), table)
+    lines.write_text("\n".join(json.dumps(label.row) for label in labels))
+    pq.write_table(pa.Table.from_pylist([label.row for label in labels]), table)
     assert read_labels(lines) == read_labels(table) == labels
 
 
@@ -139,15 +139,15 @@ def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
     ("change", "says"),
     [
         ({"label": 2}, "row 2"),
-        ({"kind": "maybe"}, "kind 'maybe'"),
+        ({"kind": "maybe"}, "kind is a text"),
         ({"category": "Boredom"}, "category 'Boredom'"),
         ({"DG": 1.5}, "feature DG"),
-        ({"CE": None}, "feature CE"),
-        ({"overlap": "x"}, "could not convert"),
+        ({"CE": None}, "features.CE is null"),
+        ({"overlap": "x"}, "overlap is a text"),
     ],
 )
 def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
-    row = drawn(1, DEFAULT.reveal)[0].to_json()
+    row = drawn(1, DEFAULT.reveal)[0].row
     path = tmp_path / "labels.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps(row | change))
     with pytest.raises(InputError, match=says):

@@ -24,6 +24,7 @@ from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Message
+from loaders.records import from_json, to_json
 from loaders.spans import shares_span
 
 CASES = profiles()
@@ -53,7 +54,7 @@ def test_a_record_is_whole_and_survives_json(make, name: str) -> None:
     game = make(**OFFLINE)
     assert game.roles == ("clinician",)
     for profile, episode in zip(CASES[:4], play_scripted(game, CASES[:4], CLINICIANS[name]), strict=True):
-        again = game.from_json(json.loads(json.dumps(game.to_json(episode), allow_nan=False)))
+        again = from_json(Episode, to_json(episode), "record")
         assert again == episode and game.invalid(episode) is None
         assert episode.case_id == game.case_id(profile) == profile.case_id
         assert [exchange.turn for exchange in episode.exchanges] == list(range(1, len(episode.exchanges) + 1))
@@ -70,7 +71,7 @@ def test_a_record_is_whole_and_survives_json(make, name: str) -> None:
 def test_the_public_record_drops_what_was_never_said() -> None:
     profile = CASES[0]
     episode = play_scripted(confirmation_game(**OFFLINE), [profile], CLINICIANS["closed-checklist"])[0]
-    whole, public = json.dumps(episode.to_json()), json.dumps(episode.public.to_json())
+    whole, public = json.dumps(to_json(episode)), json.dumps(to_json(episode.public))
     for text in hidden_texts(profile):
         assert json.dumps(text)[1:-1] in whole and json.dumps(text)[1:-1] not in public and text not in repr(episode)
 
@@ -130,8 +131,7 @@ def test_garbage_in_every_role_is_played_and_counted(make, noise: str) -> None:
     assert {exchange.evaluation.obtained for exchange in episode.exchanges} <= {"rules_after_failure", "silence"}
     if make is confirmation_game:
         assert episode.findings.failure
-    json.dumps(game.to_json(episode)).encode()
-    assert game.from_json(game.to_json(episode)) == episode
+    assert from_json(Episode, to_json(episode), "record") == episode
 
 
 def test_a_model_that_is_down_ends_the_case() -> None:
@@ -247,7 +247,7 @@ def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(make, tmp_path) ->
         assert [one.voiced for one in episode.exchanges] == [one.voiced for one in before.exchanges]
         assert (episode.states, episode.address_turns) == (before.states, before.address_turns)
         assert (episode.findings and episode.findings.items) == (before.findings and before.findings.items)
-        assert game.from_json(json.loads(json.dumps(game.to_json(episode)))) == episode
+        assert from_json(Episode, to_json(episode), "record") == episode
 
 
 def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
@@ -295,7 +295,7 @@ def test_wrong_files_of_transcripts(tmp_path) -> None:
 
 
 def test_a_damaged_record_is_one_clear_error() -> None:
-    good = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["silent"])[0].to_json()
+    good = to_json(play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["silent"])[0])
     for change in ({"mode": "x"}, {"states": [0]}, {"primary": 99}, {"exchanges": [{}]}, {"findings": {}}):
         with pytest.raises(InputError, match="cannot be read"):
-            Episode.from_json(good | change)
+            from_json(Episode, good | change, "record")

@@ -25,6 +25,7 @@ from baselines.medconceal.policy import (
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES
+from loaders.records import to_json
 
 SHARE = st.floats(0, 1, allow_nan=False)
 WORDS = ("insulin", "cost", "mother", "letter", "doctor", "work")  # each is its own stem
@@ -317,7 +318,7 @@ def test_a_config_survives_its_file(tmp_path) -> None:
         DEFAULT, alpha=0.3, reveal=replace(DEFAULT.reveal, deltas={CATEGORIES[2]: tuple(map(float, range(12)))})
     )
     path = tmp_path / "policy.json"
-    path.write_text(json.dumps(config.to_json()))
+    path.write_text(json.dumps(to_json(config)))
     assert PolicyConfig.read(path).digest == config.digest
     path.write_text("{}")
     assert PolicyConfig.read(path) == DEFAULT
@@ -334,7 +335,7 @@ def test_a_config_survives_its_file(tmp_path) -> None:
         ('{"beta_two": 1}', "unknown: beta_two"),
         ('{"low": 0.9}', "above high"),
         ('{"reveal": {"weights": {"bias": 1}, "deltas": {}}}', "no weight for 'DG'"),
-        ('{"reveal": 3}', "subscriptable"),
+        ('{"reveal": 3}', "reveal is 3 "),
     ],
 )
 def test_a_wrong_config_is_one_clear_error(tmp_path, content: str, says: str) -> None:

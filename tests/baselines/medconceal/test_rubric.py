@@ -21,6 +21,7 @@ from baselines.medconceal.scripted import rules_evaluator
 from baselines.medconceal.untrusted import LONGEST_TURN, clipped, fenced, heard, read_object, said_by
 from loaders.medconceal import CATEGORIES
 from loaders.models.messages import Answer, Message
+from loaders.records import from_json, to_json
 
 PROMPTS = clinician.prompts()
 GOOD = {
@@ -141,7 +142,7 @@ def test_the_scripted_evaluator_speaks_the_models_form() -> None:
     ],
 )
 def test_rules_know_the_plain_cases(turn: str, high: tuple[str, ...], low: tuple[str, ...]) -> None:
-    found = rules.evaluate(turn, None).features.to_json()
+    found = to_json(rules.evaluate(turn, None).features)
     assert all(found[key] >= 0.5 for key in high), found
     assert all(found[key] < 0.5 for key in low), found
 
@@ -154,7 +155,7 @@ def test_rules_take_any_text(turn: str, pending: str | None) -> None:
     assert found.intent in INTENTS and sum(found.intent_probabilities.values()) == pytest.approx(1)
     assert set(found.features.vector) <= {0, 0.25, 0.5, 0.75, 1}
     assert (found.pending_covered is None) == (pending is None)
-    assert TurnEvaluation.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert from_json(TurnEvaluation, to_json(found), "evaluation") == found
 
 
 PROBES = [

@@ -39,6 +39,7 @@ from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, VALUES
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
+from loaders.records import from_json, to_json
 
 GOLD = 1154  # derived fact D1
 MISBELIEF, FEAR, BARRIER, COST = CATEGORIES
@@ -446,7 +447,7 @@ def test_a_model_judges_every_pair_and_its_quotes_are_checked() -> None:
     assert {pair.turn for pair in found.pairs} == {1}
     assert found.recognised == (VALUES[1],)  # what was not expressed cannot be recognised
     assert found.failures == {}
-    assert Judged.from_json(json.loads(json.dumps(Judged(one, found).to_json()))) == Judged(one, found)
+    assert from_json(Judged, to_json(Judged(one, found)), "record") == Judged(one, found)
     made_up = {**GOOD, "judge_match": {"match": True, "category_ok": True, "quote": "words that nobody ever said"}}
     found = asyncio.run(judge(Judges(made_up), texts(), one))
     assert match(found.pairs or ()) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, 
 from baselines.threemdbench.consultation.rubric import as_items, transcript
 from loaders.errors import InputError
 from loaders.models.messages import Message
+from loaders.records import from_json, to_json
 from scripts.cli import execute
 from tests.bare_consultations import PROMPTS, by_script, case, write_cases
 
@@ -49,7 +49,7 @@ def test_an_assessor_that_pays_for_length_is_found_out() -> None:
         return script
 
     found = rechecked(cases, records, pays_for_length)
-    assert [Rechecked.from_json(json.loads(json.dumps(one.to_json()))) for one in found] == found
+    assert [from_json(Rechecked, to_json(one), "record") for one in found] == found
     numbers = {(one.setting, one.column): one for one in results(found, RECORD, row="long", setting="dialogue")}
     assert numbers["dialogue, padded", "Criterion 4.1, mean change"].value == 1
     assert numbers["dialogue, padded", "Criterion 4.1, changed"].value == 100

@@ -55,6 +55,7 @@ from baselines.threemdbench.consultation.selection_raters import (
 from loaders.errors import InputError, ModelError
 from loaders.models.messages import Answer, Message
 from loaders.models.sentences import open_sentence_encoder
+from loaders.records import from_json, to_json
 from loaders.threemdbench import NAMES
 from tests.consultations_in_tests import consultation, many, said
 from tests.consultations_in_tests import record as run_record
@@ -174,12 +175,12 @@ def test_hostile_words_stay_in_the_turn_that_said_them() -> None:
 def test_a_trial_and_the_game_survive_json() -> None:
     trial, _ = played(hasty(CASE))
     game = selection_game(PROMPTS)
-    assert game.from_json(json.loads(json.dumps(game.to_json(trial)))) == trial
+    assert from_json(Trial, to_json(trial), "record") == trial
     assert game.transcript(CASE, trial)[0].text == FACTS[0]
     assert set(game.scores(trial)) == {"finished", "utterances", "relevance", "following"}
     assert json.loads(json.dumps(game.settings))["prompts"] == PROMPTS.digests
     with pytest.raises(InputError, match="cannot be read"):
-        Trial.from_json({"case_id": "x"})
+        from_json(Trial, {"case_id": "x"}, "record")
     with pytest.raises(InputError, match="scripted/honest, scripted/hasty"):
         scripted_agent("patient", "nobody")
 
@@ -509,7 +510,7 @@ def test_a_candidate_sees_what_the_consultations_assessor_sees() -> None:
     assert found.key == ("run-0", "case-0000", "1")
     assert any(message.images for _, messages, _ in asked.log for message in messages)
     game = assessment_game(prompts)
-    assert game.from_json(json.loads(json.dumps(game.to_json(found)))) == found
+    assert from_json(Assessed, to_json(found), "record") == found
     assert game.invalid(found) is None and game.scores(found)
     assert game.case_id(one) == "run-0/case-0000/1"
 

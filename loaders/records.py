@@ -1,0 +1,91 @@
+"""Records as JSON and back: a record is a frozen dataclass, and its fields are what the file holds.
+
+    line = json.dumps(to_json(episode))
+    episode = from_json(Episode, line.encode(), "dialogues.jsonl, line 3")
+
+One rule of trust: every field that has no default is there, of its own type ("1" is no number, 1 is no truth value),
+no other field, no NaN. What the fields say together is checked by `__post_init__`, which raises ValueError. An error
+names the field and what it should be. It never quotes a text, which may be one that the profile hides.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticSerializationError
+
+from loaders.errors import InputError
+
+Record = TypeVar("Record")
+
+_SETTINGS = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+_KINDS = {str: "a text", list: "a list", tuple: "a list", dict: "an object", bytes: "no JSON", type(None): "null"}
+
+
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    if kind not in _ADAPTERS:
+        # pydantic takes settings for a union, and hands them down; for a dataclass itself it takes none.
+        _ADAPTERS[kind] = TypeAdapter(kind | None, config=_SETTINGS)
+    return _ADAPTERS[kind]
+
+
+def to_json(record: object) -> dict[str, Any]:
+    """The record as `json.dumps` takes it, its fields in their order.
+
+    Raises: TypeError when a field holds what its type does not allow.
+    """
+    try:
+        plain: dict[str, Any] = _adapter(type(record)).dump_python(record, mode="json", by_alias=True, warnings="error")
+    except PydanticSerializationError:
+        raise TypeError(f"{type(record).__name__}: a field holds what its type does not allow") from None
+    return plain
+
+
+def from_json(kind: type[Record], read: object, where: object, *, do: str = "") -> Record:
+    """The record that `to_json` wrote. Bytes are JSON as text; anything else is JSON already parsed.
+
+    Raises: InputError, with the field, for anything else; `where` says which file or record, `do` what to do about it.
+    """
+    try:
+        record: Record | None = _validated(kind, read)
+    except ValidationError as error:
+        found, expected = _wrong(error.errors(include_url=False)[0])
+        raise InputError(where, found=f"cannot be read: {found}", expected=expected, do=do) from None
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(where, found="cannot be read: no JSON, or too deep", do=do) from None
+    if record is None:
+        raise InputError(where, found="cannot be read: null", expected="an object", do=do)
+    return record
+
+
+def _validated(kind: type[Record], read: object) -> Record | None:
+    text = read if isinstance(read, bytes) else json.dumps(read).encode()
+    try:
+        record: Record | None = _adapter(kind).validate_json(text)
+    except ValidationError:
+        # Half a surrogate pair, which a model may write, is JSON for Python and none for pydantic. Such a record is
+        # read less strictly, since parsed JSON has no tuples.
+        if b"\\ud" not in text.lower():
+            raise
+        record = _adapter(kind).validate_python(json.loads(text), strict=False)
+    return record
+
+
+def _wrong(error: ErrorDetails) -> tuple[str, str]:
+    """What was found and what was expected. Names of fields are identifiers; what else may be a key is not told."""
+    named = (str(part) if isinstance(part, int) or part.isidentifier() else "…" for part in error["loc"])
+    field, value = ".".join(named), error["input"]
+    match error["type"]:
+        case "json_invalid":
+            return error["msg"], ""
+        case "missing":
+            return f"no {field}", ""
+        case "unexpected_keyword_argument":
+            return f"unknown: {field}", ""
+        case "value_error":
+            return ": ".join(filter(None, (field, str(error["ctx"]["error"])))), ""
+    found = _KINDS.get(type(value)) or (repr(value) if isinstance(value, int | float) else "something else")
+    return f"{field} is {found}" if field else found, error["msg"].removeprefix("Input should be ")
