@@ -1,25 +1,17 @@
-"""The page on which a person decides about borderline images: one self-contained file, no network, opens from disk.
+"""The page on which a person decides, by keyboard or pointer: about borderline photos, or whether cases are plausible.
 
-Images are decoded and encoded anew, so that nothing but their pixels gets into the page.
+It sends nothing anywhere: decisions stay in the browser until they are exported as the file that the next build reads.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-from PIL import Image
-
-from builders.curation.review import ACCEPT, REASONS, REJECT, Item
-from loaders.disk import write_whole, writing
-from loaders.images import open_image
+from builders.curation.review import ACCEPT, REASONS, REJECT, Decision, Item, Shown
+from loaders.pages import Field, embedded, thumbnail, write_page
 
 SIDE = 640  # pixels of the longer side
 BESIDE = 320
@@ -28,78 +20,123 @@ _USUAL = {"label": "wrong diagnosis", "quality": "poor quality", "copy": "copy",
 """The reason that a rejection begins with, by the kind of the doubt."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of what is judged, which folds; `style` is "facts" where names and values stand side by side."""
+
+    title: str
+    fields: Sequence[Field]
+    open: bool = True
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to decide on. `content` is the SHA-256 of what is judged, `usual` the reason of a plain rejection.
+
+    `image` and those of `beside` name pictures of the page, `more` counts those that are not shown; `otherwise` says
+    what becomes of it without a decision.
+    """
+
+    key: str
+    content: str
+    title: str
+    usual: str
+    decided: Decision | None
+    image: str = ""
+    parts: Sequence[Part] = ()
+    doubts: Sequence[str] = ()
+    otherwise: str = ""
+    facts: Sequence[Field] = ()
+    beside: Sequence[Shown] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a page says of its kind of questions; `columns` are those of the exported file, the first holds the keys.
+
+    `reasons` are those of a rejection, each with the question that it answers, or "".
+    """
+
+    title: str
+    note: str
+    command: str
+    columns: Sequence[str]
+    reasons: Mapping[str, str]
+    warning: str = ""
+
+
+def write_questions(
+    questions: Sequence[Question], words: Words, page: Path, images: Mapping[str, str] | None = None
+) -> None:
+    """Write the page; `images` are data URLs by the names that questions give. Raises: BedsideError on a full disk."""
+    # Names the decisions that a browser keeps: the same things to judge, the same decisions.
+    asked = repr([(question.key, question.content) for question in questions])
+    record = {
+        "items": [_recorded(question) for question in questions],
+        "images": images or {},
+        "columns": words.columns,
+        "accept": ACCEPT,
+        "reject": REJECT,
+        "store": "bedside review " + hashlib.sha256(asked.encode()).hexdigest()[:16],
+    }
+    write_page(page, "builders/curation/decide.html", questions=questions, words=words, record=embedded(record))
+
+
+def _recorded(question: Question) -> dict[str, object]:
+    decided = question.decided
+    return {
+        "key": question.key,
+        "content": question.content,
+        "usual": question.usual,
+        "decided": decided and {"decision": decided.decision, "reason": decided.reason},
+    }
+
+
+# --- Photos -----------------------------------------------------------------------------------------------------------
+
+
 def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path, *, title: str) -> None:
-    """Write the page; `load` gives the bytes of an image by its name in the build's store.
+    """Write the page of borderline photos; `load` gives the bytes of an image by its name in the build's store.
 
     Raises: BedsideError when an image is gone or damaged, or the disk is full.
     """
-    record = {
-        "items": [_shown(item) for item in items],
-        "images": _images(items, load),
-        "reasons": REASONS,
-        "accept": ACCEPT,
-        "reject": REJECT,
-        "store": "bedside review " + _digest(items),
-    }
-    environment = Environment(
-        loader=PackageLoader("builders.curation", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    words = Words(
+        f"{title}: borderline images",
+        "An accepted image comes into the corpus (a copy of another one that is there does not), a rejected one is "
+        "left out with its reason, and one without a decision stays what the checks made of it.",
+        "bedside build 3mdbench … --decisions decisions.csv",
+        ("image_id", "content", "decision", "reason"),
+        dict.fromkeys(REASONS, ""),
     )
-    html = environment.get_template("review.html").render(title=title, count=len(items), record=_embedded(record))
-    with writing(page.parent):
-        page.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(page, html.encode("utf-8", "backslashreplace"))
+    write_questions([_question(item) for item in items], words, page, _images(items, load))
 
 
-def _shown(item: Item) -> dict[str, Any]:
+def _question(item: Item) -> Question:
     kinds = [doubt.kind for doubt in item.doubts]
-    return {
-        "key": item.picture.key,
-        "content": item.content,
-        "image": item.picture.image,
-        "caption": item.picture.caption,
-        "kept": item.kept,
-        "facts": [[name, value] for name, value in item.facts.items() if value],
-        "doubts": [doubt.text for doubt in item.doubts] or ["It was decided on earlier; nothing is in doubt."],
-        "beside": [
-            {"key": other.key, "image": f"{other.image} small", "caption": other.caption}
-            for other in item.beside[:MOST_BESIDE]
-        ],
-        "more": max(0, len(item.beside) - MOST_BESIDE),
-        "usual": _USUAL.get(kinds[0] if kinds else "", REASONS[-1]),
-        "decided": {"decision": item.decided.decision, "reason": item.decided.reason} if item.decided else None,
-    }
+    return Question(
+        item.picture.key,
+        item.content,
+        item.picture.caption,
+        _USUAL.get(kinds[0] if kinds else "", REASONS[-1]),
+        item.decided,
+        image=item.picture.image,
+        doubts=[doubt.text for doubt in item.doubts] or ["It was decided on earlier; nothing is in doubt."],
+        otherwise=f"Without a decision it is {'kept' if item.kept else 'left out'}.",
+        facts=[Field(name, value) for name, value in item.facts.items() if value],
+        beside=[replace(other, image=f"{other.image} small") for other in item.beside[:MOST_BESIDE]],
+        more=max(0, len(item.beside) - MOST_BESIDE),
+    )
 
 
 def _images(items: Sequence[Item], load: Callable[[str], bytes]) -> dict[str, str]:
     """Every picture once, by its name; those that only stand beside another one are smaller."""
-    found: dict[str, str] = {}
+    images: dict[str, str] = {}
     for item in items:
         wanted = [(item.picture.image, item.picture.image, SIDE)]
         wanted += [(f"{other.image} small", other.image, BESIDE) for other in item.beside[:MOST_BESIDE]]
         for name, image, side in wanted:
-            if name not in found:
-                found[name] = _encoded(load(image), side)
-    return found
-
-
-def _encoded(data: bytes, side: int) -> str:
-    picture = open_image(data).convert("RGB")
-    picture.thumbnail((side, side), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=82)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def _digest(items: Sequence[Item]) -> str:
-    """Names the decisions that a browser keeps: the same photos under review, the same decisions."""
-    return hashlib.sha256(repr([(item.picture.key, item.content) for item in items]).encode()).hexdigest()[:16]
-
-
-def _embedded(record: object) -> Markup:
-    """JSON that cannot end the script element that holds it."""
-    text = json.dumps(record, ensure_ascii=True, sort_keys=True)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+            if name not in images:
+                images[name] = thumbnail(load(image), side)
+    return images

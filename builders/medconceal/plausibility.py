@@ -9,18 +9,17 @@ The page shows cases whole, hidden parts too: it is for the reviewer alone and n
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from builders.curation.review import ACCEPT, REJECT, Decisions, read_decisions
+from builders.curation.review import Decisions, read_decisions
+from builders.curation.review_page import Part, Question, Words, write_questions
 from builders.pipeline.rows import Row
-from loaders.disk import write_whole, writing
 from loaders.manifest import canonical_json
+from loaders.pages import Field
 
 CRITERIA = {
     "turn structure": "Could this patient answer in short turns that bring one or two issues each?",
@@ -44,46 +43,52 @@ def content_of(row: Row) -> str:
 
 
 def write_sheet(rows: Iterable[Row], decisions: Decisions, page: Path) -> None:
-    """Write the page: one self-contained file, no network. Raises: BedsideError when the disk is full."""
-    cases = [_shown(row, decisions) for row in rows]
-    store = hashlib.sha256(repr([(case["key"], case["content"]) for case in cases]).encode()).hexdigest()[:16]
-    record = {"accept": ACCEPT, "reject": REJECT, "store": f"bedside plausibility {store}"}
-    environment = Environment(
-        loader=PackageLoader("builders.medconceal", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    """Write the page. Raises: BedsideError when the disk is full."""
+    questions = [_question(row, decisions) for row in rows]
+    words = Words(
+        f"Plausibility of {len(questions):,} cases",
+        "Reject a case by the first criterion that it fails: it is left out of the next build.",
+        "bedside build medconceal … --decisions decisions.csv",
+        ("case_id", "decision", "reason", "content"),
+        CRITERIA,
+        warning="For the reviewer only: this page shows what clinicians must not see.",
     )
-    html = environment.get_template("review.html").render(
-        cases=cases, criteria=CRITERIA, accept=ACCEPT, reject=REJECT, record=_embedded(record)
+    write_questions(questions, words, page)
+
+
+def _question(row: Row, decisions: Decisions) -> Question:
+    content, hidden = content_of(row), row["hidden"]
+    chart = {**row["chart"], **row["intervention"]}
+    person = {name: hidden[name] for name in ("marital_status", "education", "adherence_behavior")}
+    for block in ("psychosocial", "roleplay", "self_management_domains"):
+        person |= hidden[block]
+    concerns = [
+        _concern(concern, primary=place == hidden["primary_concern"])
+        for place, concern in enumerate(hidden["hidden_concerns"])
+    ]
+    return Question(
+        row["case_id"],
+        content,
+        row["specialty"],
+        list(CRITERIA)[-1],
+        decisions.matching([(row["case_id"], content)]).get(row["case_id"]),
+        parts=(
+            Part("Chart", _facts(chart), style="facts"),
+            Part("Hidden concerns", concerns),
+            Part("Person and role-play", _facts(person), open=False, style="facts"),
+        ),
+        otherwise="Without a decision it is kept.",
     )
-    with writing(page.parent):
-        page.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(page, html.encode())
 
 
-def _shown(row: Row, decisions: Decisions) -> dict[str, Any]:
-    content = content_of(row)
-    decided = decisions.matching([(row["case_id"], content)]).get(row["case_id"])
-    hidden = row["hidden"]
-    return {
-        "key": row["case_id"],
-        "content": content,
-        "specialty": row["specialty"],
-        "chart": row["chart"],
-        "intervention": row["intervention"],
-        "concerns": hidden["hidden_concerns"],
-        "primary": hidden["primary_concern"],
-        "rest": {
-            "who": {name: hidden[name] for name in ("marital_status", "education", "adherence_behavior")},
-            **{name: hidden[name] for name in ("psychosocial", "roleplay", "self_management_domains")},
-        },
-        "decided": decided,
-    }
+def _facts(block: Mapping[str, Any]) -> list[Field]:
+    return [
+        Field(name.replace("_", " "), "not stated" if value is None else str(value)) for name, value in block.items()
+    ]
 
 
-def _embedded(record: object) -> Markup:
-    """JSON that cannot end the script element that holds it."""
-    text = json.dumps(record, ensure_ascii=True, sort_keys=True)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+def _concern(concern: Mapping[str, Any], *, primary: bool) -> Field:
+    name = f"{concern['category']}, {concern['confidence']:.2f}{', primary' if primary else ''}"
+    evidence = ", ".join(f"“{snippet}”" for snippet in concern["evidence"])
+    text = Markup('{}<p class="small">Evidence: {}</p>').format(concern["content"], evidence)
+    return Field(name, text, "value" if primary else "")

@@ -351,7 +351,8 @@ def test_a_clinicians_decisions_are_applied_by_the_next_build(sample: Path, tmp_
     page = (sample.with_name("out.work") / recipe.REVIEW).read_text()
     rows = rows_of(sample)
     assert all(row["case_id"] in page and content_of(row) in page for row in rows)
-    assert all(criterion in page for criterion in CRITERIA)
+    assert all(f'data-reason="{criterion}"' in page for criterion in CRITERIA)
+    assert '"columns": ["case_id", "decision", "reason", "content"]' in page
     first, second, third = rows[:3]
     table = tmp_path / "decisions.csv"
     table.write_text(
