@@ -1,16 +1,11 @@
-"""The page of a curation: one self-contained file, no script, no network, opens from disk."""
+"""The page of a curation: what crosses a boundary, copies, doubts, and the quality of the pictures."""
 
 from __future__ import annotations
 
-import base64
-import io
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image
 
 from builders.curation.curate import Curation, calibrated_by
 from builders.curation.decisions import DROPPED, KEPT, Decision
@@ -19,8 +14,7 @@ from builders.curation.examine import Examined, read_again
 from builders.curation.leaks import BOUNDARIES, Leak, side
 from builders.curation.quality import FLAGS
 from builders.curation.verification import UNSURE
-from loaders.disk import write_whole
-from loaders.images import open_image
+from loaders.pages import thumbnail, write_page
 
 THUMBNAIL = 176  # pixels of the longer side
 MOST_LEAKS = 60  # shown for each boundary
@@ -42,27 +36,29 @@ FLAG_MEANING: Mapping[str, str] = {
 
 def write_report(curation: Curation, name: str, page: Path) -> None:
     """Write the page. Raises: BedsideError when the disk is full."""
-    environment = Environment(
-        loader=PackageLoader("builders.curation", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     shown = _Shown(curation)
-    html = environment.get_template("report.html").render(
+    flags = _flagged(curation, shown)
+    write_page(
+        page,
+        "builders/curation/report.html",
         name=name,
-        summary=_summary(curation),
-        leaks=[_boundary(curation.leaks, boundary, shown) for boundary in BOUNDARIES],
-        knows={boundary: any(side(one, boundary) for one in curation.files) for boundary in BOUNDARIES},
+        summary=_summary(curation) | {"flags": [(_words(flag["flag"]), flag["count"]) for flag in flags]},
+        leaks=[_boundary(curation, boundary, shown) for boundary in BOUNDARIES],
         clusters=_clusters(curation, shown),
         unsure=_unsure(curation, shown),
-        flags=_flagged(curation, shown),
+        flags=flags,
         calibration=_calibration(curation),
-        unreadable=[one for one in curation.files if one.content is None],
+        unreadable=[
+            (examined.file.name, _words(examined.reason), examined.detail)
+            for examined in curation.files
+            if examined.content is None
+        ],
         policy=POLICY,
     )
-    write_whole(page, html.encode("utf-8", "backslashreplace"))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 class _Shown:
@@ -79,7 +75,7 @@ class _Shown:
         assert one.content is not None
         digest = one.content.digest
         if digest not in self._made:
-            self._made[digest] = _thumbnail(one, digest)
+            self._made[digest] = thumbnail(read_again(one.file, digest), THUMBNAIL)
         decision = self.decisions[one.file.name]
         return {
             "file": one.file,
@@ -90,14 +86,6 @@ class _Shown:
         }
 
 
-def _thumbnail(one: Examined, digest: str) -> str:
-    picture = open_image(read_again(one.file, digest)).convert("RGB")
-    picture.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=72)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
 def _summary(curation: Curation) -> dict[str, Any]:
     reasons = Counter(decision.reason for decision in curation.decisions)
     clusters = {decision.cluster for decision in curation.decisions if decision.cluster}
@@ -106,21 +94,21 @@ def _summary(curation: Curation) -> dict[str, Any]:
         "readable": sum(one.content is not None for one in curation.files),
         "kept": sum(decision.kept for decision in curation.decisions),
         "clusters": len(clusters),
-        "reasons": [(reason, reasons[reason]) for reason in (*KEPT, *DROPPED) if reasons[reason]],
-        "pairs": Counter(link.verdict.kind for link in curation.groups.links),
+        "reasons": [(_words(reason), reasons[reason]) for reason in (*KEPT, *DROPPED) if reasons[reason]],
     }
 
 
-def _boundary(leaks: Sequence[Leak], boundary: str, shown: _Shown) -> dict[str, Any]:
-    found = [leak for leak in leaks if leak.boundary == boundary]
-    between = Counter(leak.values for leak in found)
+def _boundary(curation: Curation, boundary: str, shown: _Shown) -> dict[str, Any]:
+    leaks = [leak for leak in curation.leaks if leak.boundary == boundary]
+    between = Counter(", ".join(leak.values) for leak in leaks)
     return {
         "boundary": boundary,
-        "count": len(found),
-        "same_bytes": sum(leak.same_bytes for leak in found),
-        "files": sum(len(leak.files) for leak in found),
+        "known": any(side(examined, boundary) for examined in curation.files),
+        "count": len(leaks),
+        "same_bytes": sum(leak.same_bytes for leak in leaks),
+        "files": sum(len(leak.files) for leak in leaks),
         "between": sorted(between.items()),
-        "shown": [_leak(leak, shown) for leak in found[:MOST_LEAKS]],
+        "shown": [_leak(leak, shown) for leak in leaks[:MOST_LEAKS]],
     }
 
 
@@ -200,13 +188,14 @@ def _flagged(curation: Curation, shown: _Shown) -> list[dict[str, Any]]:
     ]
 
 
-def _calibration(curation: Curation) -> list[tuple[str, int, float, int]]:
+def _calibration(curation: Curation) -> list[tuple[str, int, str, int]]:
     """Source, pictures, the sharpness below which it counts as blurred, and how many do."""
     sources: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for one, judgement in zip(curation.files, curation.judgements, strict=True):
+    for examined, judgement in zip(curation.files, curation.judgements, strict=True):
         if judgement:
-            sources[calibrated_by(one)].append((judgement.least_sharpness, "blurred" in judgement.flags))
-    return [
-        (source, len(found), found[0][0], sum(blurred for _, blurred in found))
-        for source, found in sorted(sources.items())
-    ]
+            sources[calibrated_by(examined)].append((judgement.least_sharpness, "blurred" in judgement.flags))
+    rows = []
+    for source, judged in sorted(sources.items()):
+        least = f"{judged[0][0]:.1f}" if judged[0][0] else "too few to judge"
+        rows.append((source or "(not told)", len(judged), least, sum(blurred for _, blurred in judged)))
+    return rows
