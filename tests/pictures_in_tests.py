@@ -1,15 +1,32 @@
-"""Pictures drawn for tests of curation: enough structure to tell them apart, different for each seed."""
+"""Pictures for tests: drawn ones, different for each seed, and photos of a diagnosis from the bundled sample."""
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from builders.curation.pictures import Picture, read_picture
+from builders.samples.threemdbench import PHOTOS
+
+
+@cache
+def _photos() -> dict[str, list[Path]]:
+    photos: dict[str, list[Path]] = {}
+    for row in csv.DictReader(PHOTOS.read_text(encoding="utf-8").splitlines()):
+        photos.setdefault(row["label"], []).append(PHOTOS.parent / row["file"])
+    return photos
+
+
+def photo(diagnosis: str, number: int) -> bytes:
+    """One of the twelve bundled photos of a diagnosis without a fault; 0 and 1 are of one patient."""
+    assert number < 12
+    return _photos()[diagnosis][number].read_bytes()
 
 
 def drawn(seed: int, size: tuple[int, int] = (400, 300), ground: tuple[int, int, int] = (214, 180, 160)) -> Image.Image:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
 from builders.medlaybench_v import roco
 from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.source_files import SPLITS, Columns, Row, caption_rows, read_records
+from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import InputError
 from loaders.images import MAX_PIXELS, ImageError, ImageInfo, clean_bytes
 
@@ -127,7 +128,9 @@ def open_source(
     folder = ImageFolder(images) if images is not None else None
     name = str(source)
     if name == SAMPLE:
-        return _sample()
+        bundled = read_records(CAPTIONS)
+        each = partial(caption_rows, bundled, "train")
+        return CaptionSource("bundled sample", None, "per row", each, bundled.digest, ImageFolder(IMAGES))
     if name in (roco.ROCOV2, "rocov2"):
         commit = roco.rocov2_commit(revision)
         digest = hashlib.sha256(f"{roco.ROCOV2}@{commit}".encode()).hexdigest()
@@ -146,22 +149,6 @@ def open_source(
     return CaptionSource(
         path.name, None, "per row", lambda: caption_rows(records, default_split), records.digest, folder
     )
-
-
-def _sample() -> CaptionSource:
-    from builders.samples.medlaybench_v import CAPTIONS, drawings
-
-    records = read_records(CAPTIONS)
-    drawn = {row["image_id"]: (row["drawing"], row["modality"]) for _, row in records.each(None)}
-
-    def rows() -> Iterator[Row]:
-        for row in caption_rows(records, "train"):
-            yield {**row, "image_bytes": drawings.draw(row["image_id"], *drawn[row["image_id"]])}
-
-    # The pictures follow from the table and the code that draws them.
-    code = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(CAPTIONS.parent.glob("*.py"))]
-    digest = hashlib.sha256(" ".join([records.digest, *code]).encode()).hexdigest()
-    return CaptionSource("bundled sample", None, "per row", rows, digest)
 
 
 def read_image(row: Row, *, max_pixels: int = MAX_PIXELS) -> tuple[bytes, ImageInfo] | None:

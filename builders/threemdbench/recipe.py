@@ -113,7 +113,7 @@ def build(
     decisions = read_decisions(options.decisions)
     prompts = read_prompts(options.prompts)
     model = open_model(options.model, base_url=options.base_url) if options.model else None
-    sources = _open(options, workspace)
+    sources = _open(options)
     downloads = Downloads(options.downloads or workspace / "downloads", options.limits)
     admission = Admission(options.allowed_licences, options.licences, options.mixed_labels)
     rows = gather(sources, admission, downloads, limit=options.limit, progress=progress)
@@ -181,7 +181,7 @@ def _targets(options: Options) -> dict[str, int] | None:
     return class_targets(shares, total=options.total, floor=round(options.floor / RATIOS["test"]))
 
 
-def _open(options: Options, workspace: Path) -> list[PhotoSource]:
+def _open(options: Options) -> list[PhotoSource]:
     """The sources by name.
 
     Raises: InputError when there is none, two have one name, or an option names a source that is not there.
@@ -198,8 +198,7 @@ def _open(options: Options, workspace: Path) -> list[PhotoSource]:
             if name not in names:
                 raise InputError(option, found=f"no source named {name!r}", expected="one of " + ", ".join(names))
     return [
-        open_source(text, labels=options.labels.get(name), sample=workspace)
-        for text, name in zip(options.sources, names, strict=True)
+        open_source(text, labels=options.labels.get(name)) for text, name in zip(options.sources, names, strict=True)
     ]
 
 

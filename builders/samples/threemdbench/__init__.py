@@ -1,6 +1,11 @@
-"""The bundled sample of 3MDBench: made-up photos of all 34 diagnoses, drawn in code, with planted faults to be found.
+"""The bundled sample of 3MDBench: made-up photos of all 34 diagnoses, some with faults that a build has to find.
 
-`looks.csv` says what each diagnosis looks like; `planted.csv` lists the faults: copies in disguise, one photo under two
-diagnoses, blur, lettering, broken files, labels and licences that keep a photo out. Nothing in it is of a patient: it
-is a stand-in, and CC0.
+`photos.csv` and the folder `photos` lie here as somebody's own collection would lie on a disk. Nothing in it is of a
+patient: it is a stand-in, and CC0.
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PHOTOS = Path(__file__).with_name("photos.csv")

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from builders.samples.threemdbench import PHOTOS
 from builders.threemdbench.labels import BY_NAME, LabelMap, bundled, read_label_map
 from builders.threemdbench.sources import catalogue
 from builders.threemdbench.sources.class_folders import open_class_folders
 from builders.threemdbench.sources.fitzpatrick17k import open_fitzpatrick17k
 from builders.threemdbench.sources.isic import open_isic
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.sample import open_sample
 from builders.threemdbench.sources.scin import open_scin
 from builders.threemdbench.sources.table import open_table
 from loaders.errors import InputError
@@ -55,17 +55,16 @@ KINDS: Mapping[str, Kind] = {
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*\Z")
 
 
-def open_source(text: str, *, labels: Path | None = None, sample: Path | None = None) -> PhotoSource:
+def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
     """Open a source written as `KIND=PATH`, as `KIND:NAME=PATH` where a build has several of a kind, or as `sample`.
 
     `labels` is a label table to use instead of the bundled one. Without any, labels have to name the diagnoses.
-    `sample` is the folder that the bundled sample is drawn into.
 
     Raises:
         InputError: the text has another form, the kind is unknown, or the source or table cannot be used.
     """
-    if text == SAMPLE and sample is not None:
-        return open_sample(sample)
+    if text == SAMPLE:
+        return open_table(PHOTOS, catalogue.SAMPLE, BY_NAME)
     head, equals, path = text.partition("=")
     kind, colon, name = head.partition(":")
     if not equals or not path or kind not in KINDS or (colon and not _NAME.match(name)):

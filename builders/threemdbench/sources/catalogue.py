@@ -72,3 +72,4 @@ FITZPATRICK17K = Facts(
 WEB = Facts("web", "Web image search", None, "", "", "")
 FOLDER = Facts("folder", "Folder of photos", None, "", "", "")
 TABLE = Facts("table", "Table of photos", None, "", "", "")
+SAMPLE = Facts("sample", "bundled sample of drawn photos", None, "", "", "")

@@ -16,12 +16,12 @@ from PIL import Image
 from builders.curation.review import NAME, Decision, Doubt, Item, Shown, read_decisions, read_queue, write_queue
 from builders.curation.review_page import write_review
 from builders.release.verify import verify
-from builders.samples.threemdbench.drawings import draw
 from builders.threemdbench import recipe
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, files_of, photo_table, reasons, rows_of
+from tests.pictures_in_tests import photo
 
 
 def shrunk(data: bytes, side: int) -> bytes:
@@ -34,14 +34,14 @@ def shrunk(data: bytes, side: int) -> bytes:
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Photos that are fine, a little small, far too small; and one photo under two diagnoses."""
     mirrored = io.BytesIO()
-    Image.open(io.BytesIO(draw("eczema", 0))).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(mirrored, "PNG")
+    Image.open(io.BytesIO(photo("eczema", 0))).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(mirrored, "PNG")
     files = {
-        "fine.jpg": draw("acne", 0),
-        "little.png": shrunk(draw("acne", 1), 210),
-        "tiny.png": shrunk(draw("acne", 2), 150),
-        "eczema.jpg": draw("eczema", 0),
+        "fine.jpg": photo("acne", 0),
+        "little.png": shrunk(photo("acne", 1), 210),
+        "tiny.png": shrunk(photo("acne", 2), 150),
+        "eczema.jpg": photo("eczema", 0),
         "psoriasis.png": mirrored.getvalue(),
-        "warts.jpg": draw("warts", 0),
+        "warts.jpg": photo("warts", 0),
     }
     labels = [name.split(".")[0] if name[0] in "epw" else "acne" for name in files]
     rows = [{"file": name, "label": label} for name, label in zip(files, labels, strict=True)]
@@ -152,7 +152,7 @@ def test_copies_accepted_under_two_diagnoses_are_refused(table: Path, first: Pat
 
 def test_photos_of_a_mixed_class_are_to_be_looked_at(tmp_path: Path) -> None:
     rows = [{"file": f"{n}.jpg", "label": "spots"} for n in range(2)]
-    table = photo_table(tmp_path / "photos", rows, {f"{n}.jpg": draw("acne", n) for n in range(2)})
+    table = photo_table(tmp_path / "photos", rows, {f"{n}.jpg": photo("acne", n) for n in range(2)})
     labels = tmp_path / "labels.csv"
     labels.write_text("label,diagnosis,match,note\nspots,acne,mixed,rosacea is in it\n", encoding="utf-8")
     build(tmp_path, f"table={table}", labels={"table": labels}, mixed_labels=True)
@@ -246,7 +246,7 @@ def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
     evil = "</script><img src=x onerror=alert(1)>"
     shown = Shown(evil, "i", evil)
     item = Item(shown, "0" * 64, True, {"source": evil}, (Doubt("copy", evil),), (shown,))
-    write_review([item], lambda _: draw("acne", 0), tmp_path / "page.html", title=evil)
+    write_review([item], lambda _: photo("acne", 0), tmp_path / "page.html", title=evil)
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert evil not in text and "<img src=x" not in text
     assert html.unescape(text).count(evil) >= 6

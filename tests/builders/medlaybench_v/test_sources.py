@@ -442,7 +442,7 @@ def test_the_bundled_sample() -> None:
     assert {row["split"] for row in found} == {"train", "validation", "test"}
     assert [row["where"] for row in found if row_problem(row)] == []
     read = read_image(found[0])
-    assert read is not None and read[0] == found[0]["image_bytes"]
+    assert read is not None and read[0] == found[0]["image_path"].read_bytes()
     assert list(source.rows(3)) == found[:3]
     assert source.identity == open_source("sample").identity
 

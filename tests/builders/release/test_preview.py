@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 from builders.release.preview import write_preview
-from builders.samples.threemdbench.drawings import draw
 from builders.threemdbench.preview import PREVIEW
 from loaders.errors import InputError
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, photo_table, rows_of
+from tests.pictures_in_tests import photo
 from tests.release_in_tests import write_small
 
 
@@ -28,7 +28,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {}
     for n in range(6):
         buffer = io.BytesIO()
-        Image.open(io.BytesIO(draw("acne", n))).save(buffer, "JPEG", exif=exif)
+        Image.open(io.BytesIO(photo("acne", n))).save(buffer, "JPEG", exif=exif)
         files[f"jane_roe_{n}.jpg"] = buffer.getvalue()
     rows = [{"file": name, "label": "acne", "group_id": f"patient {name}"} for name in files]
     build(folder, f"table={photo_table(folder / 'photos', rows, files)}")

@@ -1,13 +1,10 @@
-"""The drawn photos: what each diagnosis looks like, signal between classes, and the faults that are planted."""
+"""The bundled photos: what the files are, signal between classes, and the faults that are in them."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -16,49 +13,60 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from builders.samples.threemdbench import collection
-from builders.samples.threemdbench.canvas import SIDE, Canvas, faded
-from builders.samples.threemdbench.collection import TABLE, sample_digest, write_sample
-from builders.samples.threemdbench.drawings import draw
-from builders.samples.threemdbench.faults import changed
-from builders.samples.threemdbench.look import looks
+from builders.samples.threemdbench import PHOTOS
 from loaders.threemdbench import NAMES
-from tests.shared_data import ROOT
+from tests.pictures_in_tests import photo
+
+EACH, SIDE = 12, 256
+ROWS = list(csv.DictReader(PHOTOS.read_text(encoding="utf-8").splitlines()))
+NO_PICTURES = {"empty", "cut-off", "page", "not-there"}
 
 
 def pixels(data: bytes, size: int = SIDE) -> NDArray[np.float64]:
     return np.asarray(Image.open(io.BytesIO(data)).convert("RGB").resize((size, size)), dtype=np.float64)
 
 
-@pytest.fixture(scope="module")
-def photos() -> dict[str, list[bytes]]:
-    return {name: [draw(name, number) for number in range(4)] for name in NAMES}
+def faulty(name: str) -> bytes:
+    return (PHOTOS.parent / "photos" / f"{name}.jpg").read_bytes()
 
 
-def test_every_diagnosis_has_a_look() -> None:
-    assert set(looks()) == set(NAMES)
-    assert {look.scene for look in looks().values()} == {"skin", "eye", "throat", "lip", "teeth", "nail"}
+def test_the_table_lists_the_files_and_no_name_tells_a_diagnosis() -> None:
+    listed = {row["file"] for row in ROWS}
+    assert len(listed) == len(ROWS)
+    there = {path.relative_to(PHOTOS.parent).as_posix() for path in (PHOTOS.parent / "photos").iterdir()}
+    assert listed - there == {"photos/not-there.jpg"} and there <= listed
+    assert not any(name.replace(" ", "") in file for file in listed for name in NAMES)
+    plain = [row for row in ROWS if re.fullmatch(r"photos/[0-9a-f]{12}\.jpg", row["file"])]
+    assert Counter(row["label"] for row in plain) == dict.fromkeys(NAMES, EACH)
+    assert {row["licence"] for row in plain} == {"CC0-1.0"}
+    # Two photos of each diagnosis are of one patient.
+    assert Counter(Counter(row["group_id"] for row in plain if row["group_id"]).values()) == {2: len(NAMES)}
 
 
-def test_photos_are_square_and_differ(photos: dict[str, list[bytes]]) -> None:
-    everything = [data for found in photos.values() for data in found]
-    assert len(set(everything)) == len(everything)
-    for data in everything:
-        picture = Image.open(io.BytesIO(data))
-        assert (picture.format, picture.size, picture.mode) == ("JPEG", (SIDE, SIDE), "RGB")
-        assert len(data) < 60_000
+def test_photos_are_small_squares_without_metadata_that_differ() -> None:
+    seen: Counter[bytes] = Counter()
+    for row in ROWS:
+        name = Path(row["file"]).stem
+        if name in NO_PICTURES:
+            continue
+        data = faulty(name)
+        seen[data] += 1
+        with Image.open(io.BytesIO(data)) as picture:
+            picture.load()
+            side = {"copy-crop": 236, "small-1": 120, "small-2": 120}.get(name, SIDE)
+            assert (picture.format, picture.size, picture.mode) == ("JPEG", (side, side), "RGB"), name
+            assert not picture.getexif() and not set(picture.info) & {"exif", "comment", "xmp", "icc_profile"}, name
+        assert len(data) < 40_000
+    assert sorted(seen.values())[-3:] == [1, 2, 2]  # copy-bytes, other-label-bytes
 
 
-def test_a_photo_is_the_same_in_another_process() -> None:
-    code = (
-        "import sys; from builders.samples.threemdbench.drawings import draw; sys.stdout.buffer.write(draw('stye', 3))"
-    )
-    environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    other = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=True)
-    assert other.stdout == draw("stye", 3)
+def test_all_bundled_pictures_are_five_megabytes_at_most() -> None:
+    pictures = [path for path in PHOTOS.parents[1].rglob("*") if path.suffix in (".jpg", ".png")]
+    assert len(pictures) == 438 + 155
+    assert sum(path.stat().st_size for path in pictures) < 5_000_000
 
 
-def test_there_is_signal_to_learn_from(photos: dict[str, list[bytes]]) -> None:
+def test_there_is_signal_to_learn_from() -> None:
     """The nearest class mean of coarse colours and edges finds far more than one in 34."""
 
     def features(data: bytes) -> NDArray[np.float64]:
@@ -66,82 +74,57 @@ def test_there_is_signal_to_learn_from(photos: dict[str, list[bytes]]) -> None:
         edges = np.abs(np.diff(fine, axis=0)).mean(axis=(0, 1)) * 3, np.abs(np.diff(fine, axis=1)).mean(axis=(0, 1)) * 3
         return np.concatenate([(coarse - coarse.mean()).ravel() / 12, *edges, fine.std(axis=(0, 1))])
 
-    means = {name: np.mean([features(data) for data in found[:3]], axis=0) for name, found in photos.items()}
+    means = {name: np.mean([features(photo(name, number)) for number in range(3)], axis=0) for name in NAMES}
     hits = sum(
-        min(means, key=lambda other: float(np.linalg.norm(features(found[3]) - means[other]))) == name
-        for name, found in photos.items()
+        min(means, key=lambda other: float(np.linalg.norm(features(photo(name, 3)) - means[other]))) == name
+        for name in NAMES
     )
     assert hits >= 12
-
-
-def test_shapes_lie_where_they_are_put() -> None:
-    canvas = Canvas(1)
-    mask = canvas.oval((0.5, -0.5), 0.2, 0.2)
-    assert mask[SIDE // 4, 3 * SIDE // 4] == 1
-    assert mask[3 * SIDE // 4, SIDE // 4] == 0
-    part = canvas.near((0.5, -0.5), 0.3)
-    part.fill((255, 255, 255))
-    assert canvas.pixels[SIDE // 4, 3 * SIDE // 4, 0] == 255
-    assert canvas.pixels[3 * SIDE // 4, SIDE // 4, 0] == 0
-    within = part.near((0.5, -0.5), 0.05)
-    assert abs(within.x.mean() - 0.5) < 0.02
-    assert abs(within.y.mean() + 0.5) < 0.02
-    assert faded(np.asarray([-1.0, 0.0, 1.0]), 0.1).tolist() == [0.0, 0.5, 1.0]
 
 
 # --- Faults -----------------------------------------------------------------------------------------------------------
 
 
-def test_planted_faults_name_what_there_is() -> None:
-    path = Path(collection.__file__).with_name("planted.csv")
-    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    assert {row["diagnosis"] for row in rows} <= set(NAMES)
-    assert len({row["file"] for row in rows}) == len(rows)
-    data = draw("warts", 1)
-    for row in rows:
-        changed(data, row["change"])
+@pytest.mark.parametrize(
+    ("name", "of", "undo"),
+    [
+        ("copy-jpeg", ("hives", 1), lambda image: image),
+        ("copy-patient", ("stye", 2), lambda image: image),
+        ("copy-mirror", ("psoriasis", 2), lambda image: image[:, ::-1]),
+        ("other-label-mirror", ("gingivitis", 2), lambda image: image[:, ::-1]),
+        ("copy-turn", ("warts", 2), lambda image: np.rot90(image, -1)),
+        ("copy-bright", ("chickenpox", 1), lambda image: image / 1.2),
+        ("copy-text", ("onychomycosis", 2), lambda image: image),
+    ],
+)
+def test_copies_in_disguise(name, of: tuple[str, int], undo) -> None:
+    original = pixels(photo(*of))
+    assert np.abs(undo(pixels(faulty(name))) - original).mean() < 6
+    assert faulty(name) != photo(*of)
 
 
-def test_what_the_changes_do() -> None:
-    data = draw("warts", 1)
-    before = pixels(data)
-    assert changed(data, "none") == data
-    assert changed(data, "missing") is None
-    assert changed(data, "empty") == b""
-    assert data.startswith(changed(data, "cut") or b"-")
-    assert (changed(data, "page") or b"").startswith(b"<!DOCTYPE")
-    mirrored = pixels(changed(data, "mirror") or b"")
-    assert np.abs(mirrored[:, ::-1] - before).mean() < 4 < np.abs(mirrored - before).mean()
-    assert pixels(changed(data, "plain") or b"").std(axis=(0, 1)).max() < 1
-    assert Image.open(io.BytesIO(changed(data, "small") or b"")).size == (120, 120)
-    assert pixels(changed(data, "dark") or b"").mean() < 0.2 * before.mean()
+def test_what_the_other_faults_are() -> None:
+    assert faulty("copy-bytes") == photo("eczema", 2)
+    assert faulty("other-label-bytes") == photo("contact dermatitis", 2)
+    grey, cropped = pixels(faulty("copy-grey")), pixels(faulty("copy-crop"), SIDE - 20)
+    assert np.abs(grey - grey.mean(axis=2, keepdims=True)).max() < 4
+    assert np.abs(cropped - pixels(photo("mycosis", 2))[10:-10, 10:-10]).mean() < 6
+    assert faulty("empty") == b"" and faulty("page").startswith(b"<!DOCTYPE")
+    with pytest.raises(OSError, match="truncated"):
+        pixels(faulty("cut-off"))
+    assert pixels(faulty("plain-1")).std(axis=(0, 1)).max() < 1
+    assert pixels(faulty("dark-1")).mean() < 30
+    sharp = np.abs(np.diff(pixels(photo("acne", 0)), axis=0)).mean()
+    for number in range(1, 6):
+        assert np.abs(np.diff(pixels(faulty(f"blur-{number}")), axis=0)).mean() < sharp / 2
+    for number in range(1, 4):  # letters are white with a black rim
+        line = pixels(faulty(f"text-{number}"))[200:240, 24:230]
+        assert (line.min(axis=2) > 240).mean() > 0.03 and (line.max(axis=2) < 25).mean() > 0.02
 
 
-# --- The collection ---------------------------------------------------------------------------------------------------
-
-
-def test_the_collection_as_a_folder(tmp_path: Path) -> None:
-    table = write_sample(tmp_path / "sample", each=1)
-    assert table == tmp_path / "sample" / TABLE
-    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
-    missing = [row["file"] for row in rows if not (table.parent / row["file"]).is_file()]
-    assert missing == ["photos/not-there.jpg"]
-    assert Counter(row["label"] for row in rows)["stye"] == 2
-    assert not any(name.replace(" ", "") in row["file"] for row in rows for name in NAMES)
-
-
-def test_what_is_drawn_is_not_drawn_again(tmp_path: Path) -> None:
-    table = write_sample(tmp_path, each=1)
-    table.unlink()  # as if the process had been killed before it was done
-    kept = [path for path in (tmp_path / "photos").iterdir() if re.fullmatch("[0-9a-f]{12}", path.stem)]
-    stamps = {path: path.stat().st_mtime_ns for path in kept}
-    assert len(stamps) >= len(NAMES)
-    write_sample(tmp_path, each=1)
-    assert {path: path.stat().st_mtime_ns for path in kept} == stamps
-
-
-def test_another_size_is_another_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = sample_digest()
-    assert sample_digest() == before
-    monkeypatch.setattr(collection, "EACH", 13)
-    assert sample_digest() != before
+def test_rows_that_the_build_refuses() -> None:
+    labels = {Path(row["file"]).stem: (row["label"], row["licence"]) for row in ROWS}
+    assert labels["unknown-label"] == ("some rash", "CC0-1.0") and labels["no-label"] == ("", "CC0-1.0")
+    assert labels["licence-nd"] == ("acne", "CC BY-ND 4.0") and labels["licence-unknown"] == ("warts", "")
+    assert labels["other-label-bytes"][0] == "allergic contact dermatitis"
+    assert labels["other-label-mirror"][0] == "periodontitis"
