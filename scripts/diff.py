@@ -8,6 +8,7 @@ import typer
 
 from builders.release.diff import diff
 from builders.release.verify import resolve
+from loaders.records import to_json
 from scripts.terminal.console import output
 
 
@@ -25,7 +26,7 @@ def command(
     """
     difference = diff(resolve(before), resolve(after), examples=examples)
     if as_json:
-        typer.echo(json.dumps(difference.to_json(), indent=1, ensure_ascii=False))
+        typer.echo(json.dumps({"equal": difference.equal, **to_json(difference)}, indent=1, ensure_ascii=False))
     else:
         output.print(difference.render())
     return 0 if difference.equal else 1

@@ -92,7 +92,7 @@ class Concepts:
         """The paper's "all splits" where all three are there, else their names."""
         return ALL_SPLITS if len(self.pairs) == len(SPLITS) else "+".join(self.pairs)
 
-    def as_json(self) -> dict[str, Any]:
+    def figure(self) -> dict[str, Any]:
         """Figure A2: of either panel the frequencies of all concepts, the greatest first, and the names of the top."""
         panels = {"cuis": self.cuis, "terms": self.terms or {}}
         return {

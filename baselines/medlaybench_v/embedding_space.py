@@ -2,7 +2,7 @@
 
     space = measure(made.texts["expert"].rows(), made.texts["layman"].rows(), split["modality"])
     results = evaluate(space, record=record, model="BiomedCLIP")
-    figure = {"histograms": histograms(space), "projection": project(expert, layman, split["modality"]).as_json()}
+    figure = {"histograms": histograms(space), "projection": project(expert, layman, split["modality"]).figure()}
 
 Cosine similarity and Euclidean distance of the L2-normalised embeddings, by modality, and a t-SNE projection. Of unit
 vectors one follows from the other: the paper's distances of 0.05 to 0.07 are cosines of 0.9976 to 0.9988, and its
@@ -65,7 +65,8 @@ class Projection:
     expert: Floats  # (P, 2)
     layman: Floats  # (P, 2)
 
-    def as_json(self) -> dict[str, Any]:
+    def figure(self) -> dict[str, Any]:
+        """What a figure of it shows."""
         return {
             "rows": self.rows.tolist(),
             "modality": list(self.modality),

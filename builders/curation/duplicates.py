@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -29,6 +29,7 @@ from builders.curation.pictures import read_picture
 from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, Verdict, compare, features
 from builders.pipeline.progress import Meter
 from loaders.images import open_image
+from loaders.records import from_json, to_json
 
 POLICY = (
     "the one without text laid over, without a border, in colour, with most pixels, not blurred against others of its "
@@ -37,6 +38,7 @@ POLICY = (
 
 _ROUND = 256  # pairs compared before copies are counted again: fixed, so that no worker count changes the outcome
 _FEATURES = 1024  # pictures whose features are kept at hand (about 0.2 MB each)
+_KNOWN = "what curation remembers of pictures"
 _GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture is grey
 
 
@@ -233,7 +235,7 @@ def _verdicts(
     """The verdict on each pair, smaller digest first, from the index where it is known."""
     keys = [_key(*pair) for pair in pairs]
     told = {key: index.get("pair", " ".join(key)) for key in keys}
-    found = {key: Verdict(**json.loads(text)) for key, text in told.items() if text is not None}
+    found = {key: from_json(Verdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
     new = [key for key in told if key not in found]
     reader = reader or _Reader(load)
     for start in range(0, len(new), _ROUND):
@@ -241,7 +243,7 @@ def _verdicts(
         at_hand = reader.ready(sorted({digest for key in some for digest in key}), workers)
         verdicts = in_order(lambda key: compare(at_hand[key[0]], at_hand[key[1]]), some, workers)  # noqa: B023
         for key, verdict in zip(some, verdicts, strict=True):
-            index.put("pair", " ".join(key), json.dumps(asdict(verdict)))
+            index.put("pair", " ".join(key), json.dumps(to_json(verdict)))
             found[key] = verdict
     return {key: found[key] for key in keys}
 
@@ -252,10 +254,10 @@ def _looks(
     meter = Meter(progress, "choose", rows=len(digests), batches=1)
     told = {digest: index.get("look", digest) for digest in digests}
     missing = [digest for digest in digests if told[digest] is None]
-    looks = {digest: Look(**json.loads(text)) for digest, text in told.items() if text is not None}
+    looks = {digest: from_json(Look, text.encode(), _KNOWN) for digest, text in told.items() if text is not None}
     meter.advance(len(looks))
     for digest, look in zip(missing, in_order(lambda digest: _look(load(digest)), missing, workers), strict=True):
-        index.put("look", digest, json.dumps(asdict(look)))
+        index.put("look", digest, json.dumps(to_json(look)))
         looks[digest] = look
         meter.advance(1)
     meter.finish(0)

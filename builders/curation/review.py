@@ -11,16 +11,16 @@ the file that was looked at: a decision is never applied to another one).
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-
-from pydantic import TypeAdapter, ValidationError
 
 from builders.tables import read_table
 from loaders.disk import write_whole, writing
 from loaders.errors import InputError
 from loaders.manifest import canonical_json
+from loaders.records import from_json, to_json
 
 ACCEPT, REJECT = "accept", "reject"
 REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "other")
@@ -78,14 +78,11 @@ class _Queue:
     items: tuple[Item, ...]
 
 
-_QUEUE = TypeAdapter(_Queue)
-
-
 def write_queue(path: Path, items: Sequence[Item]) -> None:
     """Write the queue of a build. Raises: BedsideError when the disk is full."""
     with writing(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, _QUEUE.dump_json(_Queue(_FORMAT, tuple(items)), indent=1))
+    write_whole(path, json.dumps(to_json(_Queue(_FORMAT, tuple(items))), indent=1, ensure_ascii=False).encode())
 
 
 def read_queue(path: Path) -> tuple[Item, ...]:
@@ -95,13 +92,13 @@ def read_queue(path: Path) -> tuple[Item, ...]:
     """
     expected = "the workspace of a finished `bedside build 3mdbench`"
     try:
-        queue = _QUEUE.validate_json(path.read_bytes())
+        text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         do = "Build first; the workspace is OUT.work unless --work names another folder"
         raise InputError(path.parent, found=f"holds no {path.name}", expected=expected, do=do) from None
-    except (OSError, ValidationError) as error:
-        found = "is no queue of images" if isinstance(error, ValidationError) else f"cannot be read ({error})"
-        raise InputError(path, found=found, expected=expected, do="Build again") from None
+    except OSError as error:
+        raise InputError(path, found=f"cannot be read ({error})", expected=expected, do="Build again") from None
+    queue = from_json(_Queue, text, path, do="Build again")
     if queue.format != _FORMAT:
         raise InputError(path, found=f"format {queue.format}", expected=f"format {_FORMAT}", do="Build again")
     return queue.items

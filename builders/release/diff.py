@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +79,6 @@ class Diff:
         """Whether the two releases say the same, however their files are encoded."""
         rows = self.added.count or self.removed.count or self.changed.count or self.moved or self.reordered
         return not (rows or self.exclusions or self.schema or self.facts)
-
-    def to_json(self) -> dict[str, Any]:
-        """The differences as JSON."""
-        return {"equal": self.equal, **asdict(self)}
 
     def render(self) -> RenderableType:
         """The differences as tables for a terminal."""

@@ -21,13 +21,15 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urljoin
 
 from builders.threemdbench.request import Limits, Refused, host_of, request, web_address
 from builders.threemdbench.robots import MOST_BYTES, Robots
 from loaders.disk import write_whole, writing
+from loaders.errors import InputError
+from loaders.records import from_json, to_json
 
 __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 
@@ -57,6 +59,13 @@ class Fetched:
     reason: str = ""
     detail: str = ""
     final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    url: str
+    md5: str | None
+    outcome: Fetched
 
 
 @dataclass
@@ -203,11 +212,12 @@ class Downloads:
     def _known(self, one: Wanted) -> Fetched | None:
         """What an earlier run found; None where it is to be done anew, or where its file is gone or damaged."""
         try:
-            record = json.loads(self._place(one.url, "outcomes").read_bytes())
-            outcome, asked = Fetched(**record["outcome"]), record["md5"]
-        except (OSError, ValueError, KeyError, TypeError):
+            path = self._place(one.url, "outcomes")
+            record = from_json(_Record, path.read_bytes(), path)
+        except (OSError, InputError):
             return None
-        if asked != one.md5:
+        outcome = record.outcome
+        if record.md5 != one.md5:
             return None
         if not outcome.sha256:
             return outcome
@@ -221,7 +231,7 @@ class Downloads:
         path = self._place(one.url, "outcomes")
         with writing(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
-        record = {"url": one.url, "md5": one.md5, "outcome": asdict(outcome)}
+        record = to_json(_Record(one.url, one.md5, outcome))
         write_whole(path, json.dumps(record, sort_keys=True, indent=1).encode())
 
     def _place(self, url: str, kind: str) -> Path:

@@ -25,4 +25,4 @@ def command(
     opened = open_data(data, split=split)
     columns = ("image_id", "split", "modality", "expert_caption", "layman_caption", "cuis", "concepts")
     found = count(opened.rows(*columns), data=used(opened))
-    finish(out, evaluate(found, stand_in=opened.stand_in), started, {"figure-a2.json": found.as_json()})
+    finish(out, evaluate(found, stand_in=opened.stand_in), started, {"figure-a2.json": found.figure()})

@@ -53,6 +53,6 @@ def command(
         drawn[encoder.name] = {"histograms": histograms(space)}
         if projection:
             placed = project(expert, layman, modality, points=points, seed=seed)
-            drawn[encoder.name]["projection"] = placed.as_json()
+            drawn[encoder.name]["projection"] = placed.figure()
     results += all_models(results, record=of_run)
     finish(out, results, started, {"figure-a3.json": drawn})

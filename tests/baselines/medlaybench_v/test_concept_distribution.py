@@ -152,7 +152,7 @@ def test_the_long_tail() -> None:
     top = found["all splits", "long tail", "Terms", "Share of the top 15 in all mentions"]
     assert (top.numerator, top.denominator) == (5, 5)
     assert found["all splits", "Terms, rank 1", "abscess", "Frequency"].value == 2
-    facts = concepts.as_json()
+    facts = concepts.figure()
     assert facts["cuis"]["frequencies"] == [3, 2, 1, 1, 1]
     assert facts["terms"]["top"][0] == ("abscess", 2)
     assert json.loads(json.dumps(facts))["terms"]["frequencies"] == [2, 1, 1, 1]

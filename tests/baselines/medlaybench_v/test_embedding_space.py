@@ -189,7 +189,7 @@ def test_projection_keeps_captions_of_a_pair_together_and_modalities_apart() -> 
         np.linalg.norm(plane.expert[i] - plane.layman[j]) for i in range(36) for j in range(36) if codes[i] != codes[j]
     ]
     assert np.median(of_pair) < min(apart)
-    facts = plane.as_json()
+    facts = plane.figure()
     assert json.loads(json.dumps(facts)) == facts and len(facts["layman"]) == 36
 
 
