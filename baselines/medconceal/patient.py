@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal import patient_template
@@ -23,15 +22,14 @@ from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import fenced, heard, said_by
-from loaders.medconceal import Chart, Literacy, PatientProfile
+from baselines.medconceal.view import View
+from loaders.medconceal import Chart, PatientProfile
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 MOST_WORDS = 60
 TEMPERATURE = 0.6
 MAX_TOKENS = 200
-
-Phase = Literal["reserved", "resisting", "accepting"]
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 # What a clinician asks about -> the background fact that answers it (MC-G25).
@@ -42,29 +40,6 @@ _TOPICS = (
     ("current_life_situation", r"\b(?:work\w*|job|at the moment|these days|lately|daily life|situation)\b"),
     ("adherence_behavior", r"\b(?:you (?:\w+ )?tak(?:e|ing)|tablets|medicines?|medications?|doses?|pills)\b"),
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """All that the patient's words may be made of, in one turn.
-
-    `known` are the concerns that came out earlier, `disclose` those that come out in this reply, each as texts in the
-    patient's own words first. `hint` may be dropped, `ask_back` must be obeyed. `preference` and `plan` are None where
-    the task, or the state, has none. The text of a hidden concern has no place here.
-    """
-
-    turn: int
-    facts: tuple[tuple[str, str], ...]
-    style: str
-    literacy: Literacy
-    background: str | None
-    known: tuple[tuple[str, ...], ...]
-    disclose: tuple[tuple[str, ...], ...]
-    hint: str | None
-    phase: Phase
-    preference: str | None
-    plan: str | None
-    ask_back: bool
 
 
 @dataclass(frozen=True, slots=True)

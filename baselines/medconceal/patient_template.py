@@ -6,10 +6,8 @@ The same `View`, the same words. Sentences alternate with the turn, so that a di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from baselines.medconceal.patient import View
+from baselines.medconceal.view import View
 
 _LONGEST_STATEMENT = 24  # words of each disclosure; two of them and an opening stay below 60
 _LONGEST_FACT = 20
