@@ -11,11 +11,11 @@ from pathlib import Path
 
 import typer
 
-from baselines.dialogue.played import Outcome, read_played
+from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.comparisons import Comparison, best_of, compare_cases, results
-from baselines.medconceal.judgement import Judged
+from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.tables import setting_name
-from baselines.results.comparison import Run, read_runs
+from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of
 from loaders.errors import InputError
@@ -57,7 +57,7 @@ def command(
         output.print(f"stand-in: {reason}", style="yellow", highlight=False)
 
 
-def _stand_in(read: Sequence[Run]) -> str | None:
+def _stand_in(read: Sequence[FinishedRun]) -> str | None:
     """Every reason of a run once."""
     return (
         "; ".join(dict.fromkeys(part for run in read for part in (run.record.stand_in or "").split("; ") if part))
@@ -68,7 +68,7 @@ def _stand_in(read: Sequence[Run]) -> str | None:
 # --- 3MDBench ---------------------------------------------------------------------------------------------------------
 
 
-def _consultations(read: Sequence[Run], seed: int, as_json: bool) -> None:
+def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool) -> None:
     systems = []
     for run in read:
         system = system_of(run)
@@ -110,7 +110,7 @@ def _print_pair(first: str, second: str, rows: list[Difference]) -> None:
 # --- MedConceal -------------------------------------------------------------------------------------------------------
 
 
-def _concealment(read: Sequence[Run], seed: int, as_json: bool, out: Path | None, started: float) -> None:
+def _concealment(read: Sequence[FinishedRun], seed: int, as_json: bool, out: Path | None, started: float) -> None:
     played = {_label(run, read): _judged(run) for run in read}
     (reference, first), *others = played.items()
     if len(others) == 1:
@@ -141,7 +141,7 @@ def _concealment(read: Sequence[Run], seed: int, as_json: bool, out: Path | None
         finish(out, made, started, printed=False)
 
 
-def _label(run: Run, read: Sequence[Run]) -> str:
+def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
     """The clinician of a run, with its setting or folder where two runs have the same one."""
     row = run.results[0].row
     same = [one for one in read if one.results[0].row == row]
@@ -152,8 +152,8 @@ def _label(run: Run, read: Sequence[Run]) -> str:
     return f"{row}, {setting if alone else run.folder}"
 
 
-def _judged(run: Run) -> list[Judged]:
-    found = [one.record for one in read_played(run.folder, Outcome[Judged]) if one.record is not None]
+def _judged(run: FinishedRun) -> list[JudgedEpisode]:
+    found = [one.record for one in read_played(run.folder, PlayedCase[JudgedEpisode]) if one.record is not None]
     if not found:
         raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it")
     return found

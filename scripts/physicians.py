@@ -10,8 +10,8 @@ from pathlib import Path
 
 import typer
 
-from baselines.dialogue.played import Outcome, read_played
-from baselines.results.comparison import Run, read_runs
+from baselines.dialogue.played import PlayedCase, read_played
+from baselines.results.comparison import FinishedRun, read_runs
 from baselines.threemdbench.consultation import physicians as pilot
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.pictures import keep_pictures
@@ -93,11 +93,11 @@ def cases_of(data: str, split: str) -> tuple[Opened, Cases]:
     return opened, found
 
 
-def dialogues_of(run: Run) -> list[Dialogue]:
+def dialogues_of(run: FinishedRun) -> list[Dialogue]:
     """The consultations of a run. Raises InputError for a run without any."""
     found = [
         Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
-        for one in read_played(run.folder, Outcome[Consultation])
+        for one in read_played(run.folder, PlayedCase[Consultation])
         if one.record is not None
     ]
     if run.record.baseline != "consultation" or not found:

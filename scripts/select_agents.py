@@ -16,7 +16,7 @@ from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Game, ScriptedAgent
 from baselines.dialogue.playing import Player
 from baselines.dialogue.run import Played, play_run, stands_in
-from baselines.results.comparison import Run, read_runs
+from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation import selection, selection_assessor
 from baselines.threemdbench.consultation.agents import scripted_agent as consultation_agent
@@ -106,7 +106,7 @@ def patient(
             selection_game(texts), found.cases[:limit], playing, out / _folder(name), name, concurrency=concurrency,
             bare=bare, seed=model_seed, max_invalid=max_invalid,
         )  # fmt: skip
-        made.append(selection.Candidate(name, played.records, played.lost))
+        made.append(selection.PatientCandidate(name, played.records, played.lost))
     models = [ModelUsed("patient", name) for name in candidates]
     models += [ModelUsed("doctor", doctor), ModelUsed("judge", judge)]
     models.append(ModelUsed("sentence encoder", encoder, sentences.revision))
@@ -193,7 +193,7 @@ def assessor(
             selection_assessor.assessment_game(texts), wanted, playing, out / _folder(name), name,
             concurrency=concurrency, bare=bare, seed=model_seed, max_invalid=max_invalid,
         )  # fmt: skip
-        made.append(selection_assessor.Candidate(name, played.records))
+        made.append(selection_assessor.AssessorCandidate(name, played.records))
     record = RunRecord(
         baseline="assessor-selection",
         data=used(opened),
@@ -234,7 +234,9 @@ def _play(
     return played
 
 
-def _annotated(annotations: Annotations, runs: Sequence[Run], found: Cases) -> list[selection_assessor.Annotated]:
+def _annotated(
+    annotations: Annotations, runs: Sequence[FinishedRun], found: Cases
+) -> list[selection_assessor.Annotated]:
     dialogues: dict[Key, Dialogue] = {one.key: one for run in runs for one in dialogues_of(run)}
     cases = {case.case_id: case for case in found.cases}
     wanted = []

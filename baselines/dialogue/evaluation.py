@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
-from baselines.dialogue.played import Outcome
+from baselines.dialogue.played import PlayedCase
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, check_roles
 from loaders.disk import writing
 from loaders.errors import BedsideError, InputError, MissingExtra
@@ -55,7 +55,7 @@ def evaluate(
     max_invalid: float = MAX_INVALID,
     prices: Mapping[str, tuple[float, float]] | None = None,
     progress: Progress | None = None,
-) -> tuple[list[Outcome[Record]], Path]:
+) -> tuple[list[PlayedCase[Record]], Path]:
     """Plays all cases in an evaluation; their outcomes, epoch by epoch, and the log's file in `log_dir`.
 
     `prices` are US dollars per million tokens of input and output, by model name, for the log's costs.

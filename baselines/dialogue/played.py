@@ -40,7 +40,7 @@ def _written(record: object) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[Record]):
+class PlayedCase(Generic[Record]):
     """What became of a case: a record, `invalid` if it cannot be scored (the reason), or the error that ended it.
 
     It holds no time, so that a resumed run writes the same bytes as an undisturbed one.
@@ -59,7 +59,7 @@ class Outcome(Generic[Record]):
         return self.error or self.invalid
 
 
-def read_played(run: Path, kind: type[Outcome[Record]]) -> list[Outcome[Record]]:
+def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Record]]:
     """The cases of a run folder in the order of its file; none where it has no such file.
 
     Raises: InputError, with file, line and field, for what no run wrote.

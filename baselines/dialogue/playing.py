@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
-from baselines.dialogue.played import Outcome, Spent
+from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore
 from loaders.models.messages import Answer, ChatModel, Message
@@ -52,14 +52,14 @@ class Playing(Generic[Case, Record]):
     store: AnswerStore | None = None
     seed: int | None = None
     patience: int = PATIENCE
-    outcomes: dict[tuple[str, int], Outcome[Record]] = field(default_factory=dict)
+    outcomes: dict[tuple[str, int], PlayedCase[Record]] = field(default_factory=dict)
     stopped: BaseException | None = None
     _failed_in_a_row: int = 0
 
     def __post_init__(self) -> None:
         check_roles(self.game, self.players)
 
-    async def play(self, case: Case, epoch: int = 1) -> Outcome[Record]:
+    async def play(self, case: Case, epoch: int = 1) -> PlayedCase[Record]:
         """Plays a case; its outcome is also kept in `outcomes`.
 
         A model that fails ends the case. What would end every other case too is raised, and raised again by every
@@ -70,13 +70,13 @@ class Playing(Generic[Case, Record]):
         asking = _Asking(self, case, case_id, epoch)
         try:
             record = await self.game.play(case, asking)
-            outcome = Outcome(case_id, epoch, record, self.game.invalid(record), None, asking.spent)
+            outcome = PlayedCase(case_id, epoch, record, self.game.invalid(record), None, asking.spent)
             self._failed_in_a_row = 0
         except ModelRefused as error:
             self.stopped = self.stopped or error
             raise
         except ModelError as error:
-            outcome = Outcome(case_id, epoch, None, None, str(error), asking.spent)
+            outcome = PlayedCase(case_id, epoch, None, None, str(error), asking.spent)
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= self.patience and self.stopped is None:
                 cases = f"{self.patience} cases in a row"
@@ -154,7 +154,7 @@ def _one_for(game: Game[Any, Any]) -> str:
     return "a model for each of " + ", ".join(game.roles)
 
 
-def total(outcomes: Sequence[Outcome[Any]], roles: Sequence[str]) -> dict[str, Spent]:
+def total(outcomes: Sequence[PlayedCase[Any]], roles: Sequence[str]) -> dict[str, Spent]:
     """What each role took over all cases."""
     totals = {role: Spent() for role in roles}
     for outcome in outcomes:

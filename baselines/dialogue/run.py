@@ -20,7 +20,7 @@ from typing import Any, Generic
 from baselines.dialogue.bare import play_bare
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
-from baselines.dialogue.played import DIALOGUES, Outcome, Spent
+from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, total
 from baselines.results.run import ModelUsed
 from loaders.disk import write_whole, writing
@@ -37,7 +37,7 @@ class Played(Generic[Record]):
     """A finished run. `usage` counts what this process asked and replayed; `spent` what the dialogues took in all."""
 
     game: Game[Any, Record]
-    outcomes: tuple[Outcome[Record], ...]
+    outcomes: tuple[PlayedCase[Record], ...]
     players: Mapping[str, Player]
     spent: Mapping[str, Spent]
     usage: Usage

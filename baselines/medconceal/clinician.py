@@ -14,7 +14,7 @@ from typing import Any
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal.judge import PROMPTS as JUDGES
-from baselines.medconceal.record import Exchange, Finding, Findings
+from baselines.medconceal.record import Exchange, Findings, SubmittedFinding
 from baselines.medconceal.untrusted import heard, read_object, said_by, writable
 from loaders.medconceal import CATEGORIES, Chart
 from loaders.models.messages import Message
@@ -119,7 +119,7 @@ async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> Findi
     return Findings((), raw, ATTEMPTS, f"no findings could be read in {ATTEMPTS} answers")
 
 
-def _listed(found: dict[str, Any]) -> list[Finding] | None:
+def _listed(found: dict[str, Any]) -> list[SubmittedFinding] | None:
     items = found.get("findings")
     if not isinstance(items, list):
         return None
@@ -134,7 +134,7 @@ def _listed(found: dict[str, Any]) -> list[Finding] | None:
     return findings
 
 
-def finding(category: str, description: str) -> Finding:
+def finding(category: str, description: str) -> SubmittedFinding:
     """A finding as it is kept: a label of the four in its exact spelling, the description as data of limited length.
 
     >>> finding("financial / insurance", "Cannot pay for it.").category
@@ -142,7 +142,7 @@ def finding(category: str, description: str) -> Finding:
     >>> finding("Boredom", "Is bored.").category
     'Boredom'
     """
-    return Finding(_category(category), heard(description, LONGEST_FINDING))
+    return SubmittedFinding(_category(category), heard(description, LONGEST_FINDING))
 
 
 def _category(given: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from baselines.medconceal.judgement import Judged
+from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import Measure, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import GROUPS, PAPER
@@ -55,7 +55,9 @@ class Comparison:
     other_name: str = ""
 
 
-def compare_cases(reference: Sequence[Judged], other: Sequence[Judged], *, seed: int = 0) -> list[Comparison]:
+def compare_cases(
+    reference: Sequence[JudgedEpisode], other: Sequence[JudgedEpisode], *, seed: int = 0
+) -> list[Comparison]:
     """All metrics of the task, tested over the cases that both runs have.
 
     Raises InputError when the runs are of two tasks or not over the same cases.
@@ -80,7 +82,9 @@ def compare_cases(reference: Sequence[Judged], other: Sequence[Judged], *, seed:
     return [replace(one, holm=float(p)) for one, p in zip(found, adjusted, strict=True)]
 
 
-def best_of(reference: Sequence[Judged], others: Mapping[str, Sequence[Judged]], *, seed: int = 0) -> list[Comparison]:
+def best_of(
+    reference: Sequence[JudgedEpisode], others: Mapping[str, Sequence[JudgedEpisode]], *, seed: int = 0
+) -> list[Comparison]:
     """The reference against the best of several runs, chosen for each metric by its mean over cases.
 
     The first of equal ones is taken. Holm's correction is over the metrics, not over the runs that lost.
@@ -98,8 +102,8 @@ def best_of(reference: Sequence[Judged], others: Mapping[str, Sequence[Judged]],
     return [replace(one, holm=float(p)) for one, p in zip(chosen, adjusted, strict=True)]
 
 
-def _by_case(run: Sequence[Judged]) -> dict[str, Judged]:
-    found: dict[str, Judged] = {}
+def _by_case(run: Sequence[JudgedEpisode]) -> dict[str, JudgedEpisode]:
+    found: dict[str, JudgedEpisode] = {}
     for one in run:
         if one.episode.case_id in found:
             raise InputError(f"case {one.episode.case_id}", found="two episodes in a run", expected="one")

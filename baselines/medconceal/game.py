@@ -133,7 +133,7 @@ def settings(game_rules: Rules) -> dict[str, Any]:
     }
 
 
-class Table:
+class CaseInPlay:
     """One case while it is played: the state, what has been said, and what may be.
 
     `task` decides which concerns can move. The evaluator and the patient are asked by the caller; this keeps what they
@@ -225,31 +225,31 @@ class Table:
 
 
 async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
-    table = Table(profile, game_rules.task, game_rules.policy)
+    in_play = CaseInPlay(profile, game_rules.task, game_rules.policy)
     texts = game_rules.prompts
     evaluator = ask if game_rules.evaluator == "model" else None
     patient = ask if game_rules.patient == "model" else None
-    system = clinician.system_prompt(texts, table.chart)
+    system = clinician.system_prompt(texts, in_play.chart)
     primary = profile.intervention.primary_concern
     stopped: Stopped = "turn_limit"
     unread = 0
     for number in range(1, game_rules.turns + 1):
-        messages = clinician.conversation(system, table.exchanges)
+        messages = clinician.conversation(system, in_play.exchanges)
         answer = await ask("clinician", messages, temperature=game_rules.temperature, max_tokens=clinician.MAX_TOKENS)
         turn = said_by(answer.text)
         text = heard(turn)
-        evaluation = await table.evaluate(evaluator, texts, text)
-        update = table.move(evaluation, text)
-        view = patient_side.show(profile, table.chart, table.state, update, text, table.exchanges, table.guard)
+        evaluation = await in_play.evaluate(evaluator, texts, text)
+        update = in_play.move(evaluation, text)
+        view = patient_side.show(profile, in_play.chart, in_play.state, update, text, in_play.exchanges, in_play.guard)
         spoken = await patient_side.speak(
-            patient, texts, view, text, table.exchanges, table.guard, table.state, update.revealed
+            patient, texts, view, text, in_play.exchanges, in_play.guard, in_play.state, update.revealed
         )
-        table.keep(turn, evaluation, update, spoken)
-        if game_rules.task == "intervention" and table.state.concerns[primary].state == ADDRESSED:
+        in_play.keep(turn, evaluation, update, spoken)
+        if game_rules.task == "intervention" and in_play.state.concerns[primary].state == ADDRESSED:
             stopped = "addressed"
             break
         if game_rules.mode == "adaptive" and FIRST_STOP <= number < game_rules.turns:
-            messages = clinician.conversation(system, table.exchanges)
+            messages = clinician.conversation(system, in_play.exchanges)
             stops = await clinician.wants_to_stop(ask, texts, messages)
             unread += stops is None
             if stops:
@@ -257,8 +257,8 @@ async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode
                 break
     findings = None
     if game_rules.task == "confirmation":
-        findings = await clinician.submit(ask, texts, clinician.conversation(system, table.exchanges))
-    return table.episode(
+        findings = await clinician.submit(ask, texts, clinician.conversation(system, in_play.exchanges))
+    return in_play.episode(
         mode=game_rules.mode,
         turn_limit=game_rules.turns,
         stopped=stopped,

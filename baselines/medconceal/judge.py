@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from baselines.dialogue.game import Ask
 from baselines.medconceal.judgement import STYLES, Judgement, Openness
 from baselines.medconceal.matching import Pair, quoted_turn
-from baselines.medconceal.record import Episode, Finding
+from baselines.medconceal.record import Episode, SubmittedFinding
 from baselines.medconceal.untrusted import heard, only_object
 from loaders.medconceal import VALUES
 from loaders.models.messages import Message
@@ -158,7 +158,7 @@ async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, conc
     return await _asked(ask, prompts.fill("judge_match"), parts, _MATCH, accept)
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: SubmittedFinding) -> str:
     said = {"category": heard(finding.category, 200), "description": heard(finding.description)}
     return json.dumps(said, ensure_ascii=False)
 

@@ -43,7 +43,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedEpisode:
     """An episode with the judgement on it."""
 
     episode: Episode

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
-from baselines.medconceal.judgement import STYLES, Judged
+from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.matching import Pair, coarse_hits, match
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
@@ -72,7 +72,7 @@ class Measure:
         return float(found[0]), float(found[1])
 
 
-def measures(judged: Sequence[Judged]) -> list[Measure]:
+def measures(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     """All numbers of a run, whose episodes are of one task, in the order of the paper's tables.
 
     Raises InputError without an episode, and for episodes of two tasks.
@@ -89,7 +89,7 @@ def measures(judged: Sequence[Judged]) -> list[Measure]:
 # --- Confirmation -----------------------------------------------------------------------------------------------------
 
 
-def _confirmation(judged: Sequence[Judged]) -> list[Measure]:
+def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     """Table 1 with its diagnostics, then the dynamics of elicitation."""
     episodes = [one.episode for one in judged]
     gold = [len(episode.categories) for episode in episodes]
@@ -165,7 +165,7 @@ def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequen
 # --- Intervention -----------------------------------------------------------------------------------------------------
 
 
-def _intervention(judged: Sequence[Judged]) -> list[Measure]:
+def _intervention(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     """Table 3. Timings are means over the successful cases only, in clinician turns from 1."""
     episodes = [one.episode for one in judged]
     ones = [1] * len(episodes)
@@ -187,7 +187,7 @@ def _intervention(judged: Sequence[Judged]) -> list[Measure]:
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-def _conversation(judged: Sequence[Judged]) -> list[Measure]:
+def _conversation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     """Tables 2, 4 and 6, and the probes."""
     episodes = [one.episode for one in judged]
     ones = [1] * len(episodes)
@@ -214,14 +214,14 @@ def _conversation(judged: Sequence[Judged]) -> list[Measure]:
     ]
 
 
-def _style(judged: Sequence[Judged]) -> list[Measure]:
+def _style(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     task: Task = judged[0].episode.task
     found = []
     for name in STYLES[task]:
         scores = [None if one.judgement.style is None else float(one.judgement.style[name]) for one in judged]
         found.append(_known(name, scores, "judge 0-2"))
     if task == "confirmation":
-        counts: tuple[tuple[str, Callable[[Judged], tuple[str, ...] | None]], ...] = (
+        counts: tuple[tuple[str, Callable[[JudgedEpisode], tuple[str, ...] | None]], ...] = (
             ("Values Det.", lambda one: one.judgement.expressed),
             ("Values recognised by the clinician", lambda one: one.judgement.recognised),
         )
@@ -232,7 +232,7 @@ def _style(judged: Sequence[Judged]) -> list[Measure]:
     return found
 
 
-def _open_share(judged: Judged, first: int | None) -> float | None:
+def _open_share(judged: JudgedEpisode, first: int | None) -> float | None:
     """Share of open turns among the first ones; None where no label was had or nobody spoke."""
     labels = judged.judgement.openness
     if not labels:
@@ -241,7 +241,7 @@ def _open_share(judged: Judged, first: int | None) -> float | None:
     return sum(label == "open" for label in labels) / len(labels)
 
 
-def _patient(judged: Sequence[Judged]) -> list[Measure]:
+def _patient(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     """How well the patient kept quiet: not in the paper, and without it no reveal rate can be trusted (MC-G24)."""
     episodes = [one.episode for one in judged]
     replies = [len(episode.exchanges) for episode in episodes]

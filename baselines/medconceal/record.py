@@ -133,7 +133,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SubmittedFinding:
     """A concern that a clinician says the patient has: one of the four categories, or whatever it wrote, and a text."""
 
     category: str
@@ -149,7 +149,7 @@ class Findings:
     that are kept.
     """
 
-    items: tuple[Finding, ...]
+    items: tuple[SubmittedFinding, ...]
     raw: str = ""
     attempts: int = 0
     failure: str | None = None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from baselines.medconceal.judgement import STYLES, Judged
+from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.metrics import Measure, curve, measures
 from baselines.medconceal.record import Episode
 from baselines.results.run import Result, RunRecord
@@ -34,7 +34,7 @@ _TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
 _LENGTH = "Average dialogue length"
 
 
-def results(judged: Sequence[Judged], record: RunRecord, *, row: str, seed: int = 0) -> list[Result]:
+def results(judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, seed: int = 0) -> list[Result]:
     """Every number of a run, with its counts and a bootstrap interval over cases.
 
     Keys are those of the published tables, whose group names 300 cases: a number over fewer stands beside none of the

@@ -19,7 +19,7 @@ from typing import Any
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician
-from baselines.medconceal.game import FORMAT, Evaluator, Table, scores, transcript
+from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, scores, transcript
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
@@ -57,14 +57,14 @@ def transcript_game(
     async def play(dialogue: Transcript, ask: Ask) -> Episode:
         if dialogue.task != task:
             raise InputError(f"dialogue {dialogue.dialogue_id}", found=dialogue.task, expected=task)
-        table = Table(dialogue.profile, task, policy)
+        in_play = CaseInPlay(dialogue.profile, task, policy)
         for turn, reply in dialogue.turns:
             text = heard(turn)
-            evaluation = await table.evaluate(ask if evaluator == "model" else None, texts, text)
-            update = table.move(evaluation, text)
+            evaluation = await in_play.evaluate(ask if evaluator == "model" else None, texts, text)
+            update = in_play.move(evaluation, text)
             voiced = tuple(index for index in update.revealed if says(reply, texts_of(dialogue.profile, index)))
-            table.keep(turn, evaluation, update, Spoken(reply, "transcript", LeakCheck(), False, False, voiced))
-        return table.episode(
+            in_play.keep(turn, evaluation, update, Spoken(reply, "transcript", LeakCheck(), False, False, voiced))
+        return in_play.episode(
             mode="transcript",
             turn_limit=len(dialogue.turns),
             stopped="transcript_end",

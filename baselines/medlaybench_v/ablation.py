@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from baselines.medlaybench_v.retrieval import EXPERT, METHODS, MODELS, model_means
-from baselines.results.comparison import Run
+from baselines.results.comparison import FinishedRun
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord
 from loaders.errors import InputError
 
@@ -32,7 +32,7 @@ _R1 = "Average R@1 (I2T and T2I)"
 _Place = tuple[str, str]  # model, column
 
 
-def evaluate(runs: Sequence[Run]) -> list[Result]:
+def evaluate(runs: Sequence[FinishedRun]) -> list[Result]:
     """Table A4 by condition and model, Table 5, each condition's share of the recall with expert captions.
 
     The results belong to a run of their own, whose record names the runs behind it (`joined_record`).
@@ -52,14 +52,14 @@ def evaluate(runs: Sequence[Run]) -> list[Result]:
     return [*cells, *means, *_shares(means, record)]
 
 
-def joined_record(runs: Sequence[Run], *, baseline: str) -> RunRecord:
+def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
     """The record of a table made of several runs: their ids, all their models, a digest of all their data.
 
     A stand-in among them makes the table one. Raises InputError for runs over different corpora or splits, and for a
     model with two revisions.
     """
     first = runs[0]
-    revisions: dict[tuple[str, str], tuple[ModelUsed, Run]] = {}
+    revisions: dict[tuple[str, str], tuple[ModelUsed, FinishedRun]] = {}
     for run in runs:
         for name in ("corpus", "split"):
             own, wanted = getattr(run.record.data, name), getattr(first.record.data, name)
@@ -98,7 +98,7 @@ def joined_record(runs: Sequence[Run], *, baseline: str) -> RunRecord:
 class _Table:
     """The cells of Table A4 in one run, by the tables' name of the condition, then by model and column."""
 
-    run: Run
+    run: FinishedRun
     conditions: Mapping[str, Mapping[_Place, Result]]
 
     @property
@@ -106,7 +106,7 @@ class _Table:
         return [condition for condition in self.conditions if condition != EXPERT]
 
 
-def _read(run: Run) -> _Table:
+def _read(run: FinishedRun) -> _Table:
     conditions: dict[str, dict[_Place, Result]] = {name: {} for name in CONDITIONS.values()}
     for result in run.results:
         if result.table == PER_MODEL and result.value is not None and result.setting in conditions:
@@ -154,7 +154,7 @@ def _check_expert(tables: Sequence[_Table]) -> None:
                 raise _different(other.run, table.run, what, f"{known.value}: the same images and expert captions")
 
 
-def _different(one: Run, other: Run, found: str, expected: str) -> InputError:
+def _different(one: FinishedRun, other: FinishedRun, found: str, expected: str) -> InputError:
     return InputError(
         f"{one.folder} and {other.folder}",
         found=found,
@@ -168,7 +168,7 @@ def _different(one: Run, other: Run, found: str, expected: str) -> InputError:
 
 def _cells(tables: Sequence[_Table]) -> Iterator[Result]:
     for condition in CONDITIONS.values():
-        found: dict[_Place, tuple[Result, Run]] = {}
+        found: dict[_Place, tuple[Result, FinishedRun]] = {}
         for table in tables:
             for place, cell in table.conditions.get(condition, {}).items():
                 _, earlier = found.setdefault(place, (cell, table.run))

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from baselines.report.sections import Numbered, Section
-from baselines.results.comparison import Run
+from baselines.results.comparison import FinishedRun
 from loaders.errors import InputError
 
 CONTENT = "classifier.json"
@@ -36,7 +36,7 @@ def sections(runs: Sequence[Numbered]) -> list[Section]:
     return [Section("image-classifiers", "Image classifiers", Markup(html))]
 
 
-def _content(run: Run) -> dict[str, Any]:
+def _content(run: FinishedRun) -> dict[str, Any]:
     path = run.folder / CONTENT
     try:
         content: dict[str, Any] = json.loads(path.read_bytes())

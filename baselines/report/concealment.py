@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.dialogue.played import Outcome, read_played
-from baselines.medconceal.judgement import Judged
+from baselines.dialogue.played import PlayedCase, read_played
+from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.matching import Pair, match
 from baselines.medconceal.metrics import curve
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
@@ -32,7 +32,7 @@ class Dialogue:
     """A played case as the page shows it; `record` is None for one that a model's error ended."""
 
     case_id: str
-    record: Judged | None
+    record: JudgedEpisode | None
     problem: str | None
     accepted: tuple[Pair, ...]
     trace: Markup
@@ -65,7 +65,7 @@ def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> 
 
     Raises InputError when a run's file of dialogues cannot be read.
     """
-    found = [(number, run, read_played(run.folder, Outcome[Judged])) for number, run in runs]
+    found = [(number, run, read_played(run.folder, PlayedCase[JudgedEpisode])) for number, run in runs]
     found = [entry for entry in found if entry[2]]
     if not found:
         return []
@@ -98,7 +98,7 @@ def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> 
     return [Section(f"{baseline}-dialogues", f"Dialogues of the {baseline} task", Markup(html))]
 
 
-def _chosen(rows: Sequence[Outcome[Judged]], count: int, seed: int) -> list[Outcome[Judged]]:
+def _chosen(rows: Sequence[PlayedCase[JudgedEpisode]], count: int, seed: int) -> list[PlayedCase[JudgedEpisode]]:
     """Up to half of the places for cases with a problem, the rest drawn by seed; in the order of the run."""
     troubled = [row for row in rows if row.problem]
     draw = random.Random(seed)
@@ -108,7 +108,7 @@ def _chosen(rows: Sequence[Outcome[Judged]], count: int, seed: int) -> list[Outc
     return [row for row in rows if row in chosen]
 
 
-def _dialogue(row: Outcome[Judged]) -> Dialogue:
+def _dialogue(row: PlayedCase[JudgedEpisode]) -> Dialogue:
     accepted = tuple(match(row.record.judgement.pairs or ())) if row.record else ()
     trace = trace_svg(row.record.episode) if row.record else Markup()
     return Dialogue(row.case_id, row.record, row.problem, accepted, trace)

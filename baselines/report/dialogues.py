@@ -12,9 +12,9 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.dialogue.played import Outcome, read_played
+from baselines.dialogue.played import PlayedCase, read_played
 from baselines.report.sections import Numbered, Section
-from baselines.results.comparison import Run
+from baselines.results.comparison import FinishedRun
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
     Unfinished,
@@ -107,7 +107,7 @@ def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> 
     """
     found = []
     for number, run in runs:
-        rows = read_played(run.folder, Outcome[Consultation])
+        rows = read_played(run.folder, PlayedCase[Consultation])
         if rows:
             found.append((number, run, rows))
     if not found:
@@ -154,7 +154,7 @@ class _View:
     matrices: tuple[Matrix, ...]
 
 
-def _view(number: int, run: Run, rows: Sequence[Outcome[Consultation]], count: int, seed: int) -> _View:
+def _view(number: int, run: FinishedRun, rows: Sequence[PlayedCase[Consultation]], count: int, seed: int) -> _View:
     unfinished: Unfinished = "authors" if run.record.options.get("unfinished") == "authors" else "paper"
     records = [row.record for row in rows if row.record is not None]
     problems = Counter(problem for row in rows for problem in _problems(row))
@@ -175,7 +175,7 @@ def _view(number: int, run: Run, rows: Sequence[Outcome[Consultation]], count: i
     )
 
 
-def chosen(rows: Sequence[Outcome[Consultation]], count: int, seed: int) -> list[Outcome[Consultation]]:
+def chosen(rows: Sequence[PlayedCase[Consultation]], count: int, seed: int) -> list[PlayedCase[Consultation]]:
     """`count` rows drawn by seed, up to half of them with a problem; those first."""
     draw = random.Random(seed)
     troubled = [row for row in rows if _problems(row)]
@@ -186,7 +186,7 @@ def chosen(rows: Sequence[Outcome[Consultation]], count: int, seed: int) -> list
     return [troubled[at] for at in first] + [others[at] for at in rest]
 
 
-def _problems(row: Outcome[Consultation]) -> tuple[str, ...]:
+def _problems(row: PlayedCase[Consultation]) -> tuple[str, ...]:
     """What did not go as it should: of the models, not the diagnosis, which is wrong in many a good dialogue."""
     record = row.record
     if record is None:
@@ -201,7 +201,7 @@ def _problems(row: Outcome[Consultation]) -> tuple[str, ...]:
     return tuple(problem for problem, there in found.items() if there)
 
 
-def _dialogue(folder: Path, row: Outcome[Consultation], unfinished: Unfinished) -> Dialogue:
+def _dialogue(folder: Path, row: PlayedCase[Consultation], unfinished: Unfinished) -> Dialogue:
     record = row.record
     answer = extracted(record, unfinished).text if record else ""
     turns = record.turns if record else ()

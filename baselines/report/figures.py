@@ -12,7 +12,7 @@ from pathlib import Path
 
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
 from baselines.report.tables import Row, TableView
-from baselines.results.comparison import Run
+from baselines.results.comparison import FinishedRun
 from loaders.errors import InputError
 
 
@@ -29,7 +29,7 @@ PROJECTIONS = "figure-a3.json"
 """Name of the file of a run folder that holds, by model, {"projection": …} as `embedding_space.Projection.as_json`."""
 
 
-def figures(view: TableView, runs: Sequence[Run] = ()) -> list[Figure]:
+def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
     """The figures of a table; none where its numbers make no picture.
 
     Raises MissingExtra without matplotlib, InputError when a run's file of projections cannot be read.

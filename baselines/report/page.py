@@ -17,7 +17,7 @@ from baselines.report.examples import examples
 from baselines.report.figures import figures
 from baselines.report.sections import sections
 from baselines.report.tables import tables
-from baselines.results.comparison import Compared, Run
+from baselines.results.comparison import Compared, FinishedRun
 from baselines.results.published import Published, counterpart
 from loaders import __version__
 from loaders.disk import write_whole
@@ -51,7 +51,13 @@ _PAPERS = {
 
 
 def write_report(
-    runs: Sequence[Run], page: Path, *, release: Path | None = None, pairs: int = 6, seed: int = 0, drawn: bool = True
+    runs: Sequence[FinishedRun],
+    page: Path,
+    *,
+    release: Path | None = None,
+    pairs: int = 6,
+    seed: int = 0,
+    drawn: bool = True,
 ) -> Path:
     """Write the page and return its path; `pairs` of `release` are shown, `drawn` says whether figures are.
 
@@ -97,7 +103,7 @@ def write_report(
 _FILES = ("dialogues.jsonl", "usage.json")
 
 
-def _files(run: Run, page: Path) -> dict[str, str]:
+def _files(run: FinishedRun, page: Path) -> dict[str, str]:
     """Names of the run's own files and where they lie, seen from the page."""
     there = [run.folder / name for name in _FILES if (run.folder / name).exists()]
     return {path.name: quote(os.path.relpath(path, page.parent)) for path in there}

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from markupsafe import Markup
 
-from baselines.results.comparison import Run
+from baselines.results.comparison import FinishedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Section:
     html: Markup
 
 
-Numbered = tuple[int, Run]
+Numbered = tuple[int, FinishedRun]
 """A run with its number on the page, from 1."""
 
 # Baseline (as its record names it) -> the module that shows its runs.
@@ -36,7 +36,7 @@ _MAKERS: dict[str, str] = {
 }
 
 
-def sections(runs: Sequence[Run]) -> list[Section]:
+def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     """What the runs have to show besides tables, baseline by baseline in the order of the runs.
 
     Raises InputError when a file of a run cannot be read.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from baselines.results.comparison import Compared, Run
+from baselines.results.comparison import Compared, FinishedRun
 from baselines.results.published import TABLES, Published, counterpart, published, short
 from baselines.results.run import Result
 
@@ -141,7 +141,7 @@ class TableView:
         return spans
 
 
-def tables(runs: Sequence[Run]) -> list[TableView]:
+def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
     """Every table that the runs have numbers for: the papers' first, in their order, then those of no paper."""
     found: dict[tuple[str, str], list[tuple[int, Compared]]] = {}
     for number, run in enumerate(runs, start=1):

@@ -17,7 +17,7 @@ from loaders.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FinishedRun:
     """A finished run, as its folder holds it."""
 
     folder: Path
@@ -63,14 +63,14 @@ class Compared:
         return "equal as printed" if abs(self.own.value - self.paper.value) <= slack else "differs"
 
 
-def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[Run]:
+def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[FinishedRun]:
     """The runs of these folders; those of one paper over the same data unless `different_data` (an ablation).
 
     Raises: InputError when a folder holds no finished run, two hold the same run, or two runs of one paper's tables
     read different corpora, different revisions, or other rows under the name of the same split.
     """
-    runs = [Run(folder, *read_run(folder)) for folder in folders]
-    first: dict[str, Run] = {}
+    runs = [FinishedRun(folder, *read_run(folder)) for folder in folders]
+    first: dict[str, FinishedRun] = {}
     for run in runs:
         if run.record.run_id in first:
             other = first[run.record.run_id].folder
@@ -83,12 +83,12 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
     return runs
 
 
-def compare(runs: Sequence[Run]) -> list[Compared]:
+def compare(runs: Sequence[FinishedRun]) -> list[Compared]:
     """Every number of the runs, with its published counterpart, in the order of the runs."""
     return [Compared(result, counterpart(result)) for run in runs for result in run.results]
 
 
-def _same_data(one: Run, other: Run) -> None:
+def _same_data(one: FinishedRun, other: FinishedRun) -> None:
     a, b = one.record.data, other.record.data
     if a.corpus != b.corpus and not {result.paper for result in one.results} & {
         result.paper for result in other.results

@@ -68,7 +68,7 @@ class Published:
         return 0.5 * 10.0**-self.decimals
 
 
-class Table(NamedTuple):
+class Heading(NamedTuple):
     """What a table of a paper shows, in our words, and what to know before comparing with it."""
 
     title: str
@@ -77,113 +77,113 @@ class Table(NamedTuple):
 
 # In the order of the paper.
 _TASK_1 = "Confirmation"
-TABLES: dict[tuple[str, str], Table] = {
-    ("MedLayBench-V", "Table 1"): Table(
+TABLES: dict[tuple[str, str], Heading] = {
+    ("MedLayBench-V", "Table 1"): Heading(
         "Readability of expert and lay captions",
         "Per caption, then the mean; overall is the mean of the splits weighted by their pairs, except for the "
         "vocabulary, which is a union. The published sentence lengths look like words per caption, and the published "
         "SMOG knows no least number of sentences, where textstat gives 0 below three.",
     ),
-    ("MedLayBench-V", "Table 2"): Table(
+    ("MedLayBench-V", "Table 2"): Heading(
         "Relevance and factuality of lay captions against expert captions",
         "Overall is the mean of the splits weighted by their pairs.",
     ),
-    ("MedLayBench-V", "Table 3"): Table(
+    ("MedLayBench-V", "Table 3"): Heading(
         "Zero-shot retrieval by register",
         "By all signs the unweighted mean over four per-modality pools (X-ray, CT, MRI, ultrasound). Tables 5, A3 and "
         "A4 use one pool of all test pairs: the two do not compare.",
     ),
-    ("MedLayBench-V", "Table 4"): Table(
+    ("MedLayBench-V", "Table 4"): Heading(
         "Human evaluation", "Two radiologists and one lay reader, 100 pairs, integer ratings from 1 to 5."
     ),
-    ("MedLayBench-V", "Table 5"): Table(
+    ("MedLayBench-V", "Table 5"): Heading(
         "Ablation of the pipeline",
         "R@1, mean of both directions and of the eight models, one pool of all test pairs.",
     ),
-    ("MedLayBench-V", "Table A1"): Table("Pairs by imaging modality"),
-    ("MedLayBench-V", "Table A2"): Table("Most frequent concepts by imaging modality"),
-    ("MedLayBench-V", "Table A3"): Table(
+    ("MedLayBench-V", "Table A1"): Heading("Pairs by imaging modality"),
+    ("MedLayBench-V", "Table A2"): Heading("Most frequent concepts by imaging modality"),
+    ("MedLayBench-V", "Table A3"): Heading(
         "Lay less expert recall, with bootstrap p values",
         "Mean of both directions, one pool of all test pairs; 1,000 resamples, two-sided, so that p is an even number "
         "of thousandths or .001.",
     ),
-    ("MedLayBench-V", "Table A4"): Table(
+    ("MedLayBench-V", "Table A4"): Heading(
         "Ablation of the pipeline by model", "R@1, mean of both directions, one pool of all test pairs."
     ),
-    ("MedLayBench-V", "Table A5"): Table(
+    ("MedLayBench-V", "Table A5"): Heading(
         "Zero-shot captioning by register",
         "1,000 test pairs; BERTScore against the reference of the same register, not rescaled.",
     ),
-    ("MedLayBench-V", "Text Sec 4.4"): Table("Retrieval and ablation in the running text"),
-    ("MedLayBench-V", "Figure A2"): Table("Most frequent concepts and their long tail"),
-    ("MedLayBench-V", "Figure A3 (caption)"): Table(
+    ("MedLayBench-V", "Text Sec 4.4"): Heading("Retrieval and ablation in the running text"),
+    ("MedLayBench-V", "Figure A2"): Heading("Most frequent concepts and their long tail"),
+    ("MedLayBench-V", "Figure A3 (caption)"): Heading(
         "Expert and lay captions in the embedding space",
         "Of unit vectors cosine and distance say the same: a distance of 0.05 to 0.07 is a cosine of 0.998 to 0.999.",
     ),
-    ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): Table(
+    ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): Heading(
         "Retrieval by register, bar labels", "Read by eye to one decimal; per-modality pools, as in Table 3."
     ),
-    ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): Table(
+    ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): Heading(
         "Retrieval with lay captions of the model alone, bar labels",
         "Read by eye to one decimal; per-modality pools, as in Table 3.",
     ),
-    ("3MDBench", "Table 3"): Table(
+    ("3MDBench", "Table 3"): Heading(
         "Candidate patient models",
         "Validation set, in a dialogue of its own with one symptom an answer; the mean of the ranks by metric.",
     ),
-    ("3MDBench", "Table 4"): Table(
+    ("3MDBench", "Table 4"): Heading(
         "Candidate assessor models",
         "Agreement with human annotators: the mean of Cohen's kappa over the eight criteria, undefined counted as 0.",
     ),
-    ("3MDBench", "Table 5"): Table(
+    ("3MDBench", "Table 5"): Heading(
         "Diagnosis by doctor and setting",
         "F1 as the authors' notebook counts it: weighted over the 34 names, consultations without a diagnosis left "
         "out, each of several diagnoses a sample of its own. A doctor that abstains whenever it is unsure gains by "
         "this; strictly (no diagnosis is wrong, the first counts) it does not.",
     ),
-    ("3MDBench", "Table 6"): Table(
+    ("3MDBench", "Table 6"): Heading(
         "Clinical competence by doctor and setting", "Means of the assessor's scores of the eight Mini-CEX items."
     ),
-    ("3MDBench", "Table 7"): Table(
+    ("3MDBench", "Table 7"): Heading(
         "Physicians and a doctor model on the same cases",
         "Called F1 and said to be of 34 cases; the published values are accuracies over 33, and the p values those of "
         "an unpaired t test.",
     ),
-    ("3MDBench", "Table 8"): Table(
+    ("3MDBench", "Table 8"): Heading(
         "Image classifiers",
         "Macro F1 over the 34 diagnoses. The paper does not name the split; own numbers are of test, answered once.",
     ),
-    ("3MDBench", "Figure 3 (text Sec 4.2)"): Table(
+    ("3MDBench", "Figure 3 (text Sec 4.2)"): Heading(
         "F1 by medical domain", "Consultations of a domain, over the diagnoses of that domain only."
     ),
-    ("3MDBench", "Figure 4 (text Sec 4.4)"): Table("Number of utterances by temperament"),
-    ("3MDBench", "Figure 5"): Table("F1 by temperament"),
-    ("3MDBench", "Figure 8 (text App B)"): Table("Agreement between human annotators"),
-    ("3MDBench", "Figure 9"): Table("Overall clinical competence by medical domain", "Criterion 4.1, from 0 to 2."),
-    ("3MDBench", "Figure 10"): Table("Overall clinical competence by temperament", "Criterion 4.1, from 0 to 2."),
-    ("3MDBench", "Figure 11"): Table("Number of utterances by medical domain"),
-    ("3MDBench", "Figure 12"): Table("Clinical competence by temperament"),
-    ("3MDBench", "Figure 13"): Table("Clinical competence by medical domain"),
-    ("MedConceal", "Table 1"): Table(
+    ("3MDBench", "Figure 4 (text Sec 4.4)"): Heading("Number of utterances by temperament"),
+    ("3MDBench", "Figure 5"): Heading("F1 by temperament"),
+    ("3MDBench", "Figure 8 (text App B)"): Heading("Agreement between human annotators"),
+    ("3MDBench", "Figure 9"): Heading("Overall clinical competence by medical domain", "Criterion 4.1, from 0 to 2."),
+    ("3MDBench", "Figure 10"): Heading("Overall clinical competence by temperament", "Criterion 4.1, from 0 to 2."),
+    ("3MDBench", "Figure 11"): Heading("Number of utterances by medical domain"),
+    ("3MDBench", "Figure 12"): Heading("Clinical competence by temperament"),
+    ("3MDBench", "Figure 13"): Heading("Clinical competence by medical domain"),
+    ("MedConceal", "Table 1"): Heading(
         "Confirmation: what came out, and what was understood",
         "Micro over all concerns. A finding counts only with the patient's own words. In five published rows more "
         "concerns were named than revealed: hidden text had leaked into the patient's replies.",
     ),
-    ("MedConceal", "Table 2"): Table(
+    ("MedConceal", "Table 2"): Heading(
         "Confirmation: how the clinician talked",
         "Judged over whole dialogues; readability and length of clinician turns.",
     ),
-    ("MedConceal", "Table 3"): Table(
+    ("MedConceal", "Table 3"): Heading(
         "Intervention: whether the main concern was resolved",
         "Shares of cases; turns over the successful cases only, counted from 1.",
     ),
-    ("MedConceal", "Table 4"): Table(
+    ("MedConceal", "Table 4"): Heading(
         "Intervention: how the clinician talked",
         "Judged over whole dialogues. Six published values of readability and length repeat those of Table 2.",
     ),
-    ("MedConceal", "Table 6"): Table("Length of dialogues", "Clinician turns."),
+    ("MedConceal", "Table 6"): Heading("Length of dialogues", "Clinician turns."),
     **{
-        ("MedConceal", f"Table {number}"): Table(
+        ("MedConceal", f"Table {number}"): Heading(
             f"{task}: a reference against another clinician, case by case",
             "Means over cases and their difference, with the interval of the paired bootstrap; Holm over all metrics.",
         )

@@ -17,7 +17,7 @@ from baselines.medconceal.agents import BY_ROLE, scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import confirmation_game, intervention_game
 from baselines.medconceal.judged import judged_game
-from baselines.medconceal.judgement import Judged
+from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
@@ -196,7 +196,7 @@ def _run(
     profiles = cases(opened.splits["test"])[:limit]
     by_evaluator, judging = "rules" if evaluator == RULES else "model", None if judge == RULES else texts
     found: Sequence[Any]
-    game: Game[Any, Judged]
+    game: Game[Any, JudgedEpisode]
     if transcripts is None:
         make = confirmation_game if task == "confirmation" else intervention_game
         by_patient = "template" if patient == TEMPLATE else "model"

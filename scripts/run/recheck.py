@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from baselines.dialogue.evaluation import MAX_INVALID
-from baselines.dialogue.played import Outcome, read_played
+from baselines.dialogue.played import PlayedCase, read_played
 from baselines.dialogue.run import play_run
 from baselines.results.comparison import read_runs
 from baselines.results.run import RunRecord
@@ -69,7 +69,7 @@ def command(
         raise InputError(run, found=f"a run of {finished.record.baseline}", expected="one of consultation")
     played = {
         one.case_id: one.record
-        for one in read_played(run, Outcome[Consultation])
+        for one in read_played(run, PlayedCase[Consultation])
         if one.record is not None and one.record.assessment is not None and one.epoch == 1
     }
     if not played:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.played import Outcome
+from baselines.dialogue.played import PlayedCase
 from baselines.medconceal.fitting import read_labels
-from baselines.medconceal.judgement import Judged
+from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import PolicyConfig
 from baselines.results.run import read_run, write_run
 from baselines.threemdbench.consultation.recheck import Rechecked
@@ -28,11 +28,11 @@ from loaders.records import from_json, to_json
 
 BEFORE = Path(__file__).parents[1] / "written_before"
 DIALOGUES: Mapping[str, Any] = {
-    "consultation": Outcome[Consultation],
-    "confirmation": Outcome[Judged],
-    "intervention": Outcome[Judged],
-    "selection": Outcome[Trial],
-    "recheck": Outcome[Rechecked],
+    "consultation": PlayedCase[Consultation],
+    "confirmation": PlayedCase[JudgedEpisode],
+    "intervention": PlayedCase[JudgedEpisode],
+    "selection": PlayedCase[Trial],
+    "recheck": PlayedCase[Rechecked],
     "assessor_selection": Assessed,
 }
 

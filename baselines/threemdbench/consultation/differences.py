@@ -19,8 +19,8 @@ from typing import Protocol
 
 import numpy as np
 
-from baselines.dialogue.played import Outcome, read_played
-from baselines.results.comparison import Run
+from baselines.dialogue.played import PlayedCase, read_played
+from baselines.results.comparison import FinishedRun
 from baselines.results.statistics import (
     Answers,
     Interval,
@@ -79,14 +79,16 @@ class Difference:
         return self.p_adjusted is not None and self.p_adjusted < ALPHA
 
 
-def system_of(run: Run) -> System | None:
+def system_of(run: FinishedRun) -> System | None:
     """The system of a finished run of consultations; None for other runs, and for one without its dialogues.
 
     Raises InputError when the file of dialogues cannot be read.
     """
     if run.record.baseline != "consultation":
         return None
-    records = [played.record for played in read_played(run.folder, Outcome[Consultation]) if played.record is not None]
+    records = [
+        played.record for played in read_played(run.folder, PlayedCase[Consultation]) if played.record is not None
+    ]
     if not records:
         return None
     unfinished: Unfinished = "authors" if run.record.options.get("unfinished") == "authors" else "paper"

@@ -1,6 +1,6 @@
 """Choosing a patient model (Table 3): does it keep to its instructions, answer to the point, and stay with the facts?
 
-    results([Candidate("openai/gpt-4o-mini", trials)], encoder, record)
+    results([PatientCandidate("openai/gpt-4o-mini", trials)], encoder, record)
 
 Instruction following is a judge's rating from 1 to 5 of the whole dialogue, relevance its 0 or 1 for every answer,
 averaged over the dialogue, and factuality the share of the patient's utterances after the opening that lie near (cosine
@@ -30,7 +30,7 @@ METRICS = ("Instruction following", "Relevance", "Factuality")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PatientCandidate:
     """A model in the patient's chair, its trials, and how many cases a model's error ended without one."""
 
     model: str
@@ -67,7 +67,7 @@ def mean_ranks(scores: Sequence[Sequence[float]]) -> Floats:
 
 
 def results(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[PatientCandidate],
     encoder: SentenceEncoder,
     record: RunRecord,
     *,

@@ -1,7 +1,7 @@
 """Choosing an assessor model (Table 4): how far it agrees with human annotators, and how well it reads diagnoses out.
 
     game = assessment_game(read_prompts())               every candidate assesses the annotated dialogues anew
-    results([Candidate("openai/gpt-4o-mini", assessed)], annotations, record)
+    results([AssessorCandidate("openai/gpt-4o-mini", assessed)], annotations, record)
 
 A candidate's kappa is the mean over the annotators of the mean over the eight items of Cohen's kappa, unweighted and 0
 where it is undefined (3M-G26): what the agreement of an annotator with the others is in Figure 8, so that the two
@@ -58,7 +58,7 @@ class Assessed:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class AssessorCandidate:
     """A model in the assessor's chair, and what it made of the dialogues that it assessed."""
 
     model: str
@@ -89,7 +89,7 @@ def assessment_game(prompts: Prompts, *, judge: Judge = "patient") -> Game[Annot
 
 
 def results(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[AssessorCandidate],
     annotations: Annotations,
     record: RunRecord,
     *,
@@ -109,7 +109,7 @@ def results(
     return found
 
 
-def _of(one: Candidate, annotations: Annotations, record: RunRecord, resamples: int, seed: int) -> list[Result]:
+def _of(one: AssessorCandidate, annotations: Annotations, record: RunRecord, resamples: int, seed: int) -> list[Result]:
     by_key = {verdict.key: verdict for verdict in one.assessed}
     graded = [
         (at, verdict.assessment.items)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.played import Outcome, read_played
+from baselines.dialogue.played import PlayedCase, read_played
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
@@ -67,7 +67,7 @@ def test_scripted_agents_know_their_case_and_are_stand_ins(tmp_path: Path) -> No
     assert played.records[2].turns[0] == ("guest", "I have 2 spots.")
     assert played.stand_in == "scripted guest scripted/guest, host scripted/host, judge scripted/judge"
     assert played.failure is None
-    assert [one.record for one in read_played(tmp_path, Outcome[Round])] == played.records
+    assert [one.record for one in read_played(tmp_path, PlayedCase[Round])] == played.records
 
 
 def test_models_are_asked_once_a_turn_and_replayed_after(tmp_path: Path, server: ChatServer) -> None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from baselines.medconceal import clinician, patient, patient_template
-from baselines.medconceal.game import Table
+from baselines.medconceal.game import CaseInPlay
 from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.policy import DEFAULT, Logistic
 from baselines.medconceal.record import LeakCheck
@@ -93,23 +93,25 @@ CANARIES = ("zirconium", "quokka", "walrusville", "narwhal", "canary0")
 
 
 def turned(profile: PatientProfile, task: str, policy, questions: Sequence[str], ask=None):
-    """Plays clinician turns by rules; the table, and the views that the words were made of."""
-    table = Table(profile, task, policy)
+    """Plays clinician turns by rules; the case, and the views that the words were made of."""
+    in_play = CaseInPlay(profile, task, policy)
     views = []
 
     async def play() -> None:
         for question in questions:
-            evaluation = await table.evaluate(None, PROMPTS, question)
-            update = table.move(evaluation, question)
-            view = patient.show(profile, table.chart, table.state, update, question, table.exchanges, table.guard)
+            evaluation = await in_play.evaluate(None, PROMPTS, question)
+            update = in_play.move(evaluation, question)
+            view = patient.show(
+                profile, in_play.chart, in_play.state, update, question, in_play.exchanges, in_play.guard
+            )
             views.append(view)
             spoken = await patient.speak(
-                ask, PROMPTS, view, question, table.exchanges, table.guard, table.state, update.revealed
+                ask, PROMPTS, view, question, in_play.exchanges, in_play.guard, in_play.state, update.revealed
             )
-            table.keep(question, evaluation, update, spoken)
+            in_play.keep(question, evaluation, update, spoken)
 
     asyncio.run(play())
-    return table, views
+    return in_play, views
 
 
 def model(reply, seen: list[list[Message]] | None = None):
@@ -144,29 +146,29 @@ def test_background_comes_one_fact_at_a_time_when_asked_and_clean() -> None:
 
 
 def test_what_comes_out_is_said_then_known() -> None:
-    table, views = turned(a_profile(), "confirmation", ALWAYS, ["Tell me."] * 3)
+    in_play, views = turned(a_profile(), "confirmation", ALWAYS, ["Tell me."] * 3)
     assert [len(view.disclose) for view in views] == [1, 1, 1] and [len(view.known) for view in views] == [0, 1, 2]
-    assert "metal rusts" in table.exchanges[0].patient and "Walrusville" in table.exchanges[1].patient
-    assert [exchange.voiced for exchange in table.exchanges] == [(0,), (1,), (2,)]
-    assert all(not exchange.leak.leaked for exchange in table.exchanges)
+    assert "metal rusts" in in_play.exchanges[0].patient and "Walrusville" in in_play.exchanges[1].patient
+    assert [exchange.voiced for exchange in in_play.exchanges] == [(0,), (1,), (2,)]
+    assert all(not exchange.leak.leaked for exchange in in_play.exchanges)
 
 
 def test_a_hint_is_used_once_and_only_where_the_turn_came_closer() -> None:
     slow = replace(DEFAULT, reveal=Logistic((0.0, *[0.0] * 11)), high=0.9, low=0.9)
-    table, views = turned(a_profile(), "confirmation", slow, ["Hello.", "What worries you?", "What else?"])
+    in_play, views = turned(a_profile(), "confirmation", slow, ["Hello.", "What worries you?", "What else?"])
     assert [view.hint for view in views] == [
         "Metal does not belong in people.",
         "Metal does not belong in people.",
         None,
     ]
-    assert views[0].hint in table.exchanges[1].patient  # the first reply is the greeting
+    assert views[0].hint in in_play.exchanges[1].patient  # the first reply is the greeting
     assert turned(a_profile(), "confirmation", NEVER, ["Hello."])[1][0].hint is None
 
 
 def test_the_phases_of_an_intervention() -> None:
-    table, views = turned(a_profile(), "intervention", ALWAYS, ["Please do it."] * 6)
+    in_play, views = turned(a_profile(), "intervention", ALWAYS, ["Please do it."] * 6)
     assert [view.phase for view in views] == ["resisting"] * 3 + ["accepting"] * 3
-    replies = [exchange.patient for exchange in table.exchanges]
+    replies = [exchange.patient for exchange in in_play.exchanges]
     questions = [clarifying_question(reply) is not None for reply in replies[:3]]
     assert all(one or other for one, other in pairwise(questions))
     assert "have the stent placed" in replies[3] and "stent placed" not in " ".join(replies[:3])
@@ -213,22 +215,22 @@ def test_the_doctors_words_are_fenced_data() -> None:
 
 def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     leak = "I read that the metal rusts and poisons the quokka blood slowly."
-    table, _ = turned(a_profile(), "confirmation", NEVER, ["Why?"], model(leak))
-    found = table.exchanges[0]
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, ["Why?"], model(leak))
+    found = in_play.exchanges[0]
     assert found.source == "neutral" and found.regenerated and found.patient in patient_template._NEUTRAL
     assert found.leak.concerns == (0,) and "span" in found.leak.rules
-    table, _ = turned(
+    in_play, _ = turned(
         a_profile(), "confirmation", NEVER, ["Why?"], model(lambda attempt: leak if not attempt else "Hm.")
     )
-    found = table.exchanges[0]
+    found = in_play.exchanges[0]
     assert (found.source, found.patient, found.regenerated, found.leak.leaked) == ("model", "Hm.", True, True)
-    episode = table.episode(mode="fixed", turn_limit=8, stopped="turn_limit")
+    episode = in_play.episode(mode="fixed", turn_limit=8, stopped="turn_limit")
     assert episode.leaks == 1 and leak not in repr(episode)
 
 
 def test_a_leak_does_not_swallow_what_has_to_be_said() -> None:
-    table, _ = turned(a_profile(), "confirmation", ALWAYS, ["Why?"], model("The narwhal sleep scares me to death."))
-    found = table.exchanges[0]
+    in_play, _ = turned(a_profile(), "confirmation", ALWAYS, ["Why?"], model("The narwhal sleep scares me to death."))
+    found = in_play.exchanges[0]
     assert found.source == "template" and found.voiced == (0,) and "narwhal" not in found.patient
 
 
@@ -247,16 +249,16 @@ def test_replies_are_cleaned_and_cut(answer: str, text: str, cut: bool) -> None:
 
 @pytest.mark.parametrize("answer", ["", "   ", "<think>only thoughts", "\u200b"])
 def test_a_model_without_words_gets_neutral_ones(answer: str) -> None:
-    table, _ = turned(a_profile(), "confirmation", NEVER, ["Hello."], model(answer))
-    assert table.exchanges[0].source == "neutral" and table.exchanges[0].patient
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, ["Hello."], model(answer))
+    assert in_play.exchanges[0].source == "neutral" and in_play.exchanges[0].patient
 
 
 def test_silence_is_answered_without_a_model() -> None:
     async def nobody(*arguments, **options) -> Answer:
         raise AssertionError("asked")
 
-    table, _ = turned(a_profile(), "confirmation", NEVER, ["", ""], nobody)
-    assert [exchange.source for exchange in table.exchanges] == ["neutral", "neutral"]
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, ["", ""], nobody)
+    assert [exchange.source for exchange in in_play.exchanges] == ["neutral", "neutral"]
 
 
 def a_guard(task: str = "confirmation") -> Guard:
@@ -318,7 +320,7 @@ def test_says_asks_for_a_third_of_the_content() -> None:
 def test_templates_stay_short_and_say_two_things_at_most() -> None:
     for profile in profiles():
         for task in ("confirmation", "intervention"):
-            table, _ = turned(profile, task, replace(ALWAYS, most_reveals=2), ["What worries you?"] * 6)
-            for exchange in table.exchanges:
+            in_play, _ = turned(profile, task, replace(ALWAYS, most_reveals=2), ["What worries you?"] * 6)
+            for exchange in in_play.exchanges:
                 assert len(exchange.patient.split()) <= patient.MOST_WORDS and len(exchange.revealed) <= 2
                 assert not exchange.leak.leaked

@@ -14,7 +14,7 @@ import pytest
 from baselines.medlaybench_v.ablation import evaluate, joined_record
 from baselines.medlaybench_v.retrieval import EXPERT, METHODS, MODELS, CaptionRows
 from baselines.medlaybench_v.retrieval import evaluate as retrieve
-from baselines.results.comparison import Run, compare, read_runs
+from baselines.results.comparison import FinishedRun, compare, read_runs
 from baselines.results.published import published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.errors import InputError
@@ -34,7 +34,7 @@ def run(
     n: int = 100,
     revision: str = "r1",
     **changes: Any,
-) -> Run:
+) -> FinishedRun:
     """A retrieval run of model -> R@1 with lay and with expert captions."""
     record = RunRecord(
         baseline="retrieval",
@@ -51,7 +51,7 @@ def run(
         for model, (lay, expert) in recall.items()
         for setting, value in ((condition, lay), (EXPERT, expert))
     ]  # fmt: skip
-    return Run(Path(name), record, results)
+    return FinishedRun(Path(name), record, results)
 
 
 def by_cell(results: list[Result]) -> dict[tuple[str, str, str, str], Result]:
@@ -60,7 +60,7 @@ def by_cell(results: list[Result]) -> dict[tuple[str, str, str, str], Result]:
     return cells
 
 
-def printed() -> list[Run]:
+def printed() -> list[FinishedRun]:
     """Runs that say what the paper prints."""
     by_condition: dict[str, dict[str, float]] = {}
     for number in published("MedLayBench-V", "Table A4"):
@@ -182,7 +182,7 @@ GOOD = run("good", LLM, {"m": (1, 3)})
         (run("x", LLM, {"m": (2, 3)}, options={"again": 1}), "LLM Only of m in both"),
     ],
 )
-def test_runs_over_different_data_are_refused_with_the_names_of_both(other: Run, found: str) -> None:
+def test_runs_over_different_data_are_refused_with_the_names_of_both(other: FinishedRun, found: str) -> None:
     with pytest.raises(InputError) as error:
         evaluate([GOOD, other])
     assert found in str(error.value) and error.value.where == "good and x"
@@ -192,7 +192,7 @@ def test_runs_over_another_split_or_corpus_are_refused() -> None:
     for data in (DataUsed("medlaybench-v", "train", None, "d"), DataUsed("another", "test", None, "d")):
         other = run("x", SCGR, {"m": (2, 3)})
         record = replace(other.record, data=data)
-        other = Run(other.folder, record, [replace(result, record=record) for result in other.results])
+        other = FinishedRun(other.folder, record, [replace(result, record=record) for result in other.results])
         with pytest.raises(InputError, match="good and x"):
             evaluate([GOOD, other])
 
@@ -201,10 +201,10 @@ def test_what_is_no_retrieval_run_is_refused() -> None:
     with pytest.raises(InputError, match="none"):
         evaluate([])
     with pytest.raises(InputError, match="a retrieval run with no cells"):
-        evaluate([Run(Path("x"), GOOD.record, [])])
+        evaluate([FinishedRun(Path("x"), GOOD.record, [])])
     lone = [result for result in GOOD.results if result.setting == EXPERT]
     with pytest.raises(InputError, match="with Expert cells"):
-        evaluate([Run(Path("x"), GOOD.record, lone)])
+        evaluate([FinishedRun(Path("x"), GOOD.record, lone)])
 
 
 # --- The recipes of the tables ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.played import Outcome, read_played
+from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.run import read_run
 from baselines.threemdbench.classifier.cues import write_cues
 from baselines.threemdbench.consultation.record import ITEMS, Consultation
@@ -54,8 +54,8 @@ def run(release: Path, out: Path, *arguments: object) -> int:
     return execute(["run", "consultation", *map(str, (release, "-o", out, "--resamples", 20, *arguments))])
 
 
-def dialogues(out: Path) -> list[Outcome[Consultation]]:
-    return read_played(out, Outcome[Consultation])
+def dialogues(out: Path) -> list[PlayedCase[Consultation]]:
+    return read_played(out, PlayedCase[Consultation])
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> str:

@@ -24,7 +24,7 @@ from baselines.threemdbench.consultation.physicians import results as pilot_resu
 from baselines.threemdbench.consultation.physicians import write_sheets as write_pilot
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Case, Extraction, Turn
-from baselines.threemdbench.consultation.selection import Candidate, factual, mean_ranks, results, utterances
+from baselines.threemdbench.consultation.selection import PatientCandidate, factual, mean_ranks, results, utterances
 from baselines.threemdbench.consultation.selection_agents import (
     REFUSAL,
     doctor,
@@ -34,8 +34,13 @@ from baselines.threemdbench.consultation.selection_agents import (
     judge,
     scripted_agent,
 )
-from baselines.threemdbench.consultation.selection_assessor import Annotated, Assessed, assessment_game, graph_results
-from baselines.threemdbench.consultation.selection_assessor import Candidate as AssessorCandidate
+from baselines.threemdbench.consultation.selection_assessor import (
+    Annotated,
+    Assessed,
+    AssessorCandidate,
+    assessment_game,
+    graph_results,
+)
 from baselines.threemdbench.consultation.selection_assessor import results as assessor_results
 from baselines.threemdbench.consultation.selection_game import (
     ROUNDS,
@@ -230,8 +235,8 @@ def test_table_3_by_hand() -> None:
     made = [played(agent(CASE))[0] for agent in (honest, inventor)]
     found = results(
         [
-            Candidate("openai/gpt-4o-mini", [made[0], replace(made[0], case_id="case-2", following=None)]),
-            Candidate("scripted/inventor", [made[1]], lost=1),
+            PatientCandidate("openai/gpt-4o-mini", [made[0], replace(made[0], case_id="case-2", following=None)]),
+            PatientCandidate("scripted/inventor", [made[1]], lost=1),
         ],
         open_sentence_encoder("words"),
         record(),
@@ -256,14 +261,18 @@ def test_table_3_by_hand() -> None:
 def test_candidates_without_a_trial_or_named_twice_are_errors() -> None:
     trial = played(honest(CASE))[0]
     words = open_sentence_encoder("words")
-    for candidates in ([], [Candidate("a", [])], [Candidate("a", [trial]), Candidate("a", [trial])]):
+    for candidates in (
+        [],
+        [PatientCandidate("a", [])],
+        [PatientCandidate("a", [trial]), PatientCandidate("a", [trial])],
+    ):
         with pytest.raises(InputError):
             results(candidates, words, record())
 
 
 def test_a_candidate_of_which_nothing_could_be_rated_has_no_rank() -> None:
     mute = replace(played(honest(CASE))[0], relevance=(None,), following=None)
-    found = results([Candidate("a", [mute])], open_sentence_encoder("words"), record(), resamples=10)
+    found = results([PatientCandidate("a", [mute])], open_sentence_encoder("words"), record(), resamples=10)
     cells = {one.column: one for one in found}
     assert cells["Relevance"].value is None and cells["Relevance"].note and "Mean Rank" not in cells
 
