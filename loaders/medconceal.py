@@ -14,7 +14,8 @@ Sections and appendices are those of the paper (Han et al. 2026); MC-G numbers a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -23,7 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
-from loaders.spans import shares_span
+from loaders.foreign import Columns, ForeignRow, text_of, texts_of
+from loaders.spans import shares_span, words
 
 KEY = "case_id"
 SPLIT = "test"
@@ -493,6 +495,108 @@ def _revealed(value: Any) -> Any:
     return value.get_secret_value() if isinstance(value, SecretStr) else value
 
 
+# --- Somebody else's profiles -----------------------------------------------------------------------------------------
+
+_BLOCKS: dict[str, type[_Block]] = {
+    "demographics": Demographics,
+    "clinical": Clinical,
+    "psychosocial": Psychosocial,
+    "intervention": Intervention,
+    "roleplay": Roleplay,
+    "self_management_domains": SelfManagement,
+}
+# What a row may say, and need not.
+_SAID = ("case_id", "rarity", "scenarios", "synthetic", "narrative", "author", "licence", "attribution")
+FOREIGN = (
+    *_SAID,
+    "specialty",
+    *(field for block in _BLOCKS.values() for field in block.model_fields),
+    *("hidden_concerns", *HiddenConcern.model_fields),
+)
+"""The fields that a mapping of columns may name."""
+
+
+def from_foreign(
+    row: Mapping[str, Any],
+    columns: Columns,
+    *,
+    where: str,
+    case_id: str,
+    author: str,
+    attribution: str,
+    split: str = SPLIT,
+) -> dict[str, Any]:
+    """The row of a release from a profile of somebody else's, whose fields stand in `columns` or under their own names.
+
+    `case_id`, `author` and `attribution` are for rows that say none; a licence that is not said is unknown. A primary
+    concern may be given by its number, from 0, or by its text.
+
+    Raises:
+        InputError: fields are missing: it lists them, and the columns that there are, never a value; or a value does
+            not fit.
+    """
+    given = ForeignRow(row, columns)
+    said = {name: given.find(name, needed=False) for name in _SAID}
+    profile = {
+        **_foreign_blocks(given, columns, where),
+        "case_id": str(said["case_id"]).strip() or case_id,
+        "synthetic": said["synthetic"] or False,
+        "rarity": None if said["rarity"] == "" else said["rarity"],
+        "scenarios": [name for name in texts_of(said["scenarios"]) if name in SCENARIOS],
+        "narrative": said["narrative"] or None,
+    }
+    return row_of(
+        parse_profile(profile, where),
+        split=split,
+        author=str(said["author"]) or author,
+        licence=str(said["licence"]) or "unknown",
+        attribution=str(said["attribution"]) or attribution,
+    )
+
+
+def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str, Any]:
+    """What every profile has to hold."""
+    value: dict[str, Any] = {
+        block: {field: given.find(field, block) for field in kind.model_fields} for block, kind in _BLOCKS.items()
+    }
+    specialty, concerns = given.find("specialty"), given.find("hidden_concerns")
+    read = [ForeignRow(each, columns) for each in concerns if isinstance(each, Mapping)]
+    value["hidden_concerns"] = [_foreign_concern(each) for each in read]
+    missing = [*given.missing, *(f"hidden_concerns.{field}" for each in read for field in each.missing)]
+    if missing or not read:
+        raise InputError(
+            where,
+            found=f"lacks {', '.join(dict.fromkeys(missing or ['hidden_concerns']))}; "
+            f"it holds {', '.join(given.names)}",
+            expected="every field of a patient profile (Appendix C.3)",
+            do="Name their columns, `field: column` a line, in a file: bedside build medconceal --source cases=FILE "
+            "--fields FILE; `field: null` where there is none",
+        )
+    for block in set(_BLOCKS) - {"intervention"}:
+        value[block] = {field: text_of(found) for field, found in value[block].items()}
+    age = re.search(r"\d{1,3}", value["demographics"]["age"])
+    value["demographics"]["age"] = int(age[0]) if age else None
+    plan = value["intervention"]
+    plan["primary_concern"] = _index_of(plan["primary_concern"], value["hidden_concerns"])
+    return {**value, "specialty": UNMAPPED.get(str(specialty), specialty)}
+
+
+def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
+    return {
+        "content": text_of(given.find("content")),
+        "category": given.find("category"),
+        "confidence": given.find("confidence"),
+        "evidence": texts_of(given.find("evidence")),
+        "cue": given.find("cue", needed=False) or None,
+    }
+
+
+def _index_of(value: object, concerns: Sequence[Mapping[str, Any]]) -> object:
+    """Which concern is meant: by its number, or by its text."""
+    same = [number for number, concern in enumerate(concerns) if words(concern["content"]) == words(str(value))]
+    return same[0] if same else value
+
+
 # --- The authors' release ---------------------------------------------------------------------------------------------
 
 _OFFICIAL = "Eclipse42/MedConceal"
@@ -508,15 +612,13 @@ CORPUS = Corpus(
 
 
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
-    """A row of the authors' release in our schema, field by field; see `loaders.medconceal_official`."""
-    from loaders.medconceal_official import read_official
-
-    where = f"{_OFFICIAL}: row {position + 1} of {split}"
-    profile = parse_profile(read_official(row, where=where, case_id=f"medconceal_{split}_{position + 1:04d}"), where)
-    return row_of(
-        profile,
-        split=split,
-        author=f"{_OFFICIAL}",
-        licence="unknown",
+    """A row of the authors' release in our schema. Its columns are not documented: each field under its own name."""
+    return from_foreign(
+        row,
+        {},
+        where=f"{_OFFICIAL}: row {position + 1} of {split}",
+        case_id=f"medconceal_{split}_{position + 1:04d}",
+        author=_OFFICIAL,
         attribution=f"{_OFFICIAL} (Han et al. 2026)",
+        split=split,
     )

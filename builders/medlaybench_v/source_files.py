@@ -5,18 +5,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from builders.tables import decode, plain_name, read_bytes, read_table
+from builders.tables import Records, plain_name
 from loaders.errors import InputError
 from loaders.medlaybench_v import parse_cuis
 
@@ -41,111 +34,6 @@ _ATTRIBUTION = ("attribution", "credit", "citation")
 _LINKS = ("url", "source_url", "doi")
 _SPLIT = ("split", "subset")
 _FILES = ("image_path", "image_file", "file", "filename", "file_name", "image", "pmc_file", "source_filename")
-
-
-@dataclass(frozen=True)
-class Records:
-    """The records of a file: its columns, a way to go through them as often as needed, and its SHA-256.
-
-    `each(None)` yields (where, record); `each("id")` may leave the other columns out.
-    """
-
-    path: Path
-    columns: tuple[str, ...]
-    each: Callable[[str | None], Iterator[tuple[str, Mapping[str, Any]]]]
-    digest: str
-
-
-def read_records(path: Path) -> Records:
-    """Open a file of captions by its suffix.
-
-    Raises:
-        InputError: missing, empty, cut off, not UTF-8, of another type, or without the structure of its type.
-    """
-    suffix = path.suffix.casefold()
-    if suffix in (".csv", ".tsv"):
-        table = read_table(path)
-        return Records(
-            path, table.columns, lambda _: ((f"{path.name}:{n}", row) for n, row in table.rows), table.digest
-        )
-    if suffix in (".json", ".jsonl", ".ndjson"):
-        return _json_records(path, lines=suffix != ".json")
-    if suffix in (".parquet", ".pq"):
-        return _parquet_records(path)
-    if not path.exists():
-        read_bytes(path)
-    raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json or .jsonl")
-
-
-def _json_records(path: Path, *, lines: bool) -> Records:
-    data = read_bytes(path)
-    text = decode(data, path)
-    rows: list[tuple[str, Mapping[str, Any]]] = []
-    if lines:
-        for number, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                rows.append((f"{path.name}:{number}", _object(_parse(line, path, number), f"{path}:{number}")))
-    else:
-        value = _parse(text, path, 1)
-        if not isinstance(value, list):
-            raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects")
-        rows = [(f"{path.name}[{i}]", _object(item, f"{path}[{i}]")) for i, item in enumerate(value)]
-    if not rows:
-        raise InputError(path, found="holds no record", expected="at least one")
-    columns = tuple(dict.fromkeys(name for _, row in rows for name in row))
-    return Records(path, columns, lambda _: iter(rows), hashlib.sha256(data).hexdigest())
-
-
-def _parse(text: str, path: Path, line: int) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}:{line + error.lineno - 1}",
-            found=f"is not whole JSON ({error.msg})",
-            expected="JSON",
-            do="Fetch the file again if it was cut off",
-        ) from None
-    except RecursionError:
-        raise InputError(path, found="JSON nested too deep", expected="a list of flat objects") from None
-
-
-def _object(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(where, found=f"a JSON {type(value).__name__}", expected="an object with a caption")
-    return value
-
-
-def _parquet_records(path: Path) -> Records:
-    if not path.is_file() or path.stat().st_size == 0:
-        read_bytes(path)
-    try:
-        file = pq.ParquetFile(path)
-        columns, count = tuple(file.schema_arrow.names), file.metadata.num_rows
-    except (pa.ArrowException, OSError) as error:
-        raise _broken_parquet(path, error) from None
-    if count == 0:
-        raise InputError(path, found="holds no row", expected="at least one row")
-
-    def each(only: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        number = 0
-        try:
-            # Small batches: a row may carry an image.
-            for batch in pq.ParquetFile(path).iter_batches(batch_size=64, columns=[only] if only else None):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{path.name}, row {number}", row
-        except (pa.ArrowException, OSError) as error:
-            raise _broken_parquet(path, error) from None
-
-    with path.open("rb") as raw:
-        digest = hashlib.file_digest(raw, "sha256").hexdigest()
-    return Records(path, columns, each, digest)
-
-
-def _broken_parquet(path: Path, error: Exception) -> InputError:
-    first = str(error).splitlines()[0]
-    return InputError(path, found=f"is no whole Parquet file ({first})", expected="Parquet", do="Fetch the file again")
 
 
 class Columns:

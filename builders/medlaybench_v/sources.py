@@ -19,8 +19,9 @@ from pathlib import Path
 
 from builders.medlaybench_v import roco
 from builders.medlaybench_v.caption_checks import row_problem
-from builders.medlaybench_v.source_files import SPLITS, Columns, Row, caption_rows, read_records
+from builders.medlaybench_v.source_files import SPLITS, Columns, Row, caption_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
+from builders.tables import read_records
 from loaders.errors import InputError
 from loaders.images import MAX_PIXELS, ImageError, ImageInfo, clean_bytes
 

@@ -217,7 +217,7 @@ def official(nested: bool = True) -> dict[str, Any]:
         "roleplay": hidden["roleplay"],
         "self_management_domains": hidden["self_management_domains"],
     }
-    flat = {"hidden_concerns": hidden["hidden_concerns"], "specialty": "Other Specialist Doctor", "id": "case_7"}
+    flat = {"hidden_concerns": hidden["hidden_concerns"], "specialty": "Other Specialist Doctor", "case_id": "case_7"}
     if nested:
         return {**flat, **blocks}
     return {**flat, **{name: inner for block in blocks.values() for name, inner in block.items()}}

@@ -1,0 +1,107 @@
+"""Somebody else's row in our fields: which column says what is a mapping, and not guessed.
+
+    row = ForeignRow({"Demographics": {"Age": "34 years"}, "reason": "Cough."}, {"admission_reason": "reason"})
+    row.find("age"), row.find("admission_reason"), row.find("sex"), row.missing  # "34 years", "Cough.", "", ["sex"]
+
+A field without an entry has a column of its own name. Columns may lie in nested objects or in JSON texts; case, blanks
+and hyphens do not matter; `history.reason` says in which object a column is meant.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from loaders.errors import InputError
+
+Columns = Mapping[str, str | None]
+
+
+def read_mapping(path: Path, fields: Collection[str]) -> Columns:
+    """A mapping of fields in YAML or JSON, `field: column` a line; `null` for a field that the rows do not have.
+
+    Raises:
+        InputError: the file cannot be read, is no mapping of names, or names a field that there is not.
+    """
+    try:
+        read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(path, found=f"cannot be read: {error}", expected="lines such as age: patient_age") from None
+    if not isinstance(read, dict) or not all(column is None or isinstance(column, str) for column in read.values()):
+        raise InputError(path, found="no mapping of names", expected="lines such as age: patient_age")
+    if unknown := [str(field) for field in read if field not in fields]:
+        raise InputError(path, found=f"unknown: {', '.join(unknown)}", expected=f"fields: {', '.join(fields)}")
+    return read
+
+
+class ForeignRow:
+    """A row and where its fields are; `missing` collects those that were needed and are not there."""
+
+    def __init__(self, row: Mapping[str, Any], columns: Columns) -> None:
+        self.missing: list[str] = []
+        self._columns = columns
+        self._values = dict(_leaves(_opened(row)))
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that it has, those of nested objects with their path."""
+        return sorted(self._values)
+
+    def find(self, field: str, block: str = "", *, needed: bool = True) -> Any:
+        """The value of a field, "" where there is none: in its own block first, then the outermost of its name."""
+        column = self._columns.get(field, field)
+        if column is None:
+            return ""
+        wanted = f".{_plain(column)}"
+        paths = [path for path in self._values if f".{_plain(path)}".endswith(wanted)]
+        own = f".{block}{wanted}"
+        found = min(paths, key=lambda path: (not f".{_plain(path)}".endswith(own), path.count(".")), default=None)
+        if found is not None:
+            return self._values[found]
+        if needed:
+            self.missing.append(f"{block}.{field}" if block else field)
+        return ""
+
+
+def text_of(value: object) -> str:
+    """One text, several joined."""
+    return "; ".join(texts_of(value)) if isinstance(value, list) else str(value)
+
+
+def texts_of(value: object) -> list[str]:
+    """A list of texts; one text is a list of one."""
+    if isinstance(value, list):
+        return [str(item) for item in value if item is not None]
+    return [value] if isinstance(value, str) and value else []
+
+
+def _opened(value: object, depth: int = 0) -> Any:
+    """The value with the JSON texts in it read, as deep as a record goes."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and depth < 4:
+        try:
+            return _opened(json.loads(value), depth + 1)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, Mapping):
+        return {str(name): _opened(inner, depth) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_opened(inner, depth) for inner in value]
+    return value
+
+
+def _leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value with its path; lists are values, null is none."""
+    for name, inner in value.items():
+        if isinstance(inner, Mapping):
+            yield from _leaves(inner, f"{path}{name}.")
+        elif inner is not None:
+            yield f"{path}{name}", inner
+
+
+def _plain(path: str) -> str:
+    return ".".join(re.sub(r"[\W_]+", "_", part).strip("_").casefold() for part in path.split("."))

@@ -1,0 +1,65 @@
+"""Somebody else's rows: where a field is looked for, and mappings that say which column it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loaders.errors import InputError
+from loaders.foreign import ForeignRow, read_mapping, text_of, texts_of
+
+
+def test_a_field_is_found_by_its_own_name_wherever_it_stands() -> None:
+    row = ForeignRow({"Patient": '{"Marital-Status": "widowed", "age": 61}', "AGE": None, "reason": ""}, {})
+    assert row.find("marital_status") == "widowed" and row.find("age") == 61
+    assert row.find("reason") == ""  # said to be empty
+    assert row.find("sex", "demographics") == "" and row.find("cue", needed=False) == ""
+    assert row.missing == ["demographics.sex"]
+    assert row.names == ["Patient.Marital-Status", "Patient.age", "reason"]
+
+
+def test_its_own_block_comes_first_and_then_the_outermost() -> None:
+    row = ForeignRow({"name": "row 7", "doctor": {"name": "D"}, "demographics": {"name": "Ada"}}, {})
+    assert row.find("name", "demographics") == "Ada"
+    assert row.find("name") == "row 7"
+
+
+def test_a_mapping_says_which_column_and_that_there_is_none() -> None:
+    row = ForeignRow(
+        {"history": {"reason": "Cough."}, "family": {"reason": "none"}, "sex": "f"},
+        {"admission_reason": "history.reason", "sex": "gender", "personality": None},
+    )
+    assert row.find("admission_reason") == "Cough."
+    assert row.find("personality") == "" and row.missing == []
+    assert row.find("sex") == "" and row.missing == ["sex"]  # the mapping is not second-guessed
+
+
+def test_texts() -> None:
+    assert text_of(["a", None, 2]) == "a; 2" and text_of(34) == "34"
+    assert texts_of("one") == ["one"] and texts_of("") == texts_of(None) == [] and texts_of(["a", None]) == ["a"]
+
+
+@pytest.mark.parametrize("text", ["age: patient_age\nsex:\n", '{"age": "patient_age", "sex": null}'])
+def test_a_mapping_is_yaml_or_json(tmp_path: Path, text: str) -> None:
+    (tmp_path / "map").write_text(text, encoding="utf-8")
+    assert read_mapping(tmp_path / "map", ("age", "sex")) == {"age": "patient_age", "sex": None}
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (None, "cannot be read"),
+        (b"a: [", "cannot be read"),
+        (b"\xff\xfe\x00", "cannot be read"),
+        (b"- age", "no mapping"),
+        (b"age: 3", "no mapping"),
+        (b"", "no mapping"),
+        (b"height: size", "unknown: height"),
+    ],
+)
+def test_a_mapping_that_cannot_be_used(tmp_path: Path, data: bytes | None, found: str) -> None:
+    if data is not None:
+        (tmp_path / "map").write_bytes(data)
+    with pytest.raises(InputError, match=found):
+        read_mapping(tmp_path / "map", ("age", "sex"))
