@@ -15,9 +15,10 @@ from typing import Any
 from baselines.dialogue.game import Ask
 from baselines.medconceal.judge import PROMPTS as JUDGES
 from baselines.medconceal.record import Exchange, Findings, SubmittedFinding
-from baselines.medconceal.untrusted import heard, read_object, said_by, writable
+from baselines.medconceal.untrusted import heard
 from loaders.medconceal import CATEGORIES, Chart
-from loaders.models.messages import Message
+from loaders.models.asking import Unfit, ask_until, read_object, said_by, writable
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
 
 MAX_TOKENS = 256
@@ -101,35 +102,35 @@ async def wants_to_stop(ask: Ask, texts: Prompts, messages: Sequence[Message]) -
 async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> Findings:
     """The clinician's findings after a confirmation dialogue; a failure is part of the record."""
     request = f"{texts.fill('findings', {'categories': '; '.join(CATEGORIES)})}\n{SUBMIT}"
-    raw = ""
-    for attempt in range(ATTEMPTS):
-        answer = await ask(
+    submitted = await ask_until(
+        lambda messages, attempt: ask(
             "clinician",
-            asked(messages, request),
+            messages,
             temperature=0,
             max_tokens=FINDINGS_TOKENS,
             json_schema=FINDINGS_SCHEMA,
             attempt=attempt,
-        )
-        raw = writable(answer.text[:LONGEST_RAW])
-        found = read_object(answer.text, _listed)
-        if found is not None:
-            items = tuple(found[:MOST_FINDINGS])
-            return Findings(items, raw, attempt + 1, None, len(found) - len(items))
-    return Findings((), raw, ATTEMPTS, f"no findings could be read in {ATTEMPTS} answers")
+        ),
+        asked(messages, request),
+        _listed,
+        attempts=ATTEMPTS,
+    )
+    raw = writable(submitted.answer[:LONGEST_RAW])
+    if submitted.value is None:
+        return Findings((), raw, ATTEMPTS, f"no findings could be read in {ATTEMPTS} answers")
+    items = tuple(submitted.value[:MOST_FINDINGS])
+    return Findings(items, raw, submitted.attempts, None, len(submitted.value) - len(items))
 
 
-def _listed(found: dict[str, Any]) -> list[SubmittedFinding] | None:
-    items = found.get("findings")
+def _listed(answer: Answer) -> list[SubmittedFinding]:
+    items = read_object(answer.text).get("findings")
     if not isinstance(items, list):
-        return None
+        raise Unfit('there is no list under "findings"')
     findings = []
     for item in items:
-        if not isinstance(item, dict):
-            return None
-        category, description = item.get("category"), item.get("description")
+        category, description = (item.get("category"), item.get("description")) if isinstance(item, dict) else (0, 0)
         if not isinstance(category, str) or not isinstance(description, str):
-            return None
+            raise Unfit('one of the findings has no text under "category" or "description"')
         findings.append(finding(category, description))
     return findings
 

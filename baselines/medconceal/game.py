@@ -33,8 +33,9 @@ from baselines.medconceal.record import (
     Stopped,
     TurnEvaluation,
 )
-from baselines.medconceal.untrusted import clipped, heard, said_by
+from baselines.medconceal.untrusted import clipped, heard
 from loaders.medconceal import PatientProfile, Task, chart
+from loaders.models.asking import said_by
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 

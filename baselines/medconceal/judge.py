@@ -18,8 +18,9 @@ from baselines.dialogue.game import Ask
 from baselines.medconceal.judgement import STYLES, Judgement, Openness
 from baselines.medconceal.matching import Pair, quoted_turn
 from baselines.medconceal.record import Episode, SubmittedFinding
-from baselines.medconceal.untrusted import heard, only_object
+from baselines.medconceal.untrusted import heard
 from loaders.medconceal import VALUES
+from loaders.models.asking import Unfit, ask_until, fenced, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -98,16 +99,20 @@ async def _asked(
     system: str,
     parts: Mapping[str, str],
     schema: Mapping[str, Any],
-    accept: Callable[[dict[str, Any]], Found | None],
+    accept: Callable[[dict[str, Any]], Found],
 ) -> Found:
-    text = "\n\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in parts.items())
-    messages = [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")]
-    for attempt in range(ATTEMPTS):
-        answer = await ask(ROLE, messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=schema, attempt=attempt)
-        found = only_object(answer.text, accept)
-        if found is not None:
-            return found
-    raise _Failed(f"none of {ATTEMPTS} answers fits")
+    text = "\n\n".join(fenced(name, part) for name, part in parts.items())
+    asked = await ask_until(
+        lambda messages, attempt: ask(
+            ROLE, messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=schema, attempt=attempt
+        ),
+        [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")],
+        lambda answer: accept(read_object(answer.text)),
+        attempts=ATTEMPTS,
+    )
+    if asked.value is None:
+        raise _Failed(f"none of {ATTEMPTS} answers fits")
+    return asked.value
 
 
 # --- Findings ---------------------------------------------------------------------------------------------------------
@@ -141,10 +146,12 @@ async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, conc
     submitted = episode.findings.items[finding]
     replies = [exchange.patient for exchange in episode.exchanges]
 
-    def accept(found: dict[str, Any]) -> Pair | None:
+    def accept(found: dict[str, Any]) -> Pair:
         same, category_ok, quote = found.get("match"), found.get("category_ok"), found.get("quote")
-        if not isinstance(same, bool) or not isinstance(category_ok, bool) or not isinstance(quote, str):
-            return None
+        if not isinstance(same, bool) or not isinstance(category_ok, bool):
+            raise Unfit('"match" or "category_ok" is neither true nor false')
+        if not isinstance(quote, str):
+            raise Unfit('"quote" is not a text')
         turn = quoted_turn(quote, replies) if same else None
         return Pair(finding, concern, same, category_ok, quote if same else "", turn)
 
@@ -184,11 +191,13 @@ async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openn
         return ()
     turns = [{"turn": exchange.turn, "text": heard(exchange.clinician)} for exchange in episode.exchanges]
 
-    def accept(found: dict[str, Any]) -> tuple[Openness, ...] | None:
+    def accept(found: dict[str, Any]) -> tuple[Openness, ...]:
         labels = found.get("turns")
         if not isinstance(labels, list) or len(labels) != len(turns):
-            return None
-        return tuple(labels) if all(label in ("open", "closed") for label in labels) else None
+            raise Unfit(f'"turns" is not a list of {len(turns)} labels')
+        if not all(label in ("open", "closed") for label in labels):
+            raise Unfit('"turns" holds something else than "open" and "closed"')
+        return tuple(labels)
 
     lines = "\n".join(json.dumps(turn, ensure_ascii=False) for turn in turns)
     return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": lines}, _OPENNESS, accept)
@@ -203,10 +212,12 @@ async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int]
         "additionalProperties": False,
     }
 
-    def accept(found: dict[str, Any]) -> dict[str, int] | None:
+    def accept(found: dict[str, Any]) -> dict[str, int]:
         scores = {name: found.get(name) for name in names}
-        good = all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 2 for n in scores.values())
-        return {name: int(n) for name, n in scores.items() if n is not None} if good else None
+        for name, score in scores.items():
+            if not isinstance(score, int) or isinstance(score, bool) or not 0 <= score <= 2:
+                raise Unfit(f'"{name}" is not 0, 1 or 2')
+        return {name: int(score) for name, score in scores.items() if score is not None}
 
     table = "\n".join(f"- {name}: the clinician {DIMENSIONS[name]}." for name in names)
     system = prompts.fill("judge_style", {"dimensions": table})
@@ -223,10 +234,10 @@ async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[tuple[s
         "additionalProperties": False,
     }
 
-    def accept(found: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    def accept(found: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         both = found.get("expressed"), found.get("recognised")
-        if not all(isinstance(part, list) and all(one in VALUES for one in part) for part in both):
-            return None
+        if not all(isinstance(part, list) and all(value in VALUES for value in part) for part in both):
+            raise Unfit('"expressed" or "recognised" is not a list of the categories named above')
         expressed = tuple(value for value in VALUES if value in (both[0] or ()))
         # What the patient never expressed cannot have been taken up.
         return expressed, tuple(value for value in expressed if value in (both[1] or ()))

@@ -22,16 +22,18 @@ from baselines.medconceal.fitting import Kind, Label
 from baselines.medconceal.game import confirmation_game, intervention_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode, Features
-from baselines.medconceal.untrusted import fenced, only_object
+from baselines.medconceal.untrusted import heard
 from loaders.medconceal import PatientProfile
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.messages import ChatModel, Message
+from loaders.models.asking import Unfit, ask_until, fenced, read_object
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts, read_prompts
 
 STYLES = ("expert", "open-empathic", "closed-checklist", "plan-repeater", "random")
 ATTEMPTS = 3
 MAX_TOKENS = 100
 SCRIPTED_JUDGE = "scripted/label-judge"
+_SIDES = ("doctor", "patient")
 
 _PROMPTS: dict[str, frozenset[str]] = {"label_reveal": frozenset(), "label_address": frozenset()}
 SCHEMA: dict[str, Any] = {
@@ -128,14 +130,16 @@ def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judg
     """A judge that asks a model, through the store of paid answers."""
 
     async def judge(question: Question) -> float | None:
-        said = [part for turn, reply in question.before for part in (fenced("doctor", turn), fenced("patient", reply))]
-        parts = [fenced("concern", question.concern), *said, fenced("turn_to_judge", question.turn)]
+        said = [(side, text) for before in question.before for side, text in zip(_SIDES, before, strict=True)]
+        others = [("concern", question.concern), *said, ("turn_to_judge", question.turn)]
+        parts = [fenced(name, heard(text)) for name, text in others]
         messages = [
             Message("system", texts.fill(f"label_{question.kind}")),
             Message("user", "\n\n".join([*parts, 'Answer with one JSON object: {"probability": 0.0}'])),
         ]
-        for attempt in range(ATTEMPTS):
-            answer = await store.ask(
+
+        def ask(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
+            return store.ask(
                 model,
                 messages,
                 temperature=0,
@@ -143,18 +147,16 @@ def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judg
                 json_schema=SCHEMA,
                 namespace=f"{question.case_id}/{attempt}",
             )
-            found = only_object(answer.text, _probability)
-            if found is not None:
-                return found
-        return None
+
+        return (await ask_until(ask, messages, _probability, attempts=ATTEMPTS)).value
 
     return judge
 
 
-def _probability(found: dict[str, Any]) -> float | None:
-    value = found.get("probability")
+def _probability(answer: Answer) -> float:
+    value = read_object(answer.text).get("probability")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        return None
+        raise Unfit('"probability" is not a number from 0 to 1')
     return float(value)
 
 

@@ -21,10 +21,11 @@ from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
-from baselines.medconceal.untrusted import fenced, heard, said_by
+from baselines.medconceal.untrusted import heard
 from baselines.medconceal.view import View
 from loaders.medconceal import Chart, PatientProfile
-from loaders.models.messages import Message
+from loaders.models.asking import Unfit, ask_until, fenced, said_by
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 
 MOST_WORDS = 60
@@ -171,16 +172,29 @@ async def speak(
     if ask is None:
         check = guard.check(template, hidden, question)
         return fallback(check, regenerated=False) if check.leaked else spoken(template, "template", check, False)
-    messages = _messages(prompts, view, question, past)
-    first = LeakCheck()
-    for attempt in range(2):
-        answer = await ask("patient", messages, temperature=TEMPERATURE, max_tokens=MAX_TOKENS, attempt=attempt)
+    checks: list[LeakCheck] = []
+
+    def kept(answer: Answer) -> tuple[str, bool]:
         text, trimmed = said(answer.text)
-        check = guard.check(text, hidden, question)
-        first = check if attempt == 0 else first
-        if text and not check.leaked:
-            return spoken(text, "model", first, attempt > 0, trimmed)
-    return fallback(first, regenerated=True)
+        checks.append(guard.check(text, hidden, question))
+        if not text or checks[-1].leaked:
+            raise Unfit("the reply is empty or gives a concern away")
+        return text, trimmed
+
+    # MC-G24: generated once more from the same request. To say what gave a concern away would point the model to it.
+    asked = await ask_until(
+        lambda messages, attempt: ask(
+            "patient", messages, temperature=TEMPERATURE, max_tokens=MAX_TOKENS, attempt=attempt
+        ),
+        _messages(prompts, view, question, past),
+        kept,
+        attempts=2,
+        again=None,
+    )
+    if asked.value is None:
+        return fallback(checks[0], regenerated=True)
+    text, trimmed = asked.value
+    return spoken(text, "model", checks[0], asked.attempts > 1, trimmed)
 
 
 def said(answer: str) -> tuple[str, bool]:
@@ -235,6 +249,6 @@ def _messages(prompts: Prompts, view: View, question: str, past: Sequence[Exchan
     }
     messages = [Message("system", prompts.fill("patient", values))]
     for exchange in past:
-        messages.append(Message("user", fenced("doctor", exchange.clinician)))
+        messages.append(Message("user", fenced("doctor", heard(exchange.clinician))))
         messages.append(Message("assistant", exchange.patient))
-    return [*messages, Message("user", fenced("doctor", question))]
+    return [*messages, Message("user", fenced("doctor", heard(question)))]

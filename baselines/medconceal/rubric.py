@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from baselines.dialogue.game import Ask
@@ -22,7 +22,8 @@ from baselines.medconceal import rules
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
-from baselines.medconceal.untrusted import fenced, only_object
+from baselines.medconceal.untrusted import heard
+from loaders.models.asking import Unfit, ask_until, fenced, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -115,48 +116,45 @@ async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str],
     if not turn.strip():
         return rules.evaluate(turn, pending)
     system = prompts.fill("evaluator", {"features": feature_table(), "intents": intent_table()})
-    parts = [fenced("earlier_turn", earlier) for earlier in window[-WINDOW:]]
-    parts += [fenced("pending_question", pending)] if pending else []
-    parts += [fenced("turn_to_rate", turn), "Rate turn_to_rate. Answer with the JSON object alone."]
+    parts = [fenced("earlier_turn", heard(earlier)) for earlier in window[-WINDOW:]]
+    parts += [fenced("pending_question", heard(pending))] if pending else []
+    parts += [fenced("turn_to_rate", heard(turn)), "Rate turn_to_rate. Answer with the JSON object alone."]
     messages = [Message("system", system), Message("user", "\n\n".join(parts))]
-    for attempt in range(ATTEMPTS):
-        answer = await ask(
+    asked = await ask_until(
+        lambda messages, attempt: ask(
             "evaluator", messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=SCHEMA, attempt=attempt
-        )
-        found = only_object(answer.text, lambda found: parse(found, pending=pending is not None))
-        if found is not None:
-            return _with(found, label_probe=label_probe(turn), attempts=attempt + 1)
-    return rules.evaluate(turn, pending, obtained="rules_after_failure", attempts=ATTEMPTS)
-
-
-def _with(found: TurnEvaluation, *, label_probe: bool, attempts: int) -> TurnEvaluation:
-    return TurnEvaluation(
-        intent=found.intent,
-        intent_probabilities=found.intent_probabilities,
-        features=found.features,
-        pending_covered=found.pending_covered,
-        empathy=found.empathy,
-        label_probe=label_probe,
-        obtained="model",
-        attempts=attempts,
+        ),
+        messages,
+        lambda answer: parse(read_object(answer.text), pending=pending is not None),
+        attempts=ATTEMPTS,
     )
+    if asked.value is None:
+        return rules.evaluate(turn, pending, obtained="rules_after_failure", attempts=ATTEMPTS)
+    return replace(asked.value, label_probe=label_probe(turn), attempts=asked.attempts)
 
 
-def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation | None:
-    """The evaluation in a JSON object, None where it does not fit `SCHEMA`.
+def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:
+    """The evaluation in a JSON object of `SCHEMA`.
 
     Numbers must lie in [0, 1] and go to the nearest quarter, the scale of the prompt (MC-G21); probabilities are
     brought to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
+
+    Raises:
+        Unfit: the object does not fit the schema.
     """
     intent, features, given = found.get("intent"), found.get("features"), found.get("intent_probabilities")
-    if intent not in INTENTS or not isinstance(features, dict) or not isinstance(given, dict):
-        return None
-    if set(given) - set(INTENTS) or not all(_share(p) for p in given.values()) or sum(given.values()) <= 0:
-        return None
-    if set(features) != set(FEATURES) or not all(_share(value) for value in features.values()):
-        return None
-    if not isinstance(found.get("pending_covered"), bool) or not _share(found.get("empathy")):
-        return None
+    if not isinstance(intent, str) or intent not in INTENTS:
+        raise Unfit('"intent" is none of the labels')
+    if not isinstance(given, dict) or set(given) - set(INTENTS) or not all(_share(p) for p in given.values()):
+        raise Unfit('"intent_probabilities" holds something else than numbers from 0 to 1 for the labels')
+    if sum(given.values()) <= 0:
+        raise Unfit('"intent_probabilities" are all 0')
+    if not isinstance(features, dict) or set(features) != set(FEATURES) or not all(map(_share, features.values())):
+        raise Unfit(f'"features" are not numbers from 0 to 1 for {", ".join(FEATURES)}, all of them and no other')
+    if not isinstance(found.get("pending_covered"), bool):
+        raise Unfit('"pending_covered" is neither true nor false')
+    if not _share(found.get("empathy")):
+        raise Unfit('"empathy" is not a number from 0 to 1')
     quarters = {key: _quarter(features[key]) for key in FEATURES}
     if not pending:
         quarters["PQC"] = 0.5

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.cleaning import scrub
 from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, RETRY_TEMPERATURE
-from loaders.models.messages import Message
+from loaders.models.asking import Asked, ask_until, writable
+from loaders.models.messages import Answer, Message
 
-Read = TypeVar("Read")
+Value = TypeVar("Value")
 
 _MAX_RAW = 2_000
 
 
 async def ask_assessor(
-    messages: Sequence[Message], ask: Ask, read: Callable[[str], Read], *, json_schema: Mapping[str, Any] | None = None
-) -> tuple[Read | None, str, int, str | None]:
-    """What `read` makes of the first answer that it takes, that answer, how many there were, and why none was taken.
+    messages: Sequence[Message], ask: Ask, read: Callable[[str], Value], *, json_schema: Mapping[str, Any] | None = None
+) -> Asked[Value]:
+    """What `read` makes of the first answer that it takes; the answer is cut to what a record keeps of it.
 
-    `read` raises ValueError for an answer that it does not take. What a reasoning model thinks, and tokens of chat
+    `read` raises Unfit for an answer that it does not take. What a reasoning model thinks, and tokens of chat
     templates, are taken off before. Raises what `ask` raises.
     """
     decoding = DECODING["assessor"]
-    raw, failure = "", None
-    for attempt in range(ATTEMPTS):
-        answer = await ask(
+
+    def once(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
+        return ask(
             "assessor",
             messages,
             temperature=RETRY_TEMPERATURE if attempt else decoding.temperature,
@@ -34,9 +36,7 @@ async def ask_assessor(
             json_schema=json_schema,
             attempt=attempt,
         )
-        raw = answer.text[:_MAX_RAW].encode(errors="replace").decode()  # a lone surrogate cannot be written to a file
-        try:
-            return read(scrub(answer)[0]), raw, attempt + 1, None
-        except ValueError as problem:
-            failure = str(problem)
-    return None, raw, ATTEMPTS, failure
+
+    # S2: the benchmark asks the same again, only warmer. An assessor that was told of its mistake would be another one.
+    asked = await ask_until(once, messages, lambda answer: read(scrub(answer)[0]), attempts=ATTEMPTS, again=None)
+    return replace(asked, answer=writable(asked.answer[:_MAX_RAW]))

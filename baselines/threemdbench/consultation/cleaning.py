@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable
 
 from baselines.threemdbench.consultation.record import Role
+from loaders.models.asking import without_thoughts
 from loaders.models.messages import Answer
 
 FLAGS = (
@@ -57,8 +58,6 @@ _TOKEN = re.compile(
     r"|image_soft_token|end_of_utterance|turn\||\|turn)>",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
-_THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # a template may hold its start
 
 _MARKS = r"[ \t>*_#\-\"'`“‘(\[]*"
 _LABEL = re.compile(
@@ -94,7 +93,7 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
     flags |= {"control"} if found else set()
     text, found = _without_tokens(text)
     flags |= {"special_token"} if found else set()
-    text, thought = _without_thought(text)
+    text, thought = without_thoughts(text)
     flags |= {"thought"} if thought is not None else set()
     return text.strip(), thought, flags
 
@@ -196,17 +195,3 @@ def _without_tokens(text: str) -> tuple[str, int]:
         found += headers + instructions + tokens
     # Nested so deeply on purpose only: then no bracket stays to make a token of.
     return re.sub(r"[<>\[\]]", "", text), found
-
-
-def _without_thought(text: str) -> tuple[str, str | None]:
-    if "think" not in text.casefold():
-        return text, None
-    thoughts: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        thoughts.append(match[1].strip())
-        return ""
-
-    text = _THOUGHT.sub(keep, text)
-    text = _THOUGHT_END.sub(keep, text)
-    return text, "\n".join(thoughts) if thoughts else None

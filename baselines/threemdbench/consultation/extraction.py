@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.record import Extraction, Turn
+from loaders.models.asking import Unfit
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -27,8 +28,8 @@ _TALK = re.compile(r"\b(?:i|is|has|diagnos\w+|doctors?|patients?|transcript|sent
 async def extract(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Extraction:
     """The diagnoses that the assessor finds in the doctor's words. Raises what `ask` raises."""
     messages = (Message("system", prompts.fill("extraction")), Message("user", doctors_words(turns)))
-    names, raw, attempts, failure = await ask_assessor(messages, ask, read_names)
-    return Extraction(names or (), raw, attempts, failure)
+    asked = await ask_assessor(messages, ask, read_names)
+    return Extraction(asked.value or (), asked.answer, asked.attempts, asked.failure)
 
 
 def doctors_words(turns: Sequence[Turn]) -> str:
@@ -38,25 +39,25 @@ def doctors_words(turns: Sequence[Turn]) -> str:
 
 
 def read_names(text: str) -> tuple[str, ...]:
-    """The names of an answer as they were written; () for "none". Raises ValueError for what is no list of names.
+    """The names of an answer as they were written; () for "none". Raises Unfit for what is no list of names.
 
     >>> read_names("Stye, chalazion."), read_names("'none'"), read_names("hordeolum\\n")
     (('Stye', 'chalazion'), (), ('hordeolum',))
     """
     answer = text.strip(_AROUND + "\n")
     if not answer:
-        raise ValueError("an empty answer")
+        raise Unfit("an empty answer")
     if "\n" in answer:
-        raise ValueError("more than one line")
+        raise Unfit("more than one line")
     names = [part.strip(_AROUND) for part in answer.split(",")]
     names = [name for name in names if name]
     if len(names) > _MAX_NAMES:
-        raise ValueError(f"more than {_MAX_NAMES} names")
+        raise Unfit(f"more than {_MAX_NAMES} names")
     for name in names:
         if not _NAME.fullmatch(name) or _TALK.search(name) or len(name.split()) > _MAX_WORDS:
-            raise ValueError(f"{name[:60]!r} is not the name of a diagnosis")
+            raise Unfit(f"{name[:60]!r} is not the name of a diagnosis")
     if [name.casefold() for name in names] == [NONE]:
         return ()
     if NONE in (name.casefold() for name in names):
-        raise ValueError("both names and none")
+        raise Unfit("both names and none")
     return tuple(names)

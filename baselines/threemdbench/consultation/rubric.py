@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -21,6 +20,7 @@ from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.prompts import filled, rubric_items
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
+from loaders.models.asking import Unfit, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -29,8 +29,6 @@ Judge = Literal["patient", "experts"]
 LEVELS = ("unsatisfactory", "satisfactory", "excellent")
 """What item 4.1 is answered by; the place in the list is its score. All other items are answered by 0 or 1."""
 OVERALL = "4.1"
-
-_FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,8 @@ async def assess(
 ) -> Assessment:
     """The assessor's scores of a consultation, its items asked in `order`. Raises what `ask` raises."""
     messages = tuple(request(case, turns, prompts, judge=judge, order=order))
-    items, raw, attempts, failure = await ask_assessor(messages, ask, read_scores, json_schema=schema(order))
-    return Assessment(items, raw, attempts, failure)
+    asked = await ask_assessor(messages, ask, read_scores, json_schema=schema(order))
+    return Assessment(asked.value, asked.answer, asked.attempts, asked.failure)
 
 
 async def recheck(
@@ -129,33 +127,13 @@ def schema(order: Sequence[str] = ITEMS) -> dict[str, Any]:
 
 
 def read_scores(text: str) -> dict[str, int]:
-    """The scores in an answer that is one JSON object of the schema, with or without one code fence around all of it.
-
-    Raises ValueError for anything else. Prose is not searched for JSON: an object quoted there may be the doctor's.
-    """
-    text = text.strip()
-    if fenced := _FENCED.fullmatch(text):
-        text = fenced[1]
-    try:
-        read = json.loads(text, object_pairs_hook=_object)
-    except RecursionError:
-        raise ValueError("no JSON object: nested too deeply") from None
-    except json.JSONDecodeError as problem:
-        raise ValueError(f"no JSON object: {problem}") from None
-    if not isinstance(read, dict):
-        raise ValueError(f"no JSON object but {type(read).__name__}")
+    """The scores in an answer that is one JSON object of the schema (`read_object`). Raises Unfit for anything else."""
+    read = read_object(text)
     if missing := [item for item in ITEMS if item not in read]:
-        raise ValueError(f"no item {', '.join(missing)}")
+        raise Unfit(f"no item {', '.join(missing)}")
     if unknown := sorted(set(read) - set(ITEMS)):
-        raise ValueError(f"unknown item {unknown[0][:20]!r}")
+        raise Unfit(f"unknown item {unknown[0][:20]!r}")
     return {item: _score(item, read[item]) for item in ITEMS}
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an item twice")
-    return found
 
 
 def _score(item: str, value: object) -> int:
@@ -164,7 +142,7 @@ def _score(item: str, value: object) -> int:
             return LEVELS.index(str(value))
     elif type(value) is int and value in (0, 1):
         return value
-    raise ValueError(f"item {item} is {json.dumps(value)[:40]}, not {_choices(item)}")
+    raise Unfit(f"item {item} is {json.dumps(value)[:40]}, not {_choices(item)}")
 
 
 def _choices(item: str) -> str:

@@ -13,13 +13,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from baselines.dialogue.game import Ask, Game
 from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken, without_break
 from baselines.threemdbench.consultation.record import Case, Turn
 from baselines.threemdbench.consultation.rubric import transcript
-from loaders.models.messages import Message
+from loaders.models.asking import Unfit, ask_until
+from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
 from loaders.threemdbench import NAMES
 
@@ -31,6 +32,7 @@ ATTEMPTS = 4
 """Requests to the judge before a rating is counted as failed, as for the assessor (3M-G25)."""
 
 Level = Literal["unconfident", "neutral", "confident"]
+_LEVELS: tuple[Level, ...] = get_args(Level)
 Ended = Literal["break", "diagnosis"]
 
 _PLACEHOLDERS: dict[str, frozenset[str]] = {
@@ -144,14 +146,21 @@ async def _confidence(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Leve
     """How sure the doctor is; asked once more where the answer names no level, and several, then taken as not sure."""
     messages = [Message("system", prompts.fill("selection_confidence")), Message("user", transcript(turns))]
     temperature, tokens = _DOCTOR
-    for attempt in range(2):
-        answer = await ask("doctor", messages, temperature=temperature, max_tokens=tokens, attempt=attempt)
-        text, _, _ = scrub(answer)
-        named = {found.casefold() for found in _LEVEL.findall(text.rpartition(":")[2])}
-        for level in ("unconfident", "neutral", "confident"):
-            if named == {level}:
-                return level
-    return None
+    asked = await ask_until(
+        lambda messages, attempt: ask("doctor", messages, temperature=temperature, max_tokens=tokens, attempt=attempt),
+        messages,
+        _level,
+        attempts=2,
+    )
+    return asked.value
+
+
+def _level(answer: Answer) -> Level:
+    named = {name.casefold() for name in _LEVEL.findall(scrub(answer)[0].rpartition(":")[2])}
+    for level in _LEVELS:
+        if named == {level}:
+            return level
+    raise Unfit("it does not name one of the three levels")
 
 
 async def _doctor(turns: Sequence[Turn], ask: Ask, prompt: str) -> Turn:
@@ -182,14 +191,28 @@ async def _following(instructions: str, turns: Sequence[Turn], ended: bool, ask:
 async def _rated(messages: Sequence[Message], allowed: Sequence[int], ask: Ask, *, first: int = 0) -> int | None:
     """The judge's rating; None where it gave none in four attempts, which are numbered from `first`."""
     temperature, tokens = _JUDGE
-    for attempt in range(ATTEMPTS):
-        answer = await ask("judge", messages, temperature=temperature, max_tokens=tokens, attempt=first + attempt)
-        text, _, _ = scrub(answer)
-        digits = text.strip(" \n\t.*`'\"")
-        if digits.isascii() and digits.isdecimal() and int(digits) in allowed:
-            return int(digits)
-        temperature = _RETRY_TEMPERATURE
-    return None
+
+    def rating(answer: Answer) -> int:
+        digits = scrub(answer)[0].strip(" \n\t.*`'\"")
+        if digits not in map(str, allowed):
+            raise Unfit("it is none of the ratings")
+        return int(digits)
+
+    # As the assessor (S2), the judge is asked the same again, only warmer.
+    asked = await ask_until(
+        lambda messages, attempt: ask(
+            "judge",
+            messages,
+            temperature=_RETRY_TEMPERATURE if attempt else temperature,
+            max_tokens=tokens,
+            attempt=first + attempt,
+        ),
+        messages,
+        rating,
+        attempts=ATTEMPTS,
+        again=None,
+    )
+    return asked.value
 
 
 def _scores(trial: Trial) -> dict[str, float]:

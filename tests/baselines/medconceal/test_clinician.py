@@ -68,8 +68,8 @@ def test_the_decision_to_stop(answer: str, stops: bool | None) -> None:
     assert asked[0][-1].text.endswith(DECIDE) and asked[0][-1].text.startswith(clinician.OPENING)
 
 
-def test_findings_are_read_wherever_they_stand() -> None:
-    answer = 'Here:\n```json\n{"findings": [{"category": "emotional", "description": "Fears <b>needles</b>."}]}\n```'
+def test_findings_are_read_and_their_labels_spelt() -> None:
+    answer = '```json\n{"findings": [{"category": "emotional", "description": "Fears <b>needles</b>."}]}\n```'
     asked: list[Sequence[Message]] = []
     found = asyncio.run(submit(answering(answer, asked=asked), PROMPTS, MESSAGES))
     assert found.items == (finding("Emotional Discomfort or Fear", "Fears ‹b›needles‹/b›."),)

