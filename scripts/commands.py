@@ -80,33 +80,35 @@ BASELINES = {
         "Assess finished consultations again, with the items in another order and with padded replies.",
     ),
     "confirmation": Command(
-        "scripts.run.concealment:confirmation",
+        "scripts.run.confirmation",
         "Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).",
     ),
     "intervention": Command(
-        "scripts.run.concealment:intervention",
+        "scripts.run.intervention",
         "Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).",
     ),
 }
 
 SELECT = {
     "patient": Command(
-        "scripts.select_agents:patient",
+        "scripts.select_agents.patient",
         "Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).",
     ),
     "sheet": Command(
-        "scripts.select_agents:sheet",
+        "scripts.select_agents.sheet",
         "Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).",
     ),
     "assessor": Command(
-        "scripts.select_agents:assessor",
+        "scripts.select_agents.assessor",
         "Let candidates assess the annotated dialogues: kappa with the annotators, extraction F1 (Table 4, Figure 8).",
     ),
     "physicians-sheet": Command(
-        "scripts.physicians:sheet",
+        "scripts.select_agents.physicians_sheet",
         "Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).",
     ),
-    "physicians": Command("scripts.physicians", "Set physicians beside a model on the same cases (Table 7)."),
+    "physicians": Command(
+        "scripts.select_agents.physicians", "Set physicians beside a model on the same cases (Table 7)."
+    ),
 }
 
 COMMANDS: dict[str, Command | Group] = {
@@ -155,7 +157,7 @@ COMMANDS: dict[str, Command | Group] = {
         "Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.",
     ),
     "ratings": Command(
-        "scripts.sheet:ratings",
+        "scripts.ratings",
         "Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.",
     ),
     "fit-policy": Command(

@@ -78,6 +78,18 @@ class Played(Generic[Record]):
         acted = [role for role in self.game.roles if stands_in(self.players[role])]
         return "scripted " + ", ".join(f"{role} {self.players[role].name}" for role in acted) if acted else None
 
+    def taken(self, prices: Prices) -> dict[str, Any]:
+        """Tokens and cost of the run for its record; None for what cannot be known of every role."""
+        roles = [role for role, player in self.players.items() if not isinstance(player, Scripted)]
+        counted = [self.spent[role] for role in roles]
+        costs = [cost(self, role, prices) for role in roles]
+        known = not any(spent.uncounted for spent in counted)
+        return {
+            "input_tokens": sum(spent.input_tokens for spent in counted) if known else None,
+            "output_tokens": sum(spent.output_tokens for spent in counted) if known else None,
+            "cost_usd": None if None in costs else sum(dollars for dollars in costs if dollars is not None),
+        }
+
 
 def stands_in(player: Player) -> bool:
     return isinstance(player, Scripted) or player.stand_in

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
@@ -12,27 +13,36 @@ from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
 from scripts.terminal.finish import finish, used
-from scripts.terminal.options import Data, Out, Seed
+from scripts.terminal.options import Data, Out, Prompts, Resamples, Seed
+from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
 
 
-def command(
-    data: Data,
-    out: Out,
-    model: str = typer.Option(
-        ..., metavar="NAME", help="Vision-language model, such as vllm/Qwen/Qwen2-VL-7B-Instruct."
-    ),
-    base_url: str | None = typer.Option(None, metavar="URL", help="Address of the model's server."),
-    split: str = typer.Option("test", metavar="NAME", help="Split to caption."),
-    pairs: int = typer.Option(1000, min=2, metavar="N", help="Images to caption, the first by id."),
-    sample_seed: int | None = typer.Option(None, metavar="SEED", help="Draw the images by this seed instead."),
-    prompts: Path | None = typer.Option(None, metavar="DIR", help="Prompt texts of your own."),
-    max_tokens: int = typer.Option(64, min=1, help="Longest caption, in tokens."),
-    concurrency: int = typer.Option(16, min=1, help="Requests at a time."),
-    label: str | None = typer.Option(None, metavar="NAME", help="Name of the row [the paper's, or the model's]."),
-    resamples: int = typer.Option(1000, min=10, help="Bootstrap resamples."),
-    seed: Seed = 0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Captioning:
+    data: Data
+    out: Out
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="Vision-language model, such as vllm/Qwen/Qwen2-VL-7B-Instruct.")
+    ]
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of the model's server.")] = None
+    split: Annotated[str, typer.Option(metavar="NAME", help="Split to caption.")] = "test"
+    pairs: Annotated[int, typer.Option(min=2, metavar="N", help="Images to caption, the first by id.")] = 1000
+    sample_seed: Annotated[int | None, typer.Option(metavar="SEED", help="Draw the images by this seed instead.")] = (
+        None
+    )
+    prompts: Prompts = None
+    max_tokens: Annotated[int, typer.Option(min=1, help="Longest caption, in tokens.")] = 64
+    concurrency: Annotated[int, typer.Option(min=1, help="Requests at a time.")] = 16
+    label: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the row [the paper's, or the model's].")
+    ] = None
+    resamples: Resamples = 1000
+    seed: Seed = 0
+
+
+@options_of(Captioning)
+def command(options: Captioning) -> None:
     """Captions of a vision-language model in both registers, against both references (Table A5).
 
     Answers are kept in RUN/answers.sqlite and never paid twice: the same command goes on where it was stopped.
@@ -40,20 +50,29 @@ def command(
     Example: `bedside run captioning runs/v1 --model openai/gpt-4o-mini -o runs/captioning`
     """
     started = time.monotonic()
-    opened = open_data(data, split=split)
-    texts = read_prompts(prompts)
-    chosen = read_pairs(opened.splits[split], n=pairs, sample_seed=sample_seed, data=used(opened))
-    captioner = open_model(model, base_url=base_url)
-    out.mkdir(parents=True, exist_ok=True)
-    with AnswerStore(out / "answers.sqlite") as store, Bars() as bars:
+    opened = open_data(options.data, split=options.split)
+    texts = read_prompts(options.prompts)
+    chosen = read_pairs(
+        opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
+    )
+    captioner = open_model(options.model, base_url=options.base_url)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with AnswerStore(options.out / "answers.sqlite") as store, Bars() as bars:
         answers = describe(
             captioner,
             store,
             chosen,
             texts,
-            max_tokens=max_tokens,
-            concurrency=concurrency,
-            progress=bars.count(f"{model}: captions", 2 * len(chosen.image_ids)),
+            max_tokens=options.max_tokens,
+            concurrency=options.concurrency,
+            progress=bars.count(f"{options.model}: captions", 2 * len(chosen.image_ids)),
         )
-    results = evaluate(chosen, answers, label=label, stand_in=opened.stand_in, resamples=resamples, seed=seed)
-    finish(out, results, started, {"captions.json": list(answers.rows(chosen))})
+    results = evaluate(
+        chosen,
+        answers,
+        label=options.label,
+        stand_in=opened.stand_in,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    finish(options.out, results, started, {"captions.json": list(answers.rows(chosen))})

@@ -3,56 +3,56 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
 from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
 from baselines.results.run import Result
-from loaders.models.encoders import open_encoder
 from loaders.opened import open_data
-from scripts.terminal.embedding import embed_rows, record, truncated
+from scripts.terminal.embedding import Encoding, embed_all
 from scripts.terminal.finish import finish
-from scripts.terminal.options import EMBEDDINGS, BatchSize, Cache, Data, Device, Encoders, Out, Precision, Seed
+from scripts.terminal.options_of import options_of
 
 
-def command(
-    data: Data,
-    out: Out,
-    model: Encoders,
-    split: str = typer.Option("test", metavar="NAME", help="The split to embed."),
-    cache: Cache = EMBEDDINGS,
-    batch_size: BatchSize = 64,
-    device: Device = None,
-    precision: Precision = "fp32",
-    points: int = typer.Option(2000, min=4, help="Pairs in the t-SNE projection."),
-    projection: bool = typer.Option(True, help="Project with t-SNE (scikit-learn; about half a minute an encoder)."),
-    resamples: int = typer.Option(1000, min=10, help="Bootstrap resamples."),
-    seed: Seed = 0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Space(Encoding):
+    points: Annotated[int, typer.Option(min=4, help="Pairs in the t-SNE projection.")] = 2000
+    projection: Annotated[
+        bool, typer.Option(help="Project with t-SNE (scikit-learn; about half a minute an encoder).")
+    ] = True
+
+
+@options_of(Space)
+def command(options: Space) -> None:
     """How near expert and lay captions lie to each other, by modality: cosine, distance and t-SNE (Figure A3).
 
     Example: `bedside run embedding-space runs/v1 --model BiomedCLIP -o runs/space`
     """
     started = time.monotonic()
-    opened = open_data(data, split=split)
+    opened = open_data(options.data, split=options.split)
     rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
-    texts = {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")}
-    modality = [row["modality"] for row in rows]
-    encoders = [open_encoder(name, device=device, precision=precision) for name in model]
-    embedded = [embed_rows(encoder, texts, cache, batch_size) for encoder in encoders]
-    options = {"points": points, "resamples": resamples, "truncated": truncated(encoders, embedded)}
-    of_run = record("embedding-space", opened, encoders, options, seed)
+    modality, articles = [row["modality"] for row in rows], [row["article_id"] for row in rows]
+    embedded = embed_all(options, {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")})
+    facts = {"points": options.points, "resamples": options.resamples}
+    record = embedded.record("embedding-space", opened, facts, options.seed)
     results: list[Result] = []
     drawn: dict[str, Any] = {}
-    articles = [row["article_id"] for row in rows]
-    for encoder, made in zip(encoders, embedded, strict=True):
+    for encoder, made in embedded.of:
         expert, layman = made.texts["expert"].rows(), made.texts["layman"].rows()
         space = measure(expert, layman, modality)
-        results += evaluate(space, record=of_run, model=encoder.name, articles=articles, resamples=resamples, seed=seed)
+        results += evaluate(
+            space,
+            record=record,
+            model=encoder.name,
+            articles=articles,
+            resamples=options.resamples,
+            seed=options.seed,
+        )
         drawn[encoder.name] = {"histograms": histograms(space)}
-        if projection:
-            placed = project(expert, layman, modality, points=points, seed=seed)
+        if options.projection:
+            placed = project(expert, layman, modality, points=options.points, seed=options.seed)
             drawn[encoder.name]["projection"] = placed.figure()
-    results += all_models(results, record=of_run)
-    finish(out, results, started, {"figure-a3.json": drawn})
+    results += all_models(results, record=record)
+    finish(options.out, results, started, {"figure-a3.json": drawn})

@@ -10,7 +10,7 @@ import typer
 from baselines.medlaybench_v.language import evaluate
 from loaders.opened import open_data
 from scripts.terminal.finish import finish, used
-from scripts.terminal.options import Data, Out, Seed
+from scripts.terminal.options import Data, Out, Resamples, Seed
 
 
 def command(
@@ -18,7 +18,7 @@ def command(
     out: Out,
     split: str | None = typer.Option(None, metavar="NAME", help="Only this split; by default all, and overall."),
     wordnet: Path | None = typer.Option(None, metavar="DIR", help="WordNet's files, for METEOR's synonyms."),
-    resamples: int = typer.Option(1000, min=10, help="Bootstrap resamples."),
+    resamples: Resamples = 1000,
     seed: Seed = 0,
 ) -> None:
     """Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).

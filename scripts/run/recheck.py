@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from importlib.metadata import version
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.played import PlayedCase, read_played
-from baselines.dialogue.run import play_run
 from baselines.results.comparison import read_runs
-from baselines.results.run import RunRecord
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.names import model_name, setting_name
@@ -22,40 +20,23 @@ from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import InputError
 from loaders.opened import open_data
 from scripts.run.consultation import Assessor, Data
-from scripts.terminal.dialogue import (
-    Bare,
-    BaseUrl,
-    Concurrency,
-    MaxInvalid,
-    MaxRetries,
-    Price,
-    Timeout,
-    bar,
-    players,
-    prices,
-    spent_in_all,
-    tell,
-)
-from scripts.terminal.finish import finish, used
-from scripts.terminal.options import Out, Seed
+from scripts.run.play import Asking, Price, play, record_of, roles_of
+from scripts.terminal.finish import finish
+from scripts.terminal.options_of import options_of
 
 
-def command(
-    data: Data,
-    assessor: Assessor,
-    out: Out,
-    run: Path = typer.Option(..., metavar="RUN", help="The finished run of consultations over this data."),
-    limit: int | None = typer.Option(None, min=1, metavar="N", help="The first N of its consultations only."),
-    prompts: Path | None = typer.Option(None, metavar="DIR", help="Prompt texts of your own, as in the run."),
-    base_url: BaseUrl = [],  # noqa: B006 - typer's way of an option that may be repeated
-    concurrency: Concurrency = 16,
-    max_retries: MaxRetries = 5,
-    timeout: Timeout = 120.0,
-    max_invalid: MaxInvalid = MAX_INVALID,
-    price: Price = [],  # noqa: B006
-    bare: Bare = False,
-    seed: Seed = 0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Recheck(Asking):
+    data: Data
+    assessor: Assessor
+    run: Annotated[Path, typer.Option(metavar="RUN", help="The finished run of consultations over this data.")]
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="The first N of its consultations only.")] = None
+    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own, as in the run.")] = None
+    price: Price = ()
+
+
+@options_of(Recheck)
+def command(options: Recheck) -> None:
     """Assess finished consultations again, with the items in another order and with padded replies.
 
     A judge that reads what is asked changes nothing; how far scores move says how far differences between doctors may
@@ -64,50 +45,37 @@ def command(
     Example: `bedside run recheck runs/3mdbench --run runs/keyword --assessor scripted/assessor -o runs/recheck`
     """
     started = time.monotonic()
-    (finished,) = read_runs([run])
+    (finished,) = read_runs([options.run])
     if finished.record.baseline != "consultation":
-        raise InputError(run, found=f"a run of {finished.record.baseline}", expected="one of consultation")
-    played = {
+        raise InputError(options.run, found=f"a run of {finished.record.baseline}", expected="one of consultation")
+    assessed = {
         one.case_id: one.record
-        for one in read_played(run, PlayedCase[Consultation])
+        for one in read_played(options.run, PlayedCase[Consultation])
         if one.record is not None and one.record.assessment is not None and one.epoch == 1
     }
-    if not played:
-        raise InputError(run, found="no assessed consultation", expected="one or more, in a setting with dialogue")
-    opened = open_data(data, split="test", default="3mdbench")
+    if not assessed:
+        expected = "one or more, in a setting with dialogue"
+        raise InputError(options.run, found="no assessed consultation", expected=expected)
+    opened = open_data(options.data, split="test", default="3mdbench")
     if opened.content_digest != finished.record.data.content_digest:
-        raise InputError(data, found="other data than the run's", expected=finished.record.data.content_digest)
-    cases = [case for case in read_cases(opened.splits["test"]).cases if case.case_id in played][:limit]
-    texts = read_prompts(prompts)
+        raise InputError(options.data, found="other data than the run's", expected=finished.record.data.content_digest)
+    cases = [case for case in read_cases(opened.splits["test"]).cases if case.case_id in assessed][: options.limit]
+    texts = read_prompts(options.prompts)
     judge = finished.record.options.get("judge", "patient")
-    game = recheck_game(texts, played, judge=judge, seed=seed)
-    playing = players(
-        {"assessor": assessor}, scripted_agent, base_url=base_url, max_retries=max_retries, timeout=timeout
-    )
-    costs = prices(price)
-    with bar(f"{assessor}, again", len(cases)) as progress:
-        done = play_run(
-            game,
-            cases,
-            playing,
-            out,
-            concurrency=concurrency,
-            bare=bare,
-            max_invalid=max_invalid,
-            prices=costs,
-            progress=progress,
-        )
-    tell(done, costs, out)
-    record = RunRecord(
-        baseline="recheck",
-        data=used(opened),
-        models=done.models,
-        options={"run": finished.record.run_id, "cases": len(cases), "judge": judge},
+    game = recheck_game(texts, assessed, judge=judge, seed=options.seed)
+    roles = roles_of({"assessor": options.assessor}, scripted_agent, options)
+    played = play(game, cases, roles, options, title=f"{options.assessor}, again")
+    record = record_of(
+        "recheck",
+        played,
+        roles,
+        options,
+        opened,
+        facts={"run": finished.record.run_id, "cases": len(cases), "judge": judge},
         prompts=texts.digests,
-        seeds={"bootstrap": seed, "order": seed},
-        versions={} if bare else {"inspect_ai": version("inspect_ai")},
-        stand_in="; ".join(reason for reason in (finished.record.stand_in, done.stand_in) if reason) or None,
-        **spent_in_all(done, costs),
+        reasons=(finished.record.stand_in, played.stand_in),
     )
-    setting = setting_name(next(iter(played.values())).setting)
-    finish(out, results(done.records, record, row=model_name(assessor), setting=setting, seed=seed), started)
+    record = replace(record, seeds=options.seeds | {"order": options.seed})
+    setting = setting_name(next(iter(assessed.values())).setting)
+    row = model_name(options.assessor)
+    finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed), started)

@@ -4,41 +4,99 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import datasets
+import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import InputError
 from loaders.images import open_image
 from loaders.models.encoder import Encoder
+from loaders.models.encoders import open_encoder
 from loaders.opened import Opened
 from scripts.terminal.console import output
-from scripts.terminal.finish import used
+from scripts.terminal.finish import because, used
+from scripts.terminal.options import EMBEDDINGS, Cache, Data, Device, Out, Resamples, Seed
 from scripts.terminal.progress import Bars
 
 _LIBRARIES = ("torch", "open_clip", "open_clip_torch", "timm", "transformers")
 
 
-def embed_rows(
-    encoder: Encoder,
-    texts: Mapping[str, Sequence[str | None]],
-    cache: Path,
-    batch_size: int,
-    opened: Opened | None = None,
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """Options of the baselines that embed captions."""
+
+    data: Data
+    out: Out
+    model: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="NAME",
+            help="Encoder: one of the paper's, hf:ORG/NAME, an open_clip name, random:tiny. May be repeated.",
+        ),
+    ]
+    split: Annotated[str, typer.Option(metavar="NAME", help="The split to embed.")] = "test"
+    cache: Cache = EMBEDDINGS
+    batch_size: Annotated[int, typer.Option(min=1, help="Images or captions at a time.")] = 64
+    device: Device = None
+    precision: Annotated[str, typer.Option(metavar="fp32|bf16|fp16", help="Precision of the encoder.")] = "fp32"
+    resamples: Resamples = 1000
+    seed: Seed = 0
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What the encoders of a command made of the rows."""
+
+    of: tuple[tuple[Encoder, Embeddings], ...]
+
+    @property
+    def truncated(self) -> dict[str, dict[str, int]]:
+        """Captions whose end an encoder did not see, by encoder and register."""
+        return {
+            encoder.name: {register: int(part.truncated.sum()) for register, part in made.texts.items()}
+            for encoder, made in self.of
+        }
+
+    def record(self, baseline: str, opened: Opened, options: Mapping[str, Any], seed: int) -> RunRecord:
+        """The record of the run; random weights make it a stand-in. What was truncated joins its options."""
+        encoders = [encoder for encoder, _ in self.of]
+        random = ", ".join(encoder.name for encoder in encoders if encoder.stand_in)
+        return RunRecord(
+            baseline=baseline,
+            data=used(opened),
+            models=tuple(ModelUsed("encoder", encoder.name, encoder.key) for encoder in encoders),
+            options={**options, "truncated": self.truncated},
+            seeds={"bootstrap": seed},
+            versions={n: text for encoder in encoders for n, text in encoder.identity.items() if n in _LIBRARIES},
+            stand_in=because(opened.stand_in, random and f"random weights: {random}"),
+        )
+
+
+def embed_all(options: Encoding, texts: Mapping[str, Sequence[str | None]], opened: Opened | None = None) -> Embedded:
+    """Embeds captions by register with every encoder, and the images of `opened` where it is given.
+
+    Raises what `open_encoder` and `embed` raise.
+    """
+    encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
+    return Embedded(tuple((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders))
+
+
+def _embed(
+    encoder: Encoder, texts: Mapping[str, Sequence[str | None]], options: Encoding, opened: Opened | None
 ) -> Embeddings:
-    """Embed captions by register, and the images of `opened` where it is given; what was cut is said."""
     images = _images(opened) if opened is not None else ()
     with Bars() as bars:
         made = embed(
             encoder,
             images=images,
             texts=texts,
-            cache=cache,
-            batch_size=batch_size,
+            cache=options.cache,
+            batch_size=options.batch_size,
             progress=lambda kind, done, total: bars.show(f"{encoder.name}: {kind}", done, total),
         )
     cut = ", ".join(f"{register} {part.truncated.sum():,}" for register, part in made.texts.items())
@@ -48,33 +106,6 @@ def embed_rows(
         highlight=False,
     )
     return made
-
-
-def record(
-    baseline: str, opened: Opened, encoders: Sequence[Encoder], options: Mapping[str, Any], seed: int
-) -> RunRecord:
-    """The record of a run of encoders; random weights make it a stand-in."""
-    random = [encoder.name for encoder in encoders if encoder.stand_in]
-    reasons = [opened.stand_in] if opened.stand_in else []
-    if random:
-        reasons.append(f"random weights: {', '.join(random)}")
-    return RunRecord(
-        baseline=baseline,
-        data=used(opened),
-        models=tuple(ModelUsed("encoder", encoder.name, encoder.key) for encoder in encoders),
-        options=dict(options),
-        seeds={"bootstrap": seed},
-        versions={n: text for encoder in encoders for n, text in encoder.identity.items() if n in _LIBRARIES},
-        stand_in="; ".join(reasons) or None,
-    )
-
-
-def truncated(encoders: Sequence[Encoder], embedded: Sequence[Embeddings]) -> dict[str, dict[str, int]]:
-    """Captions whose end an encoder did not see, by encoder and register."""
-    return {
-        encoder.name: {register: int(part.truncated.sum()) for register, part in made.texts.items()}
-        for encoder, made in zip(encoders, embedded, strict=True)
-    }
 
 
 def _images(opened: Opened) -> Iterator[tuple[str, Load]]:

@@ -24,6 +24,11 @@ def used(opened: Opened) -> DataUsed:
     return DataUsed(opened.corpus, opened.split, opened.revision, opened.content_digest)
 
 
+def because(*reasons: str | None) -> str | None:
+    """Why numbers are no results, as a record states it; None where there is no reason."""
+    return "; ".join(reason for reason in reasons if reason) or None
+
+
 def finish(
     out: Path,
     results: Sequence[Result],
@@ -53,6 +58,17 @@ def finish(
     output.print(
         f"{out}: run {told.run_id}. Next: bedside compare {out}; bedside report {out} -o report.html", highlight=False
     )
+
+
+def print_values(results: Sequence[Result], setting: str, decimals: int) -> None:
+    """The numbers of one row of the paper's tables, one under another, with their intervals."""
+    first = results[0]
+    shown = table(f"{first.row}, {setting}: {first.split_or_group}", "", "value", "95 %", right=("value", "95 %"))
+    for result in results:
+        value = "not computed" if result.value is None else f"{result.value:.{decimals}f}"
+        interval = "" if result.ci95 is None else f"{result.ci95[0]:.{decimals}f} to {result.ci95[1]:.{decimals}f}"
+        shown.add_row(result.column, value, interval)
+    output.print(shown)
 
 
 def _print(results: Sequence[Result]) -> None:

@@ -1,0 +1,122 @@
+"""`bedside ratings`: filled sheets of a human evaluation, to the papers' tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets
+from baselines.results.published import counterpart, published
+from baselines.results.run import Result, write_run
+from baselines.results.sheets import read_sheet
+from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
+from scripts.terminal.console import output, table
+
+
+def command(
+    sheets: list[Path] = typer.Argument(..., metavar="SHEET…", help="Filled sheets of all raters."),
+    out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also write the results as a run."),
+    seed: int = typer.Option(0, help="Seed of the bootstrap."),
+) -> None:
+    """Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.
+
+    Of captions: Table 4, mean ± SD, and whether they are possible. Of complaints: Appendix C, shares found relevant.
+
+    Example: `bedside ratings study/sheet-R*.csv -o runs/ratings`
+    """
+    if any(MARK in row for _, row in read_sheet(sheets[0], ())):
+        relevance = read_relevance_sheets(sheets)
+        results = evaluate_relevance(relevance, seed=seed)
+        _print_relevance(results)
+        _finish(results, relevance.stand_in, out)
+        return
+    read = read_sheets(sheets)
+    results = evaluate(read, seed=seed)
+    cells = {(result.row, result.column): result for result in results}
+    count = len(read.pairs)
+    shown = table(f"{TABLE}: {count} pairs, ratings from 1 to 5", "rater", *CRITERIA.values(), "mean and SD possible")
+    for rater in read.raters:
+        shown.add_row(
+            rater, *(_mean_sd(cells, rater, name) for name in CRITERIA.values()), _checked(cells, rater, count)
+        )
+    for row in dict.fromkeys(result.row for result in results if result.row.startswith("Average")):
+        shown.add_row(row, *(f"{cells[row, f'{name} (mean)'].value:.2f}" for name in CRITERIA.values()), "")
+    _add_published(shown)
+    output.print(shown, highlight=False)
+    agreement = table("\nAgreement: kappa with quadratic weights, Krippendorff's alpha", "raters", *CRITERIA.values())
+    for row in dict.fromkeys(result.row for result in results if result.unit in ("kappa", "alpha")):
+        kind = "Krippendorff alpha" if row == "All raters" else "weighted kappa"
+        found = (cells[row, f"{name} ({kind})"] for name in CRITERIA.values())
+        agreement.add_row(row, *(_agreement(result) for result in found))
+    if len(read.raters) > 1:
+        output.print(agreement, highlight=False)
+    _finish(results, read.stand_in, out)
+
+
+def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
+    if stand_in:
+        output.print(f"\nstand-in, no reproduction: {stand_in}", style="yellow", highlight=False)
+    if out:
+        record = results[0].record
+        assert record is not None
+        write_run(out, record, results)
+        output.print(f"\nrun: {out}", highlight=False)
+
+
+def _print_relevance(results: list[Result]) -> None:
+    """Appendix C: what was found relevant, by whom, beside the paper; then agreement."""
+    shown = table(
+        "Relevant complaints (Appendix C)", "rater", "complaints", "relevant", "paper", right=("relevant", "paper")
+    )
+    agreement = table("\nAgreement", "raters", "measure", "value")
+    for result in results:
+        if result.unit != "percent":
+            agreement.add_row(result.row, result.column, _agreement(result))
+            continue
+        assert result.value is not None and result.ci95 is not None
+        low, high = result.ci95
+        number = counterpart(result)
+        shown.add_row(
+            result.row,
+            result.column,
+            f"{result.value:.1f} % ({low:.1f} to {high:.1f}), {result.numerator:.0f} of {result.n}",
+            f"{number.printed} %" if number else "",
+        )
+    output.print(shown, highlight=False)
+    if agreement.row_count:
+        output.print(agreement, highlight=False)
+
+
+def _mean_sd(cells: dict[tuple[str, str], Result], rater: str, name: str) -> str:
+    return f"{cells[rater, f'{name} (mean)'].value:.2f} ± {cells[rater, f'{name} (SD)'].value:.2f}"
+
+
+def _checked(cells: dict[tuple[str, str], Result], rater: str, count: int) -> str:
+    wrong = []
+    for name in CRITERIA.values():
+        mean, deviation = cells[rater, f"{name} (mean)"].value, cells[rater, f"{name} (SD)"].value
+        assert mean is not None and deviation is not None
+        if not possible(mean, deviation, count):
+            wrong.append(name)
+    return f"no: {', '.join(wrong)}" if wrong else "yes"
+
+
+def _add_published(shown: Table) -> None:
+    numbers = {(number.row, number.column): number.value for number in published(PAPER, TABLE)}
+    for rater in dict.fromkeys(row for row, _ in numbers):
+        texts, wrong = [], []
+        for name in CRITERIA.values():
+            mean, deviation = numbers[rater, f"{name} (mean)"], numbers.get((rater, f"{name} (SD)"))
+            texts.append(f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}")
+            if deviation is not None and not possible(mean, deviation, 100):
+                wrong.append(name)
+        checked = f"no: {', '.join(wrong)}" if wrong else ("yes" if (rater, "Fluency (SD)") in numbers else "")
+        shown.add_row(f"paper: {rater}", *texts, checked, style="dim")
+
+
+def _agreement(result: Result) -> str:
+    if result.value is None:
+        return "undefined"
+    return f"{result.value:.2f}" + (f" ({result.ci95[0]:.2f} to {result.ci95[1]:.2f})" if result.ci95 else "")

@@ -1,0 +1,160 @@
+"""`bedside run confirmation`: MedConceal's first task (Tables 1, 2 and 6, Figure 2), and what the second shares."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from baselines.dialogue.game import Game
+from baselines.medconceal.agents import BY_ROLE, scripted_agent
+from baselines.medconceal.clinician import prompts as read_prompts
+from baselines.medconceal.game import TURNS, Evaluator, confirmation_game, intervention_game
+from baselines.medconceal.judged import judged_game
+from baselines.medconceal.judgement import JudgedEpisode
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
+from baselines.medconceal.transcripts import read_transcripts, transcript_game
+from loaders.errors import InputError
+from loaders.medconceal import PatientProfile, Task, cases
+from loaders.models.prompts import Prompts
+from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
+from scripts.terminal.finish import finish, print_values
+from scripts.terminal.options_of import options_of
+
+RULES, TEMPLATE = "rules", "template"
+_NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talks(Play):
+    """Options of both tasks."""
+
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
+    ]
+    evaluator: Annotated[
+        str, typer.Option(metavar="MODEL|rules", help="Rates each turn of the clinician; or rules, a stand-in.")
+    ]
+    judge: Annotated[
+        str, typer.Option(metavar="MODEL|rules", help="Matches findings, rates style and values; or rules, a stand-in.")
+    ]
+    clinician: Annotated[
+        str | None, typer.Option(metavar="MODEL", help=f"The model that is measured, or a stand-in: {_NAMES}.")
+    ] = None
+    patient: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL|template", help="Words the patient's replies; or fixed sentences for them."),
+    ] = None
+    turns: Annotated[int, typer.Option(metavar="8|20", help="8 turns, or up to 20.")] = 8
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Constants and weights of the patient, as `bedside fit-policy` writes."),
+    ] = None
+    transcripts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Score these dialogues of people (JSON) instead of playing any."),
+    ] = None
+    temperature: Annotated[float, typer.Option(min=0.0, help="Of the clinician.")] = 0.0
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """Role -> its model on the command line."""
+        named = {"clinician": self.clinician, "patient": self.patient}
+        return {**named, "evaluator": self.evaluator, "judge": self.judge}
+
+    def check(self) -> None:
+        """Raises InputError for options that do not go together: nobody plays a role that was not given."""
+        if self.turns not in TURNS:
+            raise InputError("--turns", found=str(self.turns), expected="8 or 20")
+        for option, given in (("--clinician", self.clinician), ("--patient", self.patient)):
+            if self.transcripts is None and given is None:
+                raise InputError(option, found="no model", expected="one, or --transcripts with dialogues to score")
+            if self.transcripts is not None and given is not None:
+                raise InputError(
+                    option, found=given, expected="none beside --transcripts, whose dialogues are finished"
+                )
+
+
+@options_of(Talks)
+def command(options: Talks) -> None:
+    """Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).
+
+    The clinician sees the chart and talks for 8 turns, or for up to 20 and may stop from turn 5 on. A finding counts
+    only with a quote of the patient. Every answer is kept in RUN/answers.sqlite before it is used: a run that is
+    stopped, even by kill -9, goes on with the same command.
+
+    Try it without a model: `bedside run confirmation runs/medconceal --clinician scripted/expert --patient template
+    --evaluator rules --judge rules -o runs/expert`
+    """
+    run_task("confirmation", options)
+
+
+def run_task(task: Task, options: Talks) -> None:
+    """Plays or scores the dialogues of a task and leaves its tables. Raises InputError for options it cannot follow."""
+    started = time.monotonic()
+    options.check()
+    texts = read_prompts(options.prompts)
+    policy = DEFAULT if options.policy is None else PolicyConfig.read(options.policy)
+    names = options.names
+    asked = {role: name for role, name in names.items() if name is not None and name not in (RULES, TEMPLATE)}
+    roles = roles_of(asked, scripted_agent, options)
+    opened = open_corpus("medconceal", options.data, "test")
+    profiles = cases(opened.splits["test"])[: options.limit]
+    game, dialogues = _game(task, options, policy, texts, profiles)
+    row = "Human clinicians" if options.clinician is None else clinician_name(options.clinician)
+    played = play(game, dialogues, roles, options, title=f"{row}, {task}")
+    by_rules = ", ".join(role for role, name in names.items() if name in (RULES, TEMPLATE))
+    record = record_of(
+        task,
+        played,
+        roles,
+        options,
+        opened,
+        facts={
+            **rules_of(game),
+            "cases": len(dialogues),
+            "epochs": options.epochs,
+            "transcripts": options.transcripts is not None,
+        },
+        prompts=texts.digests,
+        reasons=(
+            opened.stand_in,
+            played.stand_in,
+            by_rules and f"{by_rules} without a model",
+            policy.training.get("stand_in") and "the patient's weights are set by hand or fitted to stand-ins",
+        ),
+    )
+    warn_of_family(names, "clinician", "judge")
+    numbers = results(played.records, record, row=row, seed=options.seed)
+    print_values(numbers, setting_name(played.records[0].episode), decimals=3)
+    extra = {CURVES: curves([judged.episode for judged in played.records])}
+    finish(options.out, numbers, started, extra, printed=False)
+
+
+def _game(
+    task: Task, options: Talks, policy: PolicyConfig, texts: Prompts, profiles: Sequence[PatientProfile]
+) -> tuple[Game[Any, JudgedEpisode], Sequence[Any]]:
+    """The game of a task and what it is played on: profiles, or finished dialogues of people."""
+    evaluator: Evaluator = "rules" if options.evaluator == RULES else "model"
+    judging = None if options.judge == RULES else texts
+    if options.transcripts is not None:
+        told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator)
+        dialogues = [one for one in read_transcripts(options.transcripts, profiles) if one.task == task]
+        if not dialogues:
+            raise InputError(options.transcripts, found=f"no {task}", expected="one dialogue of the task or more")
+        return judged_game(told, judging), dialogues
+    make = confirmation_game if task == "confirmation" else intervention_game
+    game = make(
+        turns=options.turns,
+        policy=policy,
+        prompts=texts,
+        evaluator=evaluator,
+        patient="template" if options.patient == TEMPLATE else "model",
+        temperature=options.temperature,
+    )
+    return judged_game(game, judging), profiles

@@ -1,0 +1,235 @@
+"""What the commands that play games share: their options, who plays which role, the playing, and its record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from baselines.dialogue.evaluation import MAX_INVALID
+from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
+from baselines.dialogue.playing import Player, Scripted
+from baselines.dialogue.run import Played, Prices, cost, play_run
+from baselines.results.run import RunRecord
+from baselines.threemdbench.consultation.names import family
+from loaders.errors import InputError
+from loaders.models.chat import open_model
+from loaders.opened import Opened, open_data
+from scripts.terminal.console import errors, output, table
+from scripts.terminal.finish import because, used
+from scripts.terminal.options import Out, Prompts, Seed
+from scripts.terminal.progress import Bars
+
+RESULTS = ("run.json", "results.csv", "results.jsonl")
+
+ModelSeed = Annotated[int | None, typer.Option(metavar="SEED", help="Sent to the providers that take a seed.")]
+Price = Annotated[
+    tuple[str, ...],
+    typer.Option(metavar="MODEL=IN,OUT", help="US dollars per million tokens, to count costs. May be repeated."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """Options of every command that asks models case by case. `price` and `model_seed` are options of some of them."""
+
+    out: Out
+    prompts: Prompts = None
+    base_url: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="URL|ROLE=URL", help="Address of the models' server, for all roles or for one. May be repeated."
+        ),
+    ] = ()
+    concurrency: Annotated[int, typer.Option(min=1, help="Dialogues at a time.")] = 16
+    max_retries: Annotated[int, typer.Option(min=0, help="Tries after the first, for a request that fails.")] = 5
+    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for an answer.")] = 120.0
+    max_invalid: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Share of cases without a usable record above which a run has failed."),
+    ] = MAX_INVALID
+    bare: Annotated[
+        bool, typer.Option("--bare", help="Without inspect_ai and its log; faster with scripted agents.")
+    ] = False
+    seed: Seed = 0
+    epochs: int = 1
+    price: tuple[str, ...] = ()
+    model_seed: int | None = None
+
+    @property
+    def seeds(self) -> dict[str, int]:
+        """The seeds as a record states them."""
+        return {"bootstrap": self.seed} | ({} if self.model_seed is None else {"models": self.model_seed})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play(Asking):
+    """Options of every command that plays the cases of a corpus."""
+
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play N cases only, the first by id.")] = None
+    epochs: Annotated[int, typer.Option(min=1, help="How often each case is played; intervals stay over cases.")] = 1
+    price: Price = ()
+    model_seed: ModelSeed = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who plays which role, and the dollars per million tokens in and out of their models."""
+
+    players: Mapping[str, Player]
+    prices: Prices
+
+
+def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
+    """Opens role -> model, by the names of the command line; `agent(role, name)` gives the scripted ones.
+
+    Raises InputError for an address of no role and for a price that is none, and what `open_model` and `agent` raise.
+    """
+    addresses: dict[str, str] = {}
+    for given in options.base_url:
+        role, equals, address = given.partition("=")
+        if equals and re.fullmatch(r"\w+", role):
+            if role not in names:
+                raise InputError("--base-url", found=f"role {role}", expected="one of " + ", ".join(names))
+            addresses[role] = address
+        else:
+            addresses |= {role: given for role in names if role not in addresses}
+    players: dict[str, Player] = {}
+    for role, name in names.items():
+        if name.startswith("scripted/"):
+            players[role] = Scripted(name, agent(role, name.removeprefix("scripted/")))
+        else:
+            players[role] = open_model(
+                name, base_url=addresses.get(role), max_retries=options.max_retries, timeout=options.timeout
+            )
+    return Roles(players, _prices(options.price))
+
+
+def _prices(given: Sequence[str]) -> dict[str, tuple[float, float]]:
+    prices = {}
+    for text in given:
+        parts = re.fullmatch(r"(\S+)=(\d+(?:\.\d*)?),(\d+(?:\.\d*)?)", text)
+        if parts is None:
+            raise InputError("--price", found=repr(text), expected="MODEL=IN,OUT, such as openai/gpt-4o-mini=0.15,0.6")
+        prices[parts[1]] = float(parts[2]), float(parts[3])
+    return prices
+
+
+def open_corpus(corpus: str, data: str, split: str) -> Opened:
+    """The data of a command that plays one corpus only. Raises InputError for another one."""
+    opened = open_data(data, split=split, default=corpus)
+    if opened.corpus != corpus:
+        raise InputError(data, found=f"a release of {opened.corpus}", expected=f"one of {corpus}")
+    return opened
+
+
+def play(
+    game: Game[Case, Record],
+    cases: Sequence[Case],
+    roles: Roles,
+    options: Asking,
+    *,
+    title: str,
+    out: Path | None = None,
+) -> Played[Record]:
+    """Plays the cases with a bar, prints what it took, and ends the command where too many cannot be scored.
+
+    `out` is the folder, RUN by default. Raises what `play_run` raises.
+    """
+    folder = out or options.out
+    with Bars() as bars:
+        played = play_run(
+            game,
+            cases,
+            roles.players,
+            folder,
+            epochs=options.epochs,
+            concurrency=options.concurrency,
+            bare=options.bare,
+            seed=options.model_seed,
+            max_invalid=options.max_invalid,
+            prices=roles.prices,
+            progress=bars.count(title, len(cases) * options.epochs),
+        )
+    _tell(played, roles.prices, folder)
+    return played
+
+
+def _tell(played: Played[Any], prices: Prices, out: Path) -> None:
+    """Prints what the roles took, and why cases cannot be scored; ends the command where too many cannot.
+
+    Results of an earlier run in the folder are removed then: beside these dialogues they would pass for theirs.
+    """
+    right = ("answers", "tokens in", "out", "US$")
+    shown = table("", "role", "model", *right, right=right)
+    for role, spent in played.spent.items():
+        dollars = cost(played, role, prices)
+        tokens = ("", "") if spent.uncounted else (f"{spent.input_tokens:,}", f"{spent.output_tokens:,}")
+        price = "" if dollars is None else f"{dollars:,.2f}"
+        shown.add_row(role, played.players[role].name, f"{spent.requests:,}", *tokens, price)
+    output.print(shown)
+    usage = played.usage
+    if usage.asked or usage.replayed:
+        output.print(f"{usage.asked:,} answers asked now, {usage.replayed:,} replayed from {out}", highlight=False)
+    output.print()
+    cases = len(played.outcomes)
+    for reason, count in played.problems.most_common(5):
+        errors.print(f"{count:,} of {cases:,}: {reason}", style="yellow", highlight=False, markup=False)
+    failure = played.failure or (None if played.records else "no case left a record")
+    if failure is None:
+        return
+    for name in RESULTS:
+        with suppress(FileNotFoundError):
+            (out / name).unlink()
+    errors.print(
+        f"Failed: {failure}. The dialogues are in {out}; no results were written. --max-invalid 1 counts such cases "
+        "and goes on.",
+        style="bold red",
+        highlight=False,
+        markup=False,
+    )
+    raise typer.Exit(1)
+
+
+def rules_of(game: Game[Any, Any]) -> dict[str, Any]:
+    """What a record says of a game: its settings but the prompts, which stand there by themselves."""
+    return {name: value for name, value in game.settings.items() if name != "prompts"}
+
+
+def record_of(
+    baseline: str,
+    played: Played[Any],
+    roles: Roles,
+    options: Asking,
+    opened: Opened,
+    *,
+    facts: Mapping[str, Any],
+    prompts: Mapping[str, str],
+    reasons: Sequence[str | None],
+) -> RunRecord:
+    """The record of a run. `facts` are its options, `reasons` why its numbers are no results."""
+    return RunRecord(
+        baseline=baseline,
+        data=used(opened),
+        models=played.models,
+        options=facts,
+        prompts=prompts,
+        seeds=options.seeds,
+        versions={} if options.bare else {"inspect_ai": version("inspect_ai")},
+        stand_in=because(*reasons),
+        **played.taken(roles.prices),
+    )
+
+
+def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -> None:
+    """Says so where the model that is measured and its judge are of one family."""
+    one, other = (family(names.get(role) or "") for role in (measured, judge))
+    if one is not None and one == other:
+        text = f"{measured.capitalize()} and {judge} are both of the family {one}: judges favour their own"
+        errors.print(text, style="yellow")

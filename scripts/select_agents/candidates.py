@@ -1,0 +1,97 @@
+"""What the commands of `bedside select` share: candidates played one after another, cases, consultations, sheets."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
+from baselines.dialogue.played import PlayedCase, read_played
+from baselines.dialogue.run import Played, stands_in
+from baselines.results.comparison import FinishedRun
+from baselines.threemdbench.consultation.cases import Cases, read_cases
+from baselines.threemdbench.consultation.record import Consultation
+from baselines.threemdbench.consultation.selection_raters import Dialogue
+from loaders.errors import InputError
+from loaders.opened import Opened
+from scripts.run.consultation import warn_of_cases
+from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of
+from scripts.terminal.console import output
+from scripts.terminal.finish import because
+
+Sheets = Annotated[tuple[Path, ...], typer.Argument(metavar="SHEET…", help="Filled sheets of all raters.")]
+Split = Annotated[str, typer.Option(metavar="NAME", help="Split to play; the paper's validation part is not public.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selecting(Asking):
+    """Options of both choices."""
+
+    model_seed: ModelSeed = None
+
+
+def play_each(
+    game: Game[Case, Record],
+    cases: Sequence[Case],
+    options: Selecting,
+    agent: Callable[[str, str], ScriptedAgent],
+    role: str,
+    names: Sequence[str],
+    others: Mapping[str, str],
+) -> dict[str, Played[Record]]:
+    """Candidate -> what came of the cases with it in the role, each in a folder of its own below RUN.
+
+    Raises InputError for a candidate that is named twice, and what `roles_of` and `play` raise.
+    """
+    if len(set(names)) < len(names):
+        raise InputError(f"--{role}", found="the same model twice", expected="each candidate once")
+    playing = {name: roles_of({role: name, **others}, agent, options) for name in names}
+    played = {}
+    for name, roles in playing.items():
+        output.print(name, style="bold", highlight=False)
+        played[name] = play(game, cases, roles, options, title=name, out=options.out / _folder(name))
+    return played
+
+
+def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str | None) -> str | None:
+    """Why a choice is none: the data, its scripted agents, and what else stands in."""
+    acting = [player for run in played.values() for player in run.players.values()]
+    scripted = sorted({player.name for player in acting if stands_in(player)})
+    agents = f"scripted agents {', '.join(scripted)}" if scripted else None
+    return because(*dict.fromkeys((data, agents, *more)))
+
+
+def cases_of(data: str, split: str) -> tuple[Opened, Cases]:
+    """The cases of a split that can be played; says how many rows cannot. Raises InputError where none can."""
+    opened = open_corpus("3mdbench", data, split)
+    read = read_cases(opened.splits[split])
+    warn_of_cases(read, data)
+    return opened, read
+
+
+def dialogues_of(run: FinishedRun) -> list[Dialogue]:
+    """The consultations of a run. Raises InputError for a run without any."""
+    dialogues = [
+        Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
+        for one in read_played(run.folder, PlayedCase[Consultation])
+        if one.record is not None
+    ]
+    if run.record.baseline != "consultation" or not dialogues:
+        raise InputError(run.folder, found=f"a run of {run.record.baseline}", expected="one with consultations")
+    return dialogues
+
+
+def digest_of(sheets: Sequence[Path]) -> str:
+    """SHA-256 of filled sheets, in whatever order they were named."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sheets))).hexdigest()
+
+
+def _folder(name: str) -> str:
+    """A folder for a model: its name, and a digest, since different names may look alike as folders."""
+    return f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name)}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -1,0 +1,84 @@
+"""`bedside select patient`: which model plays the patient (3MDBench, Table 3)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from baselines.results.run import ModelUsed, RunRecord
+from baselines.threemdbench.consultation import selection
+from baselines.threemdbench.consultation.selection_agents import scripted_agent
+from baselines.threemdbench.consultation.selection_game import read_selection_prompts, selection_game
+from loaders.models.sentences import open_sentence_encoder
+from scripts.run.consultation import Data
+from scripts.select_agents.candidates import Selecting, Split, cases_of, play_each, reasons_of
+from scripts.terminal.finish import finish, used
+from scripts.terminal.options import Device, Out
+from scripts.terminal.options_of import options_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patients(Selecting):
+    data: Data
+    candidates: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--patient",
+            metavar="MODEL",
+            help="A candidate, or scripted/honest, scripted/hasty, scripted/inventor. May be repeated.",
+        ),
+    ]
+    doctor: Annotated[str, typer.Option(metavar="MODEL", help="Asks the questions; or scripted/doctor.")]
+    judge: Annotated[str, typer.Option(metavar="MODEL", help="Rates the answers; or scripted/judge.")]
+    encoder: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Sentence encoder of the factuality: hf:ORG/NAME, a folder, or the stand-in words."
+        ),
+    ]
+    out: Out = Path("runs/select-patient")
+    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own (selection_….md).")] = (
+        None
+    )
+    split: Split = "test"
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play N cases only, the first by id.")] = None
+    device: Device = None
+
+
+@options_of(Patients)
+def command(options: Patients) -> None:
+    """Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).
+
+    Each candidate's dialogues and answers are kept in a folder of its own below RUN; the same command goes on there.
+
+    Example: `bedside select patient official --patient openai/gpt-4o-mini --patient vllm/Qwen/Qwen2.5-7B-Instruct
+    --doctor openai/gpt-4o-mini --judge openai/gpt-4o-mini --encoder hf:BAAI/bge-base-en-v1.5`
+    """
+    started = time.monotonic()
+    texts = read_selection_prompts(options.prompts)
+    sentences = open_sentence_encoder(options.encoder, device=options.device)
+    opened, read = cases_of(options.data, options.split)
+    cases = read.cases[: options.limit]
+    others = {"doctor": options.doctor, "judge": options.judge}
+    played = play_each(selection_game(texts), cases, options, scripted_agent, "patient", options.candidates, others)
+    record = RunRecord(
+        baseline="patient-selection",
+        data=used(opened),
+        models=(
+            *(ModelUsed("patient", name) for name in options.candidates),
+            *(ModelUsed(role, name) for role, name in others.items()),
+            ModelUsed("sentence encoder", options.encoder, sentences.revision),
+        ),
+        options={"cases": len(cases), "unplayable": len(read.invalid), "near": selection.NEAR},
+        prompts=texts.digests,
+        seeds=options.seeds,
+        stand_in=reasons_of(
+            opened.stand_in, played, f"the sentence encoder {options.encoder}" if sentences.stand_in else None
+        ),
+    )
+    candidates = [selection.PatientCandidate(name, run.records, run.lost) for name, run in played.items()]
+    finish(options.out, selection.results(candidates, sentences, record, seed=options.seed), started)

@@ -1,0 +1,34 @@
+"""`bedside select physicians-sheet`: blank sheets for physicians (3MDBench, Appendix D, Table 7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from baselines.threemdbench.consultation.physicians import one_a_diagnosis, write_sheets
+from baselines.threemdbench.consultation.pictures import keep_pictures
+from scripts.run.consultation import Data
+from scripts.select_agents.candidates import Split, cases_of
+from scripts.terminal.console import output
+
+
+def command(
+    data: Data,
+    out: Path = typer.Option(Path("physicians.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
+    setting: str = typer.Option("image+basic", metavar="NAME", help="image+basic, or image+all with every complaint."),
+    raters: int = typer.Option(2, min=1, metavar="N", help="Physicians; others for the other setting."),
+    split: Split = "test",
+    seed: int = typer.Option(0, help="Which case of a diagnosis, and in which order."),
+) -> None:
+    """Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).
+
+    Example: `bedside select physicians-sheet official --setting image+all -o study/full.csv`
+    """
+    opened, read = cases_of(data, split)
+    cases = one_a_diagnosis(read.cases, seed)
+    written = write_sheets(read.cases, out, setting=setting, raters=raters, seed=seed, stand_in=opened.stand_in)
+    keep_pictures(out.parent, cases)
+    output.print(f"{len(cases)} cases for {raters} physicians, photos in {out.parent / 'images'}:", highlight=False)
+    for path in written:
+        output.print(f"  {path}", highlight=False, soft_wrap=True)

@@ -1,0 +1,46 @@
+"""`bedside select sheet`: blank sheets for annotators of consultations (3MDBench, Section 3.4 and Appendix B)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from baselines.results.comparison import read_runs
+from baselines.threemdbench.consultation.pictures import picture_path
+from baselines.threemdbench.consultation.selection_raters import drawn, write_sheets
+from scripts.select_agents.candidates import dialogues_of
+from scripts.terminal.console import output
+
+
+def command(
+    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished runs of consultations to draw from."),
+    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
+    count: int = typer.Option(100, min=2, metavar="N", help="Dialogues to annotate."),
+    raters: int = typer.Option(5, min=1, metavar="N", help="Annotators; each gets a sheet, in another order."),
+    seed: int = typer.Option(0, help="Which dialogues, and in which order."),
+) -> None:
+    """Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).
+
+    Example: `bedside select sheet runs/gpt-4o-mini runs/gemma -o study/sheet.csv`
+    """
+    chosen = drawn([dialogue for run in read_runs(runs) for dialogue in dialogues_of(run)], count, seed)
+    written = write_sheets(chosen, out, raters=raters, count=count, seed=seed)
+    copied = _copy_pictures(runs, {dialogue.record.case_id for dialogue in chosen}, out.parent)
+    output.print(f"{count} dialogues for {raters} annotators, {copied} photos in images:", highlight=False)
+    for path in written:
+        output.print(f"  {path}", highlight=False, soft_wrap=True)
+
+
+def _copy_pictures(runs: Sequence[Path], cases: set[str], out: Path) -> int:
+    copied = 0
+    for case in sorted(cases):
+        source = next((path for run in runs if (path := picture_path(run, case)).exists()), None)
+        if source is not None:
+            place = picture_path(out, case)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, place)
+            copied += 1
+    return copied

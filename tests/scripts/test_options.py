@@ -1,0 +1,116 @@
+"""The options of the commands that evaluate: names and defaults that people have in their scripts."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import typer
+
+from scripts.commands import COMMANDS, Command, Group
+
+# `!` is required; else what it is without being given.
+OPTIONS = {
+    "compare": """
+        --all=False --different-data=False --json=False --table=[] runs=None
+    """,
+    "contrast": """
+        --json=False --out/-o=None --seed=0 runs!
+    """,
+    "sheet": """
+        --out/-o=sheet.csv --pairs=None --raters=None --seed=0 --split=test release!
+    """,
+    "ratings": """
+        --out/-o=None --seed=0 sheets!
+    """,
+    "fit-policy": """
+        --base=None --corpus=sample --judge=None --labels=None --most=2000 --out/-o! --ridge=10.0 --seed=0
+    """,
+    "run language": """
+        --out/-o! --resamples=1000 --seed=0 --split=None --wordnet=None data!
+    """,
+    "run retrieval": """
+        --batch-size=64 --cache=runs/embeddings --device=None --k=[1, 5, 10] --method=SCGR (Ours) --model!
+        --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
+    """,
+    "run captioning": """
+        --base-url=None --concurrency=16 --label=None --max-tokens=64 --model! --out/-o! --pairs=1000
+        --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
+    """,
+    "run embedding-space": """
+        --batch-size=64 --cache=runs/embeddings --device=None --model! --out/-o! --points=2000 --precision=fp32
+        --projection/--no-projection=True --resamples=1000 --seed=0 --split=test data!
+    """,
+    "run concepts": """
+        --out/-o! --split=None data!
+    """,
+    "run ablation": """
+        --out/-o! runs!
+    """,
+    "run classifier": """
+        --allow-untrained=False --batch-size=32 --cache=runs/embeddings --checkpoint-seconds=300.0
+        --clusters=None --crop=0.35 --depth-decay=None --device=None --ema=0.998 --epochs=30
+        --learning-rate=None --model=EfficientNetV2-XL --out/-o! --patience=8 --precision=auto --probe=False
+        --randaugment=9 --resamples=10000 --restart=False --seed=0 --size=None --test-size=None --weights=None
+        --workers=None data!
+    """,
+    "run consultation": """
+        --assessor! --bare=False --base-url=[] --cap-mode=paper --concurrency=16 --cues=None --doctor!
+        --epochs=1 --f1=authors --judge=patient --limit=None --max-invalid=0.1 --max-retries=5 --model-seed=None
+        --out/-o! --patient=None --photos=small --price=[] --prompts=None --resamples=1000 --seed=0
+        --setting=dialogue+image --split=test --timeout=120.0 --unfinished=paper data!
+    """,
+    "run recheck": """
+        --assessor! --bare=False --base-url=[] --concurrency=16 --limit=None --max-invalid=0.1 --max-retries=5
+        --out/-o! --price=[] --prompts=None --run! --seed=0 --timeout=120.0 data!
+    """,
+    "run confirmation": """
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
+        --limit=None --max-invalid=0.1 --max-retries=5 --model-seed=None --out/-o! --patient=None --policy=None
+        --price=[] --prompts=None --seed=0 --temperature=0.0 --timeout=120.0 --transcripts=None --turns=8 data!
+    """,
+    "run intervention": """
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
+        --limit=None --max-invalid=0.1 --max-retries=5 --model-seed=None --out/-o! --patient=None --policy=None
+        --price=[] --prompts=None --seed=0 --temperature=0.0 --timeout=120.0 --transcripts=None --turns=8 data!
+    """,
+    "select patient": """
+        --bare=False --base-url=[] --concurrency=16 --device=None --doctor! --encoder! --judge! --limit=None
+        --max-invalid=0.1 --max-retries=5 --model-seed=None --out/-o=runs/select-patient --patient!
+        --prompts=None --seed=0 --split=test --timeout=120.0 data!
+    """,
+    "select sheet": """
+        --count=100 --out/-o=sheet.csv --raters=5 --seed=0 runs!
+    """,
+    "select assessor": """
+        --assessor! --bare=False --base-url=[] --concurrency=16 --data! --keep-all=False --max-invalid=0.1
+        --max-retries=5 --model-seed=None --out/-o=runs/select-assessor --prompts=None --run! --seed=0
+        --timeout=120.0 sheets!
+    """,
+    "select physicians-sheet": """
+        --out/-o=physicians.csv --raters=2 --seed=0 --setting=image+basic --split=test data!
+    """,
+    "select physicians": """
+        --out/-o=runs/physicians --run! sheets!
+    """,
+}
+
+
+def entry(words: str) -> Command:
+    group, _, name = words.partition(" ")
+    found = COMMANDS[group]
+    return found.commands[name] if isinstance(found, Group) else found
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_options_keep_their_names_and_defaults(command: str) -> None:
+    module, _, function = entry(command).target.partition(":")
+    app = typer.Typer(add_completion=False)
+    app.command()(getattr(import_module(module), function or "command"))
+    offered = []
+    for option in typer.main.get_command(app).params:
+        name = "/".join(option.opts + option.secondary_opts) if option.opts[0].startswith("-") else option.name
+        default = option.default.as_posix() if isinstance(option.default, Path) else option.default
+        offered.append(f"{name}!" if option.required else f"{name}={default}")
+    assert " ".join(sorted(offered)) == " ".join(OPTIONS[command].split())
