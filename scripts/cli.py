@@ -7,8 +7,8 @@ says what was kept and ends with 130.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import typer
@@ -16,7 +16,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from loaders import __version__
 from loaders.errors import BedsideError
-from scripts.commands import COMMANDS, Command, Group
+from loaders.plugins import Plugin, brought
+from scripts.commands import BEDSIDE, Group
 
 # The class of every complaint about the command line itself. Newer releases of typer bring their own copy of click, so
 # it is reached through a name that typer exports.
@@ -33,39 +34,59 @@ _STYLE: dict[str, Any] = {
 class _Deferred(TyperCommand):
     """A command, or a group, that is imported when its arguments are read; until then it is a name and its help."""
 
-    def __init__(self, name: str, entry: Command | Group) -> None:
-        super().__init__(name=name, help=entry.help)
-        self.entry = entry
-
-    def load(self) -> Any:
-        """The command itself, as typer makes it."""
-        assert self.name is not None
-        if isinstance(self.entry, Group):
-            return _group(self.name, self.entry.help, self.entry.commands, lambda: None)
-        from scripts.terminal.console import interruptible
-
-        app = typer.Typer(**_STYLE)
-        app.command(self.name)(interruptible(_function(self.entry.target)))
-        return typer.main.get_command(app)
+    def __init__(self, name: str, help_line: str | None, load: Callable[[], Any]) -> None:
+        super().__init__(name=name, help=help_line)
+        self.load = load
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         return self.load().make_context(info_name, args, parent=parent, **extra)
 
 
-def _function(target: str) -> Callable[..., Any]:
-    module, _, function = target.partition(":")
-    command: Callable[..., Any] = getattr(import_module(module), function or "command")
-    return command
+class _Group(TyperGroup):
+    """A group whose list of commands reads the help of plug-ins from themselves."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for command in self.commands.values():
+            if command.help is None and isinstance(command, _Deferred):
+                try:
+                    command.help = command.load().help
+                except BedsideError as error:
+                    command.help = f"{error.where}: {error.found}"
+        super().format_help(ctx, formatter)
 
 
-def _group(
-    name: str, help_text: str, entries: Mapping[str, Command | Group], callback: Callable[..., None]
-) -> TyperGroup:
-    app = typer.Typer(name=name, help=help_text, callback=callback, no_args_is_help=True, **_STYLE)
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    group.commands.update({name: _Deferred(name, entry) for name, entry in entries.items()})
-    return group
+def _command(plugin: Plugin) -> Any:
+    """A command as typer makes it, imported."""
+    from scripts.terminal.console import interruptible
+
+    function = plugin.load("command")
+    app = typer.Typer(**_STYLE)
+    try:
+        app.command(plugin.name)(interruptible(function))
+        return typer.main.get_command(app)
+    except Exception as error:  # not a function, or one with parameters that are no options
+        if not plugin.package:
+            raise
+        raise plugin.broken(error) from error
+
+
+def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None) -> TyperGroup:
+    """A group of commands, none of them imported. What other packages bring and is refused, is said."""
+    app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **_STYLE)
+    made = typer.main.get_command(app)
+    assert isinstance(made, TyperGroup)
+    for word, entry in group.commands.items():
+        if isinstance(entry, Group):
+            made.add_command(_Deferred(word, entry.help, partial(_group, word, entry)))
+        else:
+            made.add_command(_Deferred(word, entry.help, partial(_command, Plugin(word, entry.place))))
+    if group.plugins:
+        plugins, refused = brought(group.plugins, group.commands)
+        for plugin in plugins:
+            made.add_command(_Deferred(plugin.name, None, partial(_command, plugin)))
+        for sentence in refused:
+            typer.secho(sentence, fg="yellow", err=True)
+    return made
 
 
 def _print_version(wanted: bool) -> None:
@@ -84,8 +105,7 @@ def _options(
 
 def root() -> TyperGroup:
     """The whole command line."""
-    about = "Build, publish, load and evaluate three corpora on how medicine is said to patients."
-    return _group("bedside", about, COMMANDS, _options)
+    return _group("bedside", BEDSIDE, _options)
 
 
 def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:

@@ -1,8 +1,8 @@
 """Every command of `bedside`: where it is, and its line of help. A new command is one line here.
 
 Nothing is imported before its command runs, so `bedside --help` costs what its text costs; a test holds each line of
-help equal to the first one of the command's docstring. Baselines of other packages come by the entry points
-`bedside.baselines`, in the same form.
+help equal to the first one of the command's docstring. Other packages bring baselines in the same form, by the entry
+points `bedside.baselines` (`loaders.plugins`).
 """
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from loaders import plugins
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: a module with a function `command`, or "module:function"; and its line of help."""
+    """A command: the place of its function, a module with a `command` or "module:function"; and its line of help."""
 
-    target: str
+    place: str
     help: str
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands behind a word of their own."""
+    """Commands behind a word of their own; other packages bring more by the entry points of the name `plugins`."""
 
     help: str
-    commands: Mapping[str, Command]
+    commands: Mapping[str, Command | Group]
+    plugins: str = ""
 
 
 BUILD = {
@@ -42,7 +45,7 @@ BUILD = {
     ),
 }
 
-BASELINES = {
+RUN = {
     "language": Command(
         "scripts.run.language",
         "Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).",
@@ -111,6 +114,13 @@ SELECT = {
     ),
 }
 
+NEW = {
+    "baseline": Command(
+        "scripts.new:baseline",
+        "Write a package that brings a baseline: its module, its command `bedside run NAME`, and its test.",
+    ),
+}
+
 COMMANDS: dict[str, Command | Group] = {
     "verify": Command(
         "scripts.verify",
@@ -165,9 +175,14 @@ COMMANDS: dict[str, Command | Group] = {
         "Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.",
     ),
     "build": Group("Build a release of a corpus from its sources.", BUILD),
-    "run": Group("Run a baseline on a corpus: the paper's tables for your captions and models.", BASELINES),
+    "run": Group(
+        "Run a baseline on a corpus: the paper's tables for your captions and models.", RUN, plugins.BASELINES
+    ),
     "select": Group(
         "Choose the models that play patient and assessor (3MDBench, Tables 3 and 4); set physicians beside one.",
         SELECT,
     ),
+    "new": Group("Write the skeleton of a plug-in, with a test that is green from the start.", NEW),
 }
+
+BEDSIDE = Group("Build, publish, load and evaluate three corpora on how medicine is said to patients.", COMMANDS)

@@ -9,6 +9,8 @@ import typer
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from builders.release.verify import resolve
+from loaders.plugins import BASELINES, brought
+from scripts.commands import RUN
 from scripts.terminal.console import output
 
 
@@ -29,5 +31,6 @@ def command(
     """
     folder = resolve(release) if release else None
     read = read_runs(runs, different_data=different_data)
-    page = write_report(read, out, release=folder, pairs=pairs, seed=seed, drawn=figures)
+    plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
+    page = write_report(read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins)
     output.print(f"report: {page.resolve()}", highlight=False, soft_wrap=True)

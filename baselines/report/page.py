@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from baselines.results.published import Published, counterpart
 from loaders import __version__
 from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.plugins import Plugin
 
 # Decimals of own numbers that have no published counterpart.
 _DECIMALS = {"p": 3, "cosine": 3, "distance": 3, "pairs": 0, "types": 0, "captions": 0, "concepts": 0}
@@ -58,8 +59,11 @@ def write_report(
     pairs: int = 6,
     seed: int = 0,
     drawn: bool = True,
+    plugins: Mapping[str, Plugin] | None = None,
 ) -> Path:
     """Write the page and return its path; `pairs` of `release` are shown, `drawn` says whether figures are.
+
+    `plugins` are the baselines of other packages, which may have sections of their own.
 
     Raises InputError without a run; MissingExtra when figures are wanted and matplotlib is not installed; what
     `examples` raises; BedsideError when the disk is full.
@@ -85,7 +89,7 @@ def write_report(
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
         views=[(view, figures(view, runs) if drawn else []) for view in views],
-        sections=sections(runs),
+        sections=sections(runs, plugins),
         files={number: _files(run, page) for number, run in enumerate(runs, start=1)},
         examples=examples(release, count=pairs, seed=seed) if release else [],
         standing=sum(result.provenance == "stand-in" for result in results),

@@ -1,18 +1,19 @@
 """Sections of the page that are more than the paper's tables: dialogues, confusion matrices, traces.
 
 A baseline whose runs have something of their own to show has one module here with `sections(runs)`, named in `_MAKERS`;
-it reads what its runs left in their folders.
+it reads what its runs left in their folders. A baseline of another package may have `sections(runs)` in its module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 from markupsafe import Markup
 
 from baselines.results.comparison import FinishedRun
+from loaders.errors import BedsideError
+from loaders.plugins import Plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,24 @@ _MAKERS: dict[str, str] = {
 }
 
 
-def sections(runs: Sequence[FinishedRun]) -> list[Section]:
+def sections(runs: Sequence[FinishedRun], plugins: Mapping[str, Plugin] | None = None) -> list[Section]:
     """What the runs have to show besides tables, baseline by baseline in the order of the runs.
 
-    Raises InputError when a file of a run cannot be read.
+    `plugins` are the baselines of other packages, by name. Raises InputError when a file of a run cannot be read, or
+    the code of such a package fails.
     """
     numbered = list(enumerate(runs, start=1))
-    found: list[Section] = []
+    makers = {**(plugins or {}), **{name: Plugin(name, module) for name, module in _MAKERS.items()}}
+    shown: list[Section] = []
     for baseline in dict.fromkeys(run.record.baseline for run in runs):
-        if baseline in _MAKERS:
-            module = import_module(_MAKERS[baseline])
-            found += module.sections([(number, run) for number, run in numbered if run.record.baseline == baseline])
-    return found
+        maker = makers.get(baseline)
+        show = getattr(maker.module(), "sections", None) if maker else None
+        if maker is None or show is None:
+            continue
+        try:
+            shown += show([(number, run) for number, run in numbered if run.record.baseline == baseline])
+        except Exception as error:
+            if isinstance(error, BedsideError) or not maker.package:
+                raise
+            raise maker.broken(error) from error
+    return shown
