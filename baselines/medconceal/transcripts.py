@@ -15,7 +15,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician
@@ -23,11 +22,12 @@ from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, scores, tra
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
-from baselines.medconceal.record import Episode, Findings, LeakCheck
+from baselines.medconceal.record import Episode, Findings, LeakCheck, SubmittedFinding
 from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError
-from loaders.medconceal import TASKS, PatientProfile, Task
+from loaders.medconceal import PatientProfile, Task
 from loaders.models.prompts import Prompts
+from loaders.records import from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,23 @@ class Transcript:
     task: Task
     turns: tuple[tuple[str, str], ...]
     findings: Findings | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    clinician: str
+    patient: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A dialogue as the file has it."""
+
+    id: str
+    case_id: str
+    task: Task
+    turns: tuple[_Turn, ...]
+    findings: tuple[SubmittedFinding, ...] | None = None
 
 
 def transcript_game(
@@ -97,53 +114,36 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> list[Tra
     """
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(path, found=f"cannot be read: {error}", expected="dialogues as JSON") from None
     if not isinstance(read, list) or not read:
         raise InputError(path, found="no list of dialogues", expected="a list with one dialogue or more")
     by_id = {profile.case_id: profile for profile in profiles}
-    found = [_transcript(value, f"{path}: dialogue {at}", by_id) for at, value in enumerate(read, start=1)]
+    dialogues = [_transcript(value, f"{path}: dialogue {at}", by_id) for at, value in enumerate(read, start=1)]
     seen: set[str] = set()
-    for dialogue in found:
+    for dialogue in dialogues:
         if dialogue.dialogue_id in seen:
             raise InputError(path, found=f"id {dialogue.dialogue_id!r} twice", expected="an id of its own for each")
         seen.add(dialogue.dialogue_id)
-    return found
+    return dialogues
 
 
-def _transcript(value: Any, where: str, profiles: Mapping[str, PatientProfile]) -> Transcript:
-    if not isinstance(value, dict):
-        raise InputError(where, found=f"a {type(value).__name__}", expected="an object")
-    if unknown := sorted(set(value) - {"id", "case_id", "task", "turns", "findings"}):
-        raise InputError(where, found=f"unknown: {', '.join(unknown)}", expected="id, case_id, task, turns, findings")
-    dialogue_id, case_id = _text(value, "id", where), _text(value, "case_id", where)
-    task = value.get("task")
-    if task not in TASKS:
-        raise InputError(where, found=f"task {task!r}", expected=" or ".join(TASKS))
-    if case_id not in profiles:
-        raise InputError(where, found=f"case {case_id!r}", expected=f"one of the {len(profiles)} profiles")
-    turns = value.get("turns")
-    if not isinstance(turns, list) or not turns:
+def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile]) -> Transcript:
+    told = from_json(_Told, value, where)
+    if told.case_id not in profiles:
+        raise InputError(where, found=f"case {told.case_id!r}", expected=f"one of the {len(profiles)} profiles")
+    if not told.turns:
         raise InputError(where, found="no turns", expected="a list of turns")
-    spoken = tuple((_text(turn, "clinician", where), _text(turn, "patient", where)) for turn in turns)
-    return Transcript(dialogue_id, profiles[case_id], task, spoken, _findings(value.get("findings"), task, where))
+    if told.task == "intervention" and told.findings:
+        raise InputError(where, found="findings", expected="none: an intervention has no findings")
+    spoken = tuple((turn.clinician, turn.patient) for turn in told.turns)
+    return Transcript(told.id, profiles[told.case_id], told.task, spoken, _findings(told))
 
 
-def _findings(items: Any, task: Task, where: str) -> Findings | None:
-    if task == "intervention":
-        if items:
-            raise InputError(where, found="findings", expected="none: an intervention has no findings")
+def _findings(told: _Told) -> Findings | None:
+    if told.task == "intervention":
         return None
-    if items is None:
+    if told.findings is None:
         return Findings((), attempts=0, failure="the file has no findings")
-    if not isinstance(items, list):
-        raise InputError(where, found="findings that are no list", expected="a list, empty if there are none")
-    found = [clinician.finding(_text(item, "category", where), _text(item, "description", where)) for item in items]
-    return Findings(tuple(found[: clinician.MOST_FINDINGS]), omitted=max(0, len(found) - clinician.MOST_FINDINGS))
-
-
-def _text(value: Any, key: str, where: str) -> str:
-    text = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(text, str):
-        raise InputError(where, found=f"no text under {key!r}", expected="one")
-    return text
+    read = [clinician.finding(finding.category, finding.description) for finding in told.findings]
+    return Findings(tuple(read[: clinician.MOST_FINDINGS]), omitted=max(0, len(read) - clinician.MOST_FINDINGS))

@@ -218,12 +218,12 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
         run = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise InputError(folder, found="no run.json", expected="the folder of a finished run") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(path, found=f"no JSON: {error}", expected="the file that a run wrote") from None
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
         raise InputError(path, found="another format", expected=f"format {_FORMAT}")
-    own = {item.name: run[item.name] for item in fields(RunRecord) if item.name in run}
-    record = from_json(RunRecord, own, path)
+    about = ("format", "run_id", "results", "files")
+    record = from_json(RunRecord, {name: value for name, value in run.items() if name not in about}, path)
     if record.run_id != run.get("run_id"):
         raise InputError(
             path, found=f"run id {run.get('run_id')}", expected=f"{record.run_id}, the digest of its content"

@@ -169,6 +169,50 @@ def test_parsed_json_may_be_too_deep() -> None:
         from_json(Assessed, {"key": b"bytes"}, "record")
 
 
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        ({"models": [{"role": "doctor"}]}, "no models.0.name"),
+        ({"data": None}, "data is null"),
+        ({"data": {}}, "no data.corpus"),
+        ({"seeds": {"bootstrap": "0"}}, "seeds.bootstrap is a text (expected a valid integer)"),
+        ({"cost_usd": True}, "cost_usd.int is True"),
+        ({"wall_seconds": float("nan")}, "wall_seconds"),
+        ({"options": {"near": float("nan")}}, "RunRecord: content that is no JSON"),
+        ({"surprise": 1}, "unknown: surprise"),
+        ({"format": 2}, "another format"),
+        ({"baseline": "other"}, "run id"),
+    ],
+)
+def test_a_damaged_record_of_a_run_is_one_error(damage: dict[str, Any], says: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(json.loads((BEFORE / "run/run.json").read_bytes()) | damage))
+    with pytest.raises(InputError) as raised:
+        read_run(tmp_path)
+    assert says in str(raised.value)
+    (tmp_path / "run.json").write_bytes(b'{"options": ' * 100_000)
+    with pytest.raises(InputError, match="no JSON"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        ({"alpha": "0.5"}, "alpha is a text (expected a valid number)"),
+        ({"tolerance": float("inf")}, "tolerance is inf (expected a finite number)"),
+        ({"reveal": {"deltas": {}}}, "no reveal.weights"),
+        ({"reveal": {"weights": {}}}, "reveal.weights: no weight for 'bias'"),
+        ({"reveal": {"weights": {"bias": 1, "surprise": 1}}}, "reveal.weights: unknown inputs: surprise"),
+        ({"reveal": {"weights": "heavy"}}, "reveal.weights is a text"),
+    ],
+)
+def test_a_damaged_policy_is_one_error(damage: dict[str, Any], says: str, tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(json.loads((BEFORE / "policy.json").read_bytes()) | damage))
+    with pytest.raises(InputError) as raised:
+        PolicyConfig.read(path)
+    assert says in str(raised.value) and str(raised.value).startswith(str(path))
+
+
 # --- One rule of trust ------------------------------------------------------------------------------------------------
 
 
