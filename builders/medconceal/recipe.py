@@ -53,7 +53,7 @@ from builders.medconceal.stages import (
 )
 from builders.medconceal.threads import spool_threads, thread_rows
 from builders.pipeline.rows import Row
-from builders.pipeline.run import code_digest, run
+from builders.pipeline.run import run
 from builders.pipeline.stage import BatchFunction, Stage, unique
 from builders.release.cards import render_card
 from builders.release.shards import read_rows
@@ -66,6 +66,7 @@ from loaders.medconceal import CHARTS, FEATURES, KEY, SPLIT
 from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
+from loaders.reached import code_digest
 
 __all__ = ["Options", "build", "check_row", "measure"]
 
@@ -182,7 +183,7 @@ def _from_threads(source: Dumps, options: Options, workspace: Path) -> _Made:
     workspace.chmod(0o700)  # it will hold what people posted
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
     digest = hashlib.sha256("\n".join(source.digests).encode()).hexdigest()
-    spool = workspace / "threads" / f"{digest[:16]}-{code_digest()[:16]}.sqlite"
+    spool = workspace / "threads" / f"{digest[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
     threads = spool_threads(source.submissions, source.comments, spool)
     fingerprint = hashlib.sha256(b"fingerprint" + key).hexdigest()[:16]
     facts = Source(
@@ -205,7 +206,7 @@ def _from_threads(source: Dumps, options: Options, workspace: Path) -> _Made:
     return _Made(
         rows=thread_rows(threads, key),
         stages=_thread_stages(options, model, prompts, workspace / "answers.sqlite", source.invented),
-        identity=f"{digest} {fingerprint}",
+        identity=f"{digest} {fingerprint} {code_digest(spool_threads, thread_rows)}",
         source=facts,
         settings=settings,
         prompts=prompts.digests,

@@ -54,6 +54,7 @@ from loaders.medlaybench_v import FEATURES, KEY
 from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
+from loaders.reached import code_digest
 
 RULES_METHOD = (
     "No language model was used. Expert terms found in the lay vocabulary were replaced in one pass that never touches "
@@ -125,7 +126,9 @@ def build(
         ),
         key=KEY,
         workspace=workspace,
-        source_identity=json.dumps([source.identity, options.default_split, options.licence, options.limit]),
+        source_identity=json.dumps(
+            [source.identity, options.default_split, options.licence, options.limit, code_digest(open_source, _rows)]
+        ),
         workers=workers,
         progress=progress,
     )

@@ -6,10 +6,11 @@
 
 A `Stage` is data: a name, a version, the settings that can change its output, the schemas it reads and writes, and a
 picklable factory of a pure function from a batch to an `Outcome`. `run` checks that in = out + excluded for every
-batch, key by key, and stores each finished batch under a name made of everything that it depends on, this project's
-own code included. After `kill -9` the same command therefore computes only what is missing, and ends with the bytes
-that an undisturbed run gives, whatever the number of workers. Memory stays constant in the number of rows, except for
-`whole` stages, so let rows carry the path of an image and read its bytes when the release is written.
+batch, key by key, and stores each finished batch under a name made of everything that it depends on, the code that its
+stage can reach included (`loaders.reached`). After `kill -9` the same command therefore computes only what is missing,
+and ends with the bytes that an undisturbed run gives, whatever the number of workers. Memory stays constant in the
+number of rows, except for `whole` stages, so let rows carry the path of an image and read its bytes when the release is
+written.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from typing import Any
 import pyarrow as pa
 from rich.progress import Progress
 
-import loaders
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.stage import Stage
@@ -35,6 +35,7 @@ from builders.pipeline.workers import Work, schema_text, side_by_side
 from builders.pipeline.workspace import Batch, Result, Workspace
 from loaders.errors import BedsideError
 from loaders.manifest import StageCount
+from loaders.reached import code_digest
 
 EXCLUSIONS = pa.schema([(name, pa.string()) for name in ("key", "split", "stage", "reason", "detail", "licence")])
 """What the exclusions file of a release tells about each row; split and licence are null where a row had none yet."""
@@ -83,7 +84,8 @@ def run(
     """Send the rows of `source` through `stages` and account for every one of them.
 
     `key` is the column that names a row. `source` is read only when the workspace does not hold the rows of
-    `source_identity` yet. With `workers` > 1, batches of a stage run side by side in that many processes.
+    `source_identity` yet, which names the code that reads them too. With `workers` > 1, batches of a stage run side by
+    side in that many processes.
 
     Raises: BedsideError for a full disk, a workspace in use or a worker that died; BuildError when a stage breaks its
     declared schema, or loses, invents, duplicates or renames a key; KeyboardInterrupt with a message to show.
@@ -91,15 +93,14 @@ def run(
     _check_chain(stages, key)
     if batch_rows < 1 or workers < 1:
         raise BuildError(f"batch_rows={batch_rows}, workers={workers}: both start at 1")
-    code = code_digest()
     store = Workspace(workspace)
     with store.locked():
         try:
-            batches = _spool(source, stages[0].schema_in, store, key, batch_rows, [code, source_identity], progress)
+            batches = _spool(source, stages[0].schema_in, store, key, batch_rows, source_identity, progress)
             counts: list[StageCount] = []
             results: list[tuple[str, str]] = []
             for stage in stages:
-                names = _run_stage(Work(stage, key, store, batch_rows), batches, code, workers, progress)
+                names = _run_stage(Work(stage, key, store, batch_rows), batches, workers, progress)
                 rows_in, reasons, batches = sum(batch.rows for batch in batches), Counter[str](), []
                 for name in names:
                     result = _recorded(store, name)
@@ -119,16 +120,6 @@ def run(
             message = f"Stopped. Finished batches are kept in {workspace}; the same command continues from there"
             raise KeyboardInterrupt(message) from None
     return Run(stages[-1].schema_out, tuple(counts), tuple(batches), store, tuple(results))
-
-
-def code_digest() -> str:
-    """SHA-256 over the Python files of `builders` and `loaders`: results of other code are never taken for current."""
-    digest = hashlib.sha256()
-    for folder in (Path(__file__).parents[1], Path(loaders.__file__).parent):
-        for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):
-            digest.update(f"{folder.name}/{path.relative_to(folder).as_posix()}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
 
 
 def _check_chain(stages: Sequence[Stage], key: str) -> None:
@@ -155,11 +146,11 @@ def _spool(
     store: Workspace,
     key: str,
     batch_rows: int,
-    identity: list[str],
+    identity: str,
     progress: Progress | None,
 ) -> Sequence[Batch]:
     """The rows of the source as stored batches."""
-    name = _name("source", *identity, schema_text(schema), key, batch_rows)
+    name = _name("source", code_digest(_spool), identity, schema_text(schema), key, batch_rows)
     result = store.load(name)
     meter = Meter(progress, "source", rows=result.rows_in if result else None, batches=1)
     if result is not None:
@@ -183,10 +174,11 @@ def _spool(
     return result.kept
 
 
-def _run_stage(work: Work, batches: Sequence[Batch], code: str, workers: int, progress: Progress | None) -> list[str]:
+def _run_stage(work: Work, batches: Sequence[Batch], workers: int, progress: Progress | None) -> list[str]:
     """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order."""
     stage = work.stage
     units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
+    code = code_digest(work)
     names = [_name(code, *work.identity(), *(batch.digest for batch in unit)) for unit in units]
     meter = Meter(progress, stage.name, rows=sum(batch.rows for batch in batches), batches=len(units))
     missing: dict[str, tuple[Batch, ...]] = {}

@@ -347,11 +347,20 @@ def test_a_change_redoes_only_what_depends_on_it(toy: Any, tmp_path: Path) -> No
     assert new_calls() == {"odd": 1, "double": 1}
 
 
-def test_changed_code_is_never_met_by_a_stale_result(toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_is_never_met_by_a_stale_result(toy: Any, tmp_path: Path) -> None:
     build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
-    monkeypatch.setattr("builders.pipeline.run.code_digest", lambda: "other code")
-    build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
-    assert len(calls(tmp_path)) == 20
+    script = tmp_path / "toy_recipe.py"
+    for old, new, worked_on in (
+        ("    return double", "    # a remark\n    return double", {}),
+        ("time.sleep(60)", "time.sleep(6)", {"double": 5}),
+        ("n = {row['n']}", "n is {row['n']}", {"odd": 5}),
+        ("file.write(f", "file.write(", {"odd": 5, "double": 5}),
+    ):
+        done = len(calls(tmp_path))
+        assert script.read_text().count(old) == 1
+        script.write_text(script.read_text().replace(old, new))
+        build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
+        assert Counter(line.split()[0] for line in calls(tmp_path)[done:]) == worked_on
 
 
 def test_killed_again_and_again_it_ends_with_the_same_bytes(tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""What a stage runs and opens is what its stored result depends on: proved by builds, and by changes of the code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaders.reached import reach
+from tests.chat_server import ChatServer
+from tests.medconceal_reader import careful
+
+ROOT = Path(__file__).resolve().parents[3]
+CAPTIONS = ["build", "medlaybench-v", "--captions", "sample", "--limit", "16"]
+
+
+def watched(command: list[str], out: Path) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.watched_build", *command, "--out", str(out)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "LOCAL_API_KEY": "none"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("command", "last"),
+    [
+        (CAPTIONS, "refine"),
+        (["build", "3mdbench", "--source", "sample", "--limit", "40"], "complaints"),
+        (["build", "medconceal", "--source", "sample"], "review"),
+    ],
+)
+def test_what_a_stage_runs_and_opens_is_covered(command: list[str], last: str, tmp_path: Path) -> None:
+    found = watched(command, tmp_path / "out")
+    assert found["stages"][0] == "source" and found["stages"][-1] == last
+    assert found["missing"] == []
+
+
+def test_what_a_stage_that_asks_runs_is_covered(tmp_path: Path) -> None:
+    with ChatServer(careful) as server:
+        model = ["--model", "openai-api/local/reader", "--base-url", server.base_url]
+        found = watched(["build", "medconceal", "--source", "sample-threads", *model], tmp_path / "out")
+    assert {"commonness", "profile", "plan", "finish"} <= set(found["stages"])
+    assert found["missing"] == []
+
+
+WORKED = """
+import sys
+from builders.pipeline import workers
+from scripts.cli import execute
+work = workers.Work.__call__
+def told(self, *arguments):
+    print("worked:", self.stage.name)
+    return work(self, *arguments)
+workers.Work.__call__ = told
+sys.exit(execute(sys.argv[1:]))
+"""
+
+
+def test_a_change_recomputes_the_stages_that_can_reach_it(tmp_path: Path) -> None:
+    for room in ("builders", "loaders", "baselines", "scripts", "dataset_cards"):
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def worked() -> set[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", WORKED, *CAPTIONS, "--workers", "1", "--out", str(tmp_path / "out"), "--overwrite"],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return {line.removeprefix("worked: ") for line in done.stdout.splitlines() if line.startswith("worked: ")}
+
+    def change(file: str, old: str, new: str) -> None:
+        text = (tmp_path / file).read_text(encoding="utf-8")
+        assert old in text
+        (tmp_path / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    assert worked() == {"admit", "unique", "images", "draft", "refine"}
+    for file in (tmp_path / "builders" / "publish").glob("*.py"):
+        file.write_text(f"# A remark.\nNEW = 1\n{file.read_text(encoding='utf-8')}".replace("# A", "# The", 1))
+    change("loaders/errors.py", '"""', '"""Another word: ')
+    assert worked() == set()
+    change("builders/medlaybench_v/facts.py", "\n\nimport", "\n\nNEW = 1\nimport")
+    assert worked() == {"draft", "refine"}
+    change("builders/pipeline/workspace.py", "\n\nimport", "\n\nNEW = 1\nimport")
+    assert worked() == {"admit", "unique", "images", "draft", "refine"}
+
+
+def test_nothing_that_a_stage_can_reach_reads_docstrings() -> None:
+    """Their text does not count, so it may decide nothing."""
+    from builders.pipeline.run import run
+
+    for path in reach(run).files:
+        assert path.suffix != ".py" or "__doc__" not in path.read_text(encoding="utf-8"), path
