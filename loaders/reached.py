@@ -17,7 +17,7 @@ import pickle
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -146,7 +146,9 @@ class Reach:
         if source.package:
             folder = source.path.parent
             for path in _data_of(folder):
-                self.parts[f"{source.package}/{path.relative_to(folder).as_posix()}"] = _bytes_digest(path, *_stamp(path))
+                self.parts[f"{source.package}/{path.relative_to(folder).as_posix()}"] = _bytes_digest(
+                    path, *_stamp(path)
+                )
                 self.files.add(path)
             self.add_module(source.package)
 
@@ -161,7 +163,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return facts.st_mtime_ns, facts.st_size
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parsed(module: str, path: Path, *stamp: int) -> _Source:
     tree = _Meaning().visit(ast.parse(path.read_bytes()))
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -204,7 +206,8 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _part(code: ast.AST, package: str) -> _Part:
-    names, imports = set(), set()
+    names: set[str] = set()
+    imports: set[str] = set()
     for node in ast.walk(code):
         if isinstance(node, ast.Name):
             names.add(node.id)
@@ -215,7 +218,7 @@ def _part(code: ast.AST, package: str) -> _Part:
             module = ".".join([*above, *([node.module] if node.module else [])])
             imports.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
-            imports.update(arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
+            imports.update(str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant))
     return _Part(ast.dump(code), frozenset(names), frozenset(imports))
 
 
@@ -263,6 +266,6 @@ def _data_of(folder: Path) -> Iterator[Path]:
             yield path
 
 
-@lru_cache(maxsize=None)
+@cache
 def _bytes_digest(path: Path, *stamp: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
