@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 from loaders.errors import BedsideError, MissingExtra, ModelError, ModelRefused
 from loaders.models.messages import Answer, ChatModel, Message, read_image
 from loaders.models.scripted_chat import open_scripted
+from loaders.models.waiting import waiting
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
@@ -186,12 +187,13 @@ class _InspectModel(ChatModel):
                     raise ValueError("it holds no choice")
                 return _answer(output)
             except Exception as error:
-                wait = self._wait(error, attempt)
+                failure, wait = error, self._wait(error, attempt)
                 text = self._describe(error, messages)
                 if wait is None:
                     raise self._failure(error, text, attempt + 1) from None
             _log.info("%s: %s; try %d follows in %g s", self.name, text, attempt + 2, wait)
-            await self._sleep(wait)
+            with waiting(self._reason(_cause(failure)), wait):
+                await self._sleep(wait)
         raise AssertionError("unreachable: the last try returns or raises")
 
     def _wait(self, error: Exception, attempt: int) -> float | None:
@@ -226,14 +228,23 @@ class _InspectModel(ChatModel):
             do="Check that the model can be reached, then run again",
         )
 
+    def _reason(self, cause: BaseException) -> str:
+        """A few words about a passing failure, in which nothing of what the provider said stands."""
+        status = getattr(cause, "status_code", None)
+        if status is not None:
+            return "rate limit" if status == 429 else f"server error {status}"
+        if type(cause).__name__ == "AttemptTimeoutError":
+            return f"no answer within {self._timeout} s"
+        return "a reply that is no chat completion" if _garbled(cause) else "no connection"
+
     def _describe(self, error: Exception, messages: Sequence[Message]) -> str:
         """One line about an error, without keys and without the prompt, which may hold what must stay hidden."""
         cause = _cause(error)
         status = getattr(cause, "status_code", None)
         if type(cause).__name__ == "AttemptTimeoutError":
-            text = f"no answer within {self._timeout} s"
+            text = self._reason(cause)
         elif _garbled(cause):
-            text = f"a reply that is no chat completion ({cause})"
+            text = f"{self._reason(cause)} ({cause})"
         elif status is not None:
             body = getattr(cause, "body", None)
             said = (body.get("message") or body.get("detail")) if isinstance(body, dict) else None

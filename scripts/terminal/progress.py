@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
+from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import (
@@ -19,6 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from loaders.models.waiting import watched
 from scripts.terminal.console import errors
 
 
@@ -41,6 +45,17 @@ class Bars(Progress):
             disable=quiet or not console.is_terminal,
         )
         self._named: dict[str, TaskID] = {}
+        self._watching = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._watching.enter_context(watched(self.tell))
+        return super().__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._watching.close()
+        super().__exit__(kind, error, trace)
 
     def count(self, what: str, total: int) -> Callable[[int, int], None]:
         """A bar at zero; the function, told (done, total), that moves it."""
@@ -56,7 +71,10 @@ class Bars(Progress):
             self.update(self._named[what], status=status)
 
     def tell(self, status: str) -> None:
-        """Says beside every bar what the work waits for, such as `waiting 30 s: rate limit`; an empty text ends it."""
+        """Says beside every bar what the work waits for, such as `waiting 30 s: rate limit`; an empty text ends it.
+
+        What requests to models wait for is told by itself.
+        """
         for task in self.task_ids:
             self.update(task, status=status)
 

@@ -15,6 +15,7 @@ from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
+from loaders.models.waiting import waiting, watched
 from tests.chat_server import ChatServer, Fault, Reply, cut, hang, raw, status
 from tests.tiny_chat import MISSING, tiny_chat_server
 
@@ -198,6 +199,26 @@ def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
     assert calm.waits == [1, 2, 4]
 
 
+def test_what_is_waited_for_is_told_while_it_lasts_and_holds_nothing_that_was_said(server: ChatServer) -> None:
+    told: list[str] = []
+    server.faults += [status(503, message=PROMPT), cut(), raw(200, PROMPT), status(429, retry_after=7)]
+
+    async def sleep(seconds: float) -> None:
+        assert told[-1].startswith("waiting ")
+
+    model = open_model("openai-api/local/some-model", base_url=server.base_url, max_retries=4, sleep=sleep)
+    with watched(told.append), waiting("another request", 60):
+        ask(model)
+        assert told[1::2] == [
+            "waiting 1 s: server error 503",
+            "waiting 2 s: no connection",
+            "waiting 4 s: a reply that is no chat completion",
+            "waiting 8 s: rate limit",
+        ]
+        assert set(told[::2]) == {"waiting 60 s: another request"}
+    assert told[-1] == ""
+
+
 def test_waits_grow_to_a_minute_and_no_more(server: ChatServer, calm: Calm) -> None:
     server.faults += [status(503)] * 9
     refused(opened(server, calm, retries=8))
@@ -206,8 +227,11 @@ def test_waits_grow_to_a_minute_and_no_more(server: ChatServer, calm: Calm) -> N
 
 def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> None:
     server.faults += [status(429, retry_after=7), status(429, retry_after=0.5)]
-    assert ask(opened(server, calm)).text == "A pocket of pus."
+    told: list[str] = []
+    with watched(told.append):
+        assert ask(opened(server, calm)).text == "A pocket of pus."
     assert calm.waits == [7, 2]
+    assert told == ["waiting 7 s: rate limit", "", "waiting 2 s: rate limit", ""]
     server.faults += [status(429, retry_after=3600)]
     message = refused(opened(server, calm))
     assert "gave no answer in 1 try" in message

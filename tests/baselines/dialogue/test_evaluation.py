@@ -32,6 +32,7 @@ from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
+from loaders.models.waiting import watched
 from tests.chat_server import ChatServer, Request, status
 from tests.dialogue_in_tests import Crowd, game, puzzles, scripted
 from tests.tiny_chat import MISSING, tiny_chat_server
@@ -139,11 +140,13 @@ def test_trap_4_two_cases_never_share_an_answer(tmp_path: Path, server: ChatServ
     assert len(server.requests) == 3 * 8
 
 
-def test_trap_5_retries_are_bounded(tmp_path: Path, server: ChatServer) -> None:
+def test_trap_5_retries_are_bounded_and_waits_are_told(tmp_path: Path, server: ChatServer) -> None:
     server.faults += [status(429)] * 1000
-    with pytest.raises(ModelError, match=r"failed 3 cases in a row.*HTTP 429"):
+    told: list[str] = []
+    with watched(told.append), pytest.raises(ModelError, match=r"failed 3 cases in a row.*HTTP 429"):
         play(tmp_path, models(server), 30, concurrency=1)
     assert len(server.requests) == 3 * 3
+    assert told == ["waiting 1 s: rate limit", "", "waiting 2 s: rate limit", ""] * 3
 
 
 def test_trap_6_the_picture_is_in_the_log_once_and_shown(tmp_path: Path, server: ChatServer) -> None:

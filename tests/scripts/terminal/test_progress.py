@@ -6,6 +6,7 @@ import io
 
 from rich.console import Console
 
+from loaders.models.waiting import waiting
 from scripts.terminal.progress import Bars
 
 
@@ -16,7 +17,9 @@ def shown(*, terminal: bool, quiet: bool = False) -> str:
         counted(3, 4)
         bars.show("images", 7, 9, status="epoch 2")
         bars.refresh()
-        bars.tell("waiting 30 s: rate limit")
+        with waiting("rate limit", 30):
+            bars.refresh()
+        assert not any(task.fields["status"] for task in bars.tasks)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

@@ -1,0 +1,42 @@
+"""What requests to models wait for, told to whoever shows progress: a run that waits a minute must not look dead.
+
+with watched(bars.tell):
+    ...     # told "waiting 30 s: rate limit" when a request waits for its next try, and "" when none does any more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+# Of the whole process, since who shows progress and who asks a model do not know each other.
+_watchers: list[Callable[[str], None]] = []
+_waits: list[str] = []
+
+
+@contextmanager
+def watched(tell: Callable[[str], None]) -> Iterator[None]:
+    """Has `tell` told what is waited for, the wait that began last, and an empty text when nothing is."""
+    _watchers.append(tell)
+    try:
+        yield
+    finally:
+        _watchers.remove(tell)
+
+
+@contextmanager
+def waiting(reason: str, seconds: float) -> Iterator[None]:
+    """A wait of so many seconds, while it lasts."""
+    said = f"waiting {seconds:.0f} s: {reason}"
+    _waits.append(said)
+    _tell()
+    try:
+        yield
+    finally:
+        _waits.remove(said)
+        _tell()
+
+
+def _tell() -> None:
+    for tell in _watchers:
+        tell(_waits[-1] if _waits else "")
