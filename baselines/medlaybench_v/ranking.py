@@ -122,27 +122,6 @@ def recall_at_k(
     )
 
 
-def count_ranks(
-    images: Embeddings,
-    texts: Embeddings,
-    *,
-    k_max: int = 10,
-    text_of_image: Ints | None = None,
-    rows: Ints | None = None,
-    block: tuple[int, int] | None = None,
-    device: str | None = None,
-) -> tuple[Ranks, Ranks]:
-    """Ranks of image-to-text and of text-to-image; arguments and errors as in `recall_at_k`.
-
-    `k_max` = N makes every rank exact, at the cost of up to one float64 product a direction.
-    """
-    with _workers() as workers:
-        pool = _Pool.of(images, texts, text_of_image, rows, workers)
-        if not 1 <= k_max <= pool.size:
-            raise InputError("k_max", found=str(k_max), expected=f"1 to the pool's {pool.size} rows")
-        return _count(pool, k_max, block, device, workers)
-
-
 def any_hit(k: int, greater: Ints, right: Ints, wrong: Ints) -> Floats:
     """Probability (N,) that one of `right` equally good candidates is among the first k.
 

@@ -211,16 +211,6 @@ def counterpart(number: Keyed) -> Published | None:
     return find(*number.key)
 
 
-def known_wrong(number: Keyed) -> str | None:
-    """Why the published number with this key cannot be relied on; None where nothing speaks against it.
-
-    >>> known_wrong(find("MedLayBench-V", "Text Sec 4.2", "Dataset", "", "Image-text pairs", ""))
-    'the splits of Table 1 sum to 79,793: four pairs have no modality row'
-    """
-    found = counterpart(number)
-    return found.wrong or None if found else None
-
-
 def short(label: str) -> str:
     """A table or a split or group in fewer words, for reading; keys keep the ledger's.
 

@@ -479,11 +479,6 @@ def possible_totals(mean: float, n: int, *, decimals: int = 2, items: int = 1) -
     return list(range(ceil((mean - half) * count), floor((mean + half) * count) + 1))
 
 
-def grim(mean: float, n: int, *, decimals: int = 2, items: int = 1) -> bool:
-    """Whether n integer ratings (of `items` items each) can have this printed mean (GRIM; Brown and Heathers, 2017)."""
-    return bool(possible_totals(mean, n, decimals=decimals, items=items))
-
-
 def possible_sds(total: int, n: int, *, low: int, high: int, ddof: int) -> Floats:
     """SDs, ascending, that n integer ratings from low to high with this total can have (ddof 0: population, 1: sample).
 

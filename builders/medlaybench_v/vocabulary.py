@@ -117,15 +117,6 @@ class Vocabulary:
         """Pairs set aside for each reason."""
         return dict(sorted(Counter(pair.reason for pair in self.rejected).items()))
 
-    @cached_property
-    def by_cui(self) -> dict[str, tuple[Term, ...]]:
-        """Terms of each concept."""
-        found: dict[str, list[Term]] = defaultdict(list)
-        for term in self.terms:
-            if term.cui:
-                found[term.cui].append(term)
-        return {cui: tuple(terms) for cui, terms in found.items()}
-
 
 def read_vocabulary(
     source: str | Path, *, types: frozenset[str] | None = None, review: str | Path | None = None

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v import ranking
-from baselines.medlaybench_v.ranking import Recall, any_hit, count_ranks, recall_at_k
+from baselines.medlaybench_v.ranking import Recall, any_hit, recall_at_k
 from loaders.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -90,23 +90,21 @@ def test_pieces_workers_and_ragged_edges_agree(workers: int, monkeypatch: pytest
     rng = np.random.default_rng(1)
     images = rng.standard_normal((1100, 8))
     texts = -images  # the right caption is always the last of all
-    i2t, t2i = count_ranks(images, texts, k_max=1100)
-    assert (i2t.greater == 1099).all() and (t2i.greater == 1099).all() and (i2t.tied == 1).all()
-    i2t, t2i = count_ranks(images, images, k_max=1100, block=(997, 1099))
-    assert (i2t.greater == 0).all() and (t2i.greater == 0).all()
+    last = recall_at_k(images, texts, ks=(1099, 1100))
+    assert all(hits.mean(axis=1).tolist() == [0, 1] for hits in (last.i2t, last.t2i))
+    first = recall_at_k(images, images, ks=(1, 1100), block=(997, 1099))
+    assert (first.i2t == 1).all() and (first.t2i == 1).all()
 
 
 def test_a_matrix_one_can_check_by_hand() -> None:
     # Unit vectors at 0, 60 and 90 degrees against texts at 0, 80 and 70: cosines of the differences.
     angles = np.radians([[0, 60, 90], [0, 80, 70]])
     images, texts = (np.stack([np.cos(a), np.sin(a)], axis=1) for a in angles)
-    i2t, t2i = count_ranks(images, texts, k_max=3)
-    # image 1 (60): texts are 60, 20, 10 degrees away, its own (80) is second. image 2 (90): 90, 10, 20: second.
-    assert i2t.greater.tolist() == [0, 1, 1] and i2t.tied.tolist() == [1, 1, 1]
-    # text 1 (80): images are 80, 20, 10 away, second. text 2 (70): 70, 10, 20: second.
-    assert t2i.greater.tolist() == [0, 1, 1]
     recall = recall_at_k(images, texts, ks=(1, 2))
-    assert recall.i2t.mean(axis=1).tolist() == [1 / 3, 1.0]
+    # image 1 (60): texts are 60, 20, 10 degrees away, its own (80) is second. image 2 (90): 90, 10, 20: second.
+    assert recall.i2t.tolist() == [[1, 0, 0], [1, 1, 1]]
+    # text 1 (80): images are 80, 20, 10 away, second. text 2 (70): 70, 10, 20: second.
+    assert recall.t2i.tolist() == [[1, 0, 0], [1, 1, 1]]
 
 
 def test_directions_differ_and_swap_with_the_modalities() -> None:
@@ -249,6 +247,3 @@ def test_k_outside_the_pool_is_refused() -> None:
             recall_at_k(images, texts, ks=ks)
     with pytest.raises(InputError, match="the pool's 4 rows"):
         recall_at_k(images, texts, ks=(1, 5), rows=np.arange(4))
-    i2t, _ = count_ranks(images, texts, k_max=10)
-    with pytest.raises(InputError, match="k = 11"):
-        i2t.hits(11)

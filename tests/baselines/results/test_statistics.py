@@ -23,7 +23,6 @@ from baselines.results.statistics import (
     bootstrap_ratios,
     classification_scores,
     cohen_kappa,
-    grim,
     grimmer,
     holm,
     kruskal_wallis,
@@ -347,16 +346,16 @@ def test_wilson_interval_refuses_what_is_no_proportion() -> None:
 # -------------------------------------------------------------------------------------------- printed statistics
 
 
-def test_grim_by_hand() -> None:
+def test_possible_totals_by_hand() -> None:
     # Of 33 answers: 18/33 = .5454.., 1/33 = .0303..; .54 and .5 are no k/33.
-    assert grim(0.55, 33) and grim(0.03, 33) and not grim(0.54, 33) and not grim(0.5, 33)
-    assert not grim(0.348, 300, decimals=3) and grim(0.347, 300, decimals=3)
+    assert [possible_totals(mean, 33) for mean in (0.55, 0.03, 0.54, 0.5)] == [[18], [1], [], []]
+    assert possible_totals(0.348, 300, decimals=3) == [] and possible_totals(0.347, 300, decimals=3) == [104]
     assert possible_totals(4.95, 100) == [495]
     assert possible_totals(3.33, 3) == [10] and possible_totals(3.33, 3, items=2) == [20]
-    assert grim(2.5, 2, decimals=0) is True  # 5/2 rounds to 2 or to 3, and 2.5 itself is read as it stands
+    assert possible_totals(2.5, 2, decimals=0) == [4, 5, 6]  # 5/2 rounds to 2 or to 3, and 2.5 is read as it stands
     for bad in ({"mean": float("nan"), "n": 3}, {"mean": 1.0, "n": 0}, {"mean": 1.0, "n": 2, "items": 0}):
         with pytest.raises(InputError):
-            grim(**bad)  # type: ignore[arg-type]
+            possible_totals(**bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("ddof", [0, 1])

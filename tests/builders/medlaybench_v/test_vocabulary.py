@@ -63,7 +63,6 @@ def test_csv_by_any_of_its_column_names(tmp_path: Path) -> None:
         ),
     )
     assert vocabulary.licences == {"CC BY 4.0": 1}
-    assert vocabulary.by_cui == {"C0020538": vocabulary.terms}
     assert (vocabulary.sources[0].name, vocabulary.sources[0].pairs, vocabulary.sources[0].used) == ("v.csv", 1, 1)
 
 
