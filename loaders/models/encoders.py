@@ -152,7 +152,8 @@ def _unknown(name: str) -> ModelError:
     known = [*PAPER_MODELS, "random:tiny"]
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     if Path(name).suffix in (".npy", ".safetensors"):
-        return ModelError(name, found="is a file of embeddings, not an encoder", do="Give it as embeddings of your own")
+        do = "Give it as embeddings of your own: bedside run retrieval --embeddings NAME=PLACE"
+        return ModelError(name, found="is a file of embeddings, not an encoder", do=do)
     return ModelError(
         name or "(no name)",
         found="is not the name of an encoder" + (f"; did you mean {close[0]}?" if close else ""),

@@ -12,6 +12,7 @@ import datasets
 import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
+from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
 from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import InputError
 from loaders.images import open_image
@@ -38,7 +39,15 @@ class Encoding:
             metavar="NAME",
             help="Encoder: one of the paper's, hf:ORG/NAME, an open_clip name, random:tiny. May be repeated.",
         ),
-    ]
+    ] = ()
+    embeddings: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="NAME=PLACE",
+            help="Embeddings of your own, row by row of the split: a folder of images.npy, expert.npy, layman.npy, or "
+            "a .safetensors file with these tensors. May be repeated.",
+        ),
+    ] = ()
     split: Annotated[str, typer.Option(metavar="NAME", help="The split to embed.")] = "test"
     cache: Cache = EMBEDDINGS
     batch_size: Annotated[int, typer.Option(min=1, help="Images or captions at a time.")] = 64
@@ -52,7 +61,7 @@ class Encoding:
 class Embedded:
     """What the encoders of a command made of the rows."""
 
-    of: tuple[tuple[Encoder, Embeddings], ...]
+    of: tuple[tuple[Encoder | OwnEncoder, Embeddings], ...]
 
     @property
     def truncated(self) -> dict[str, dict[str, int]]:
@@ -77,17 +86,21 @@ class Embedded:
         )
 
 
-def embed_all(options: Encoding, texts: Mapping[str, Sequence[str | None]], opened: Opened | None = None) -> Embedded:
-    """Embeds captions by register with every encoder, and the images of `opened` where it is given.
+def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Opened | None = None) -> Embedded:
+    """Embeds captions by register with every encoder, and the images of `opened` where it is given; reads what was
+    embedded elsewhere.
 
-    Raises what `open_encoder` and `embed` raise.
+    Raises InputError where no encoder and no embeddings are named, and what `read_own`, `open_encoder`, `embed` raise.
     """
+    if not options.model and not options.embeddings:
+        raise InputError("--model, --embeddings", found="neither", expected="an encoder, or embeddings of your own")
+    own = [read_own(given, texts, images=opened is not None) for given in options.embeddings]
     encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
-    return Embedded(tuple((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders))
+    return Embedded((*((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders), *own))
 
 
 def _embed(
-    encoder: Encoder, texts: Mapping[str, Sequence[str | None]], options: Encoding, opened: Opened | None
+    encoder: Encoder, texts: Mapping[str, Sequence[str]], options: Encoding, opened: Opened | None
 ) -> Embeddings:
     images = _images(opened) if opened is not None else ()
     with Bars() as bars:

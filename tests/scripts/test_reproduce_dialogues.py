@@ -51,8 +51,12 @@ def test_a_recipe_states_every_f1_of_the_paper() -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_the_commands_of_a_recipe_and_their_options_exist(name: str) -> None:
     text = (FOLDER / f"{name}.sh").read_text("utf-8").replace("\\\n", " ")
+    task = re.search(r"^play_task (\w+)", text, re.MULTILINE)
+    if task:
+        text += (FOLDER / name).with_name("play_task").read_text("utf-8").replace("$task", task[1])
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("bedside ")]
     assert any(line.startswith("bedside compare") for line in lines)
+    assert not task or sum(line.startswith("bedside run ") for line in lines) == 2
     for line in lines:
         command, words = find(shlex.split(line)[1:])
         known = {option for parameter in command.params for option in parameter.opts}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from baselines.results.run import read_run
 from builders.medlaybench_v import recipe
+from loaders.opened import open_data
 from scripts.cli import execute
+from scripts.terminal.embedding import Encoding, embed_all
 
 pytest.importorskip("textstat")
 
@@ -67,6 +70,49 @@ def test_retrieval_encodes_once_and_joins_the_report(
     assert execute(["report", str(tmp_path / "one"), "--release", str(release), "-o", str(page), "--no-figures"]) == 0
     assert "Stand-in" in page.read_text(encoding="utf-8")
     assert run("ablation", tmp_path / "one", "-o", tmp_path / "ablation") == 0
+
+
+def test_retrieval_of_embeddings_made_elsewhere(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The vectors of an encoder give the numbers of the encoder; what does not belong to the rows is refused."""
+    pytest.importorskip("open_clip")
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "-o", tmp_path / "opened")
+    assert run("retrieval", release, *arguments) == 0
+    opened = open_data(str(release), split="test")
+    rows = list(opened.rows("expert_caption", "layman_caption"))
+    texts = {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")}
+    options = Encoding(data=str(release), out=tmp_path, model=("random:tiny",), cache=tmp_path / "cache")
+    ((_, made),) = embed_all(options, texts, opened).of
+    vectors = {"images": made.images.rows(), **{name: part.rows() for name, part in made.texts.items()}}
+    place = tmp_path / "vectors"
+    place.mkdir()
+    for name, values in vectors.items():
+        np.save(place / f"{name}.npy", values)
+    save_file({name: np.ascontiguousarray(values) for name, values in vectors.items()}, tmp_path / "all.safetensors")
+    _, expected = read_run(tmp_path / "opened")
+    for given in (place, tmp_path / "all.safetensors"):
+        assert run("retrieval", release, "--embeddings", f"random:tiny={given}", "-o", tmp_path / "own") == 0
+        record, results = read_run(tmp_path / "own")
+        assert [result.value for result in results] == pytest.approx([result.value for result in expected], abs=1e-9)
+        assert "random weights" not in (record.stand_in or "") and record.models[0].name == "random:tiny"
+        assert run("ablation", tmp_path / "own", "-o", tmp_path / "ablation") == 0
+    (place / "images.npy").unlink()  # only captions are compared here
+    assert (
+        run("embedding-space", release, "--embeddings", f"mine={place}", "--no-projection", "-o", tmp_path / "s") == 0
+    )
+    np.save(place / "images.npy", vectors["images"])
+    capsys.readouterr()
+    np.save(place / "expert.npy", vectors["expert"][:-1])
+    for given, says in (
+        (f"mine={place}", "Embed exactly the rows of the split"),
+        (f"mine={tmp_path / 'nowhere'}", "does not exist"),
+        (str(place), "NAME=PLACE"),
+        (None, "neither"),
+    ):
+        assert run("retrieval", release, *(["--embeddings", given] if given else []), "-o", tmp_path / "no") == 2
+        assert says in " ".join(capsys.readouterr().err.split())
 
 
 def test_embedding_space(release: Path, tmp_path: Path) -> None:

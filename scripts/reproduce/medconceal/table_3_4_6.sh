@@ -21,21 +21,7 @@
 # Cost: 300 cases of up to 20 turns with three requests each, and two of the judge, for each of ten runs. A run that was
 # stopped goes on with the same command and pays for nothing twice.
 set -euo pipefail
-data="${1:-official}"
-others=(--patient "${PATIENT:-openai/gpt-4o-mini}" --evaluator "${EVALUATOR:-openai/gpt-4o-mini}" --judge "${JUDGE:-openai/gpt-4o}")
-limit=(${LIMIT:+--limit "$LIMIT"})
-runs=()
-for clinician in vllm/Qwen/Qwen3.5-9B anthropic/claude-sonnet-4-5 openai/gpt-5.2 vllm/Doctor-R1 vllm/aaditya/Llama3-OpenBioLLM-8B; do
-  for turns in 8 20; do
-    out="runs/paper/intervention-${clinician##*/}-$turns"
-    bedside run intervention "$data" --clinician "$clinician" "${others[@]}" --turns "$turns" "${limit[@]}" -o "$out"
-    runs+=("$out")
-  done
-done
-if [ -n "${TRANSCRIPTS:-}" ]; then
-  out=runs/paper/intervention-people
-  bedside run intervention "$data" --transcripts "$TRANSCRIPTS" "${others[@]:2}" -o "$out"
-  runs+=("$out")
-fi
+. "$(dirname "$0")/play_task"
+play_task intervention "$@"
 bedside compare "${runs[@]}"
 bedside report "${runs[@]}" -o runs/paper/table_3_4_6.html

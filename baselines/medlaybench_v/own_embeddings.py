@@ -1,0 +1,89 @@
+"""Embeddings that somebody made elsewhere, with a model that nothing here opens: `--embeddings NAME=PLACE`.
+
+PLACE is a folder of images.npy, expert.npy and layman.npy, or a .safetensors file with tensors of these three names.
+Row i of each is row i of the split: its image, its expert caption, its lay caption.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.medlaybench_v.embeddings import Embedded, Embeddings
+from baselines.medlaybench_v.retrieval import unique_captions
+from loaders.errors import InputError
+from loaders.models.encoder import Vectors
+from loaders.models.encoders import read_embeddings
+
+IMAGES = "images"
+_SAME = 1e-3  # how far the vectors of one caption may lie apart: half precision
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEncoder:
+    """The model behind such embeddings, of which its name is known; `key` is the digest of the embeddings."""
+
+    name: str
+    key: str
+
+    @property
+    def stand_in(self) -> bool:
+        return False
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return {}
+
+
+def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool) -> tuple[OwnEncoder, Embeddings]:
+    """What `NAME=PLACE` names, for a split with these captions by register; without `images` those are not read.
+
+    Raises:
+        InputError: no name or place; a file that is missing or cannot be read; another number of rows or dimensions; a
+            caption that stands in two rows with two vectors, as it does where rows are in another order.
+    """
+    name, equals, text = given.partition("=")
+    if not (name and equals and text):
+        raise InputError("--embeddings", found=repr(given), expected="NAME=PLACE, a folder or a .safetensors file")
+    place, rows = Path(text), len(next(iter(captions.values())))
+    digest = hashlib.sha256()
+
+    def read(kind: str, dim: int | None = None) -> Vectors:
+        vectors = (
+            read_embeddings(place / f"{kind}.npy", rows=rows, dim=dim)
+            if place.is_dir()
+            else read_embeddings(place, rows=rows, dim=dim, tensor=kind)
+        )
+        digest.update(np.ascontiguousarray(vectors).tobytes())
+        return vectors
+
+    pictures = read(IMAGES) if images else np.empty((0, 0), dtype=np.float32)
+    dim = pictures.shape[1] or None
+    texts = {}
+    for register, said in captions.items():
+        vectors = read(register, dim)
+        dim = vectors.shape[1]
+        texts[register] = _distinct(vectors, said, f"{place}: {register}")
+    whole = Embedded(pictures, np.arange(len(pictures)), _none_cut(len(pictures)))
+    return OwnEncoder(name, digest.hexdigest()), Embeddings(whole, texts, encoded=0, damaged=0)
+
+
+def _distinct(vectors: Vectors, captions: Sequence[str], where: str) -> Embedded:
+    """A vector for each distinct caption, that of its first row."""
+    _, index = unique_captions(captions)
+    _, first = np.unique(index, return_index=True)
+    apart = np.flatnonzero(np.abs(vectors - vectors[first[index]]).max(axis=1) > _SAME)
+    if len(apart):
+        row = int(apart[0])
+        found = f"rows {first[index[row]]} and {row} have the same caption and other vectors"
+        raise InputError(where, found=found, do="Embed exactly the rows of the split, in their order")
+    return Embedded(vectors[first], index, _none_cut(len(captions)))
+
+
+def _none_cut(rows: int) -> NDArray[np.bool_]:
+    return np.zeros(rows, dtype=np.bool_)
