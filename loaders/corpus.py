@@ -60,6 +60,11 @@ class Corpus:
     repo: str | None = None
 
 
+def corpora() -> list[str]:
+    """The names of all corpora."""
+    return list(REGISTRY)
+
+
 def corpus(name: str) -> Corpus:
     """The corpus of that name.
 

@@ -1,5 +1,5 @@
 """`python -m scripts` is the `bedside` command."""
 
-from scripts.cli import main
+from bedside import main
 
 main()

@@ -239,7 +239,7 @@ def project(
         from sklearn.manifold import TSNE  # type: ignore[import-untyped, unused-ignore]
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
     except ModuleNotFoundError as missing:
-        raise MissingExtra.named("scikit-learn", extra="study", purpose="the t-SNE projection") from missing
+        raise MissingExtra.named("scikit-learn", extra="figures", purpose="the t-SNE projection") from missing
     expert, layman, names = _checked(expert, layman, modality)
     drawn = np.arange(len(names))
     if points < len(drawn):

@@ -154,7 +154,7 @@ def _style(content: object) -> Iterator[None]:
     try:
         import matplotlib
     except ModuleNotFoundError as missing:
-        raise MissingExtra.named("matplotlib", extra="study", purpose="drawing the figures of a report") from missing
+        raise MissingExtra.named("matplotlib", extra="figures", purpose="drawing the figures of a report") from missing
     settings: Any = {
         "svg.fonttype": "none",  # text stays text, in the page's font
         "svg.hashsalt": repr(content),  # ids that no other drawing of the page has

@@ -110,7 +110,7 @@ def probe(
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
     except ModuleNotFoundError:
-        raise MissingExtra.named("scikit-learn", extra="study", purpose="a linear probe") from None
+        raise MissingExtra.named("scikit-learn", extra="figures", purpose="a linear probe") from None
 
     everything = [photo for split in ("train", "validation", "test") for photo in photos[split]]
     made = embed(

@@ -293,7 +293,7 @@ def test_projections_of_a_run_are_drawn(tmp_path: Path) -> None:
 def test_without_matplotlib_the_page_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = read_runs([write(tmp_path / "run", ["Table 3"])])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'bedside\[study\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'bedside\[figures\]'"):
         write_report(runs, tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
     assert not Page(write_report(runs, tmp_path / "r.html", drawn=False).read_text("utf-8")).all("svg")
