@@ -46,6 +46,7 @@ def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
 # --- What each table's figure shows -----------------------------------------------------------------------------------
 
 _Head = tuple[str, ...]
+_Maker = Callable[[TableView], Iterator[Figure | None]]
 
 
 def _readability(view: TableView) -> Iterator[Figure | None]:
@@ -60,13 +61,20 @@ def _readability(view: TableView) -> Iterator[Figure | None]:
         yield _columns(view, rows, columns, f"{', '.join(names)} of {where}", axis)
 
 
-def _retrieval(view: TableView) -> Iterator[Figure | None]:
-    for column, title in (("I2T Recall@1", "Image to text, R@1"), ("T2I Recall@1", "Text to image, R@1")):
-        series = []
-        for style, register in enumerate(("Expert", "Layman")):
-            rows = [row for row in view.rows if row.labels[1] == register]
-            series += _series(view, rows, (column,), register, style)
-        yield _figure(series, title, "percent")
+def _recall(*steps: int) -> _Maker:
+    """A maker of drawings of recall at each k, both directions, with a line a model and a series a register."""
+
+    def figure(view: TableView) -> Iterator[Figure | None]:
+        registers = sorted({row.labels[1] for row in view.rows})
+        for direction, words in (("I2T", "Image to text"), ("T2I", "Text to image")):
+            for k in steps:
+                series = []
+                for style, register in enumerate(registers):
+                    rows = [row for row in view.rows if row.labels[1] == register]
+                    series += _series(view, rows, (f"{direction} Recall@{k}",), register, style)
+                yield _figure(series, f"{words}, R@{k}", "percent")
+
+    return figure
 
 
 def _deltas(view: TableView) -> Iterator[Figure | None]:
@@ -145,7 +153,7 @@ def _diagnosis(view: TableView) -> Iterator[Figure | None]:
     yield _figure([one for one in shown if one.points], "F1 by doctor and setting", "percent")
 
 
-def _by_group(column: str, title: str, axis: str) -> Callable[[TableView], Iterator[Figure | None]]:
+def _by_group(column: str, title: str, axis: str) -> _Maker:
     """A maker of drawings with a line a group (domain, temperament) and a series a doctor in a setting."""
 
     def figure(view: TableView) -> Iterator[Figure | None]:
@@ -188,10 +196,9 @@ def _whole(row: Row) -> str:
     return ", ".join(part for part in row.labels if part)
 
 
-_Maker = Callable[[TableView], Iterator[Figure | None]]
 _FIGURES: dict[tuple[str, str], _Maker] = {
     ("MedLayBench-V", "Table 1"): _readability,
-    ("MedLayBench-V", "Table 3"): _retrieval,
+    ("MedLayBench-V", "Table 3"): _recall(1),
     ("MedLayBench-V", "Table 4"): _ratings,
     ("MedLayBench-V", "Table A1"): _modalities,
     ("MedLayBench-V", "Table A3"): _deltas,
@@ -199,6 +206,8 @@ _FIGURES: dict[tuple[str, str], _Maker] = {
     ("MedLayBench-V", "Table A5"): _captioning,
     ("MedLayBench-V", "Figure A2"): _concepts,
     ("MedLayBench-V", "Figure A3 (caption)"): _similarity,
+    ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): _recall(1, 5, 10),
+    ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): _recall(1, 5, 10),
     ("3MDBench", "Table 5"): _diagnosis,
     ("3MDBench", "Figure 3 (text Sec 4.2)"): _by_group("F1", "F1 by medical domain", "percent"),
     ("3MDBench", "Figure 4 (text Sec 4.4)"): _by_group(

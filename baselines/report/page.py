@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from baselines.report.examples import examples
 from baselines.report.figures import figures
@@ -20,8 +16,8 @@ from baselines.report.tables import tables
 from baselines.results.comparison import Compared, FinishedRun
 from baselines.results.published import Published, counterpart
 from loaders import __version__
-from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.pages import write_page
 from loaders.plugins import Plugin
 
 # Decimals of own numbers that have no published counterpart.
@@ -72,19 +68,15 @@ def write_report(
         raise InputError("report", found="no run", expected="the folder of one finished run or more")
     views = tables(runs)
     results = [result for run in runs for result in run.results]
-    environment = Environment(
-        loader=PackageLoader("baselines.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        own=_own, paper=_printed, interval=_interval, difference=_difference, count=_count, json=_json
-    )
     papers = list(dict.fromkeys(view.paper for view in views))
-    html = environment.get_template("page.html").render(
-        css=Markup((files("baselines.report") / "page.css").read_text(encoding="utf-8")),
+    return write_page(
+        page,
+        "baselines/report/report.html",
+        own_text=_own,
+        paper_text=_printed,
+        interval_text=_interval,
+        difference_text=_difference,
+        json_text=_json,
         runs=list(enumerate(runs, start=1)),
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
@@ -98,9 +90,6 @@ def write_report(
         total=len(results),
         version=__version__,
     )
-    page.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(page, html.encode())
-    return page
 
 
 # What a run's folder may hold besides numbers, worth a link from the page.
@@ -144,10 +133,6 @@ def _printed(number: Published) -> str:
 
 def _text(value: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}".replace("-", "−")
-
-
-def _count(value: int) -> str:
-    return f"{value:,}"
 
 
 def _json(value: Any) -> str:

@@ -1,6 +1,6 @@
 """Sections of the page that are more than the paper's tables: dialogues, confusion matrices, traces.
 
-A baseline whose runs have something of their own to show has one module here with `sections(runs)`, named in `_MAKERS`;
+A baseline whose runs have something of their own to show has a module with `sections(runs)`, named in `SECTIONS`;
 it reads what its runs left in their folders. A baseline of another package may have `sections(runs)` in its module.
 """
 
@@ -28,13 +28,13 @@ class Section:
 Numbered = tuple[int, FinishedRun]
 """A run with its number on the page, from 1."""
 
-# Baseline (as its record names it) -> the module that shows its runs.
-_MAKERS: dict[str, str] = {
-    "confirmation": "baselines.report.concealment",
-    "intervention": "baselines.report.concealment",
+SECTIONS = {
+    "confirmation": "baselines.report.medconceal",
+    "intervention": "baselines.report.medconceal",
     "classifier": "baselines.report.classifier",
-    "consultation": "baselines.report.dialogues",
+    "consultation": "baselines.report.consultation",
 }
+"""Baseline, as its record names it -> the module that shows its runs."""
 
 
 def sections(runs: Sequence[FinishedRun], plugins: Mapping[str, Plugin] | None = None) -> list[Section]:
@@ -44,7 +44,7 @@ def sections(runs: Sequence[FinishedRun], plugins: Mapping[str, Plugin] | None =
     the code of such a package fails.
     """
     numbered = list(enumerate(runs, start=1))
-    makers = {**(plugins or {}), **{name: Plugin(name, module) for name, module in _MAKERS.items()}}
+    makers = {**(plugins or {}), **{name: Plugin(name, module) for name, module in SECTIONS.items()}}
     shown: list[Section] = []
     for baseline in dict.fromkeys(run.record.baseline for run in runs):
         maker = makers.get(baseline)

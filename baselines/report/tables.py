@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
 from baselines.results.published import TABLES, Published, counterpart, published, short
 from baselines.results.run import Result
@@ -143,14 +144,22 @@ class TableView:
 
 def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
     """Every table that the runs have numbers for: the papers' first, in their order, then those of no paper."""
-    found: dict[tuple[str, str], list[tuple[int, Compared]]] = {}
+    own: dict[tuple[str, str], list[tuple[int, Compared]]] = {}
     for number, run in enumerate(runs, start=1):
-        for result in run.results:
+        for result in [*run.results, *_bars(run)]:
             pair = Compared(result, counterpart(result))
-            found.setdefault((result.paper, result.table), []).append((number, pair))
+            own.setdefault((result.paper, result.table), []).append((number, pair))
     order = {name: at for at, name in enumerate(TABLES)}
-    names = sorted(found, key=lambda name: order.get(name, len(order)))
-    return [_view(paper, table, found[paper, table]) for paper, table in names]
+    names = sorted(own, key=lambda name: order.get(name, len(order)))
+    return [_view(paper, table, own[paper, table]) for paper, table in names]
+
+
+def _bars(run: FinishedRun) -> list[Result]:
+    """The bars of Figure A4, which repeat cells of Table 3: of SCGR's captions, or of the language model's alone."""
+    if run.record.baseline != "retrieval":
+        return []
+    computed = (result for result in run.results if result.value is not None)
+    return figure_a4(computed, method=str(run.record.options.get("method", METHODS[0])))
 
 
 def _view(paper: str, table: str, own: list[tuple[int, Compared]]) -> TableView:

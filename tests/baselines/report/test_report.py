@@ -117,7 +117,7 @@ def test_tables_scroll_by_keyboard_and_name_their_rows_and_columns(page: Page) -
 
 def test_figures_say_in_words_what_they_show(page: Page) -> None:
     drawings = [box for box in page.all("div") if box.get("role") == "img"]
-    assert len(drawings) == len(page.all("figure")) == len(page.all("svg")) == 9
+    assert len(drawings) == len(page.all("figure")) == len(page.all("svg")) == 9 + 6
     assert all(re.search(r"\d", box["aria-label"] or "") for box in drawings)
     assert all(picture.get("aria-hidden") == "true" for picture in page.all("svg"))
     assert all(picture["alt"] for picture in page.all("img"))
@@ -290,6 +290,38 @@ def test_projections_of_a_run_are_drawn(tmp_path: Path) -> None:
         figures(_views(tmp_path)["Figure A3 (caption)"], runs)
 
 
+@pytest.mark.parametrize(
+    ("method", "panel", "lay", "printed"),
+    [("SCGR (Ours)", "Figure A4i", "Layman (SCGR)", 30.7), ("LLM Only", "Figure A4ii", "Layman (naive LLM only)", 5.3)],
+)
+def test_a_retrieval_run_shows_the_bars_of_figure_a4(
+    method: str, panel: str, lay: str, printed: float, tmp_path: Path
+) -> None:
+    found = record(options={"method": method})
+    write_run(tmp_path, found, results(["Table 3"], found, rows={"BiomedCLIP": "BiomedCLIP"}))
+    (view,) = [view for view in tables(read_runs([tmp_path])) if view.name.startswith("Figure A4")]
+    assert view.name == panel and [row.labels for row in view.rows if row.own] == [
+        ("BiomedCLIP", "Expert"),
+        ("BiomedCLIP", lay),
+    ]
+    assert len(view.heads) == 6 and all(cell.own and cell.paper for row in view.rows[:2] for cell in row.cells)
+    paper = view.rows[1].cells[0].paper
+    assert paper is not None and paper.value == printed
+    drawn = figures(view)
+    assert [figure.caption[:18] for figure in drawn[:2]] == ["Image to text, R@1", "Image to text, R@5"]
+    assert len(drawn) == 6 and f"{lay}: BiomedCLIP" in drawn[0].alt
+
+
+def test_what_was_not_computed_has_no_bars_and_other_methods_no_figure(tmp_path: Path) -> None:
+    found = record()
+    empty = [replace(cell, value=None, ci95=None, note="too few rows") for cell in results(["Table 3"], found)]
+    write_run(tmp_path / "empty", found, empty)
+    found = record(options={"method": "LLM + CUI"})
+    write_run(tmp_path / "other", found, results(["Table 3"], found))
+    for name in ("empty", "other"):
+        assert [view.name for view in tables(read_runs([tmp_path / name]))] == ["Table 3"]
+
+
 def test_without_matplotlib_the_page_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = read_runs([write(tmp_path / "run", ["Table 3"])])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -311,8 +343,8 @@ def test_examples_show_concepts_failed_gates_and_pictures(page: Page, html: str)
 
 def test_failed_gates_come_first_and_fill_half_at_most(tmp_path: Path) -> None:
     folder = release(tmp_path / "release")
-    assert examples(folder, count=2)[0].row["image_id"] == "p1"
-    assert [example.failed for example in examples(folder, count=1)] == [[]]
+    assert examples(folder, count=2)[0].small[0] == "p1"
+    assert "Failed gates" not in [field.name for field in examples(folder, count=1)[0].fields]
     assert examples(folder, count=2, seed=3) == examples(folder, count=2, seed=3)
 
 

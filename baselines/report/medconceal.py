@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from baselines.dialogue.played import PlayedCase, read_played
+from baselines.dialogue.played import PlayedCase
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.matching import Pair, match
 from baselines.medconceal.metrics import curve
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
 from baselines.medconceal.tables import GROUPS, setting_name
+from baselines.report.dialogues import SHOWN, PlayedRun, played
 from baselines.report.sections import Numbered, Section
-
-SHOWN = 40
-"""Dialogues on a page, all runs together."""
-_LEAST = 5  # of a run, however many runs there are
-_LONGEST_TURN = 4_000  # characters
+from loaders.pages import render
 
 # The drawing of a trace, in its own units.
 _LEFT, _TOP, _STEP, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
@@ -63,59 +59,38 @@ class Dialogue:
 def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> list[Section]:
     """One section with the dialogues of all runs of a task, those with a problem first; none where no run left any.
 
-    Raises InputError when a run's file of dialogues cannot be read.
+    Raises: InputError when a run's file of dialogues cannot be read.
     """
-    found = [(number, run, read_played(run.folder, PlayedCase[JudgedEpisode])) for number, run in runs]
-    found = [entry for entry in found if entry[2]]
+    found = played(runs, PlayedCase[JudgedEpisode], lambda row: row.problem is not None, shown=shown, seed=seed)
     if not found:
         return []
-    each = max(_LEAST, shown // len(found))
-    views = []
-    for number, run, rows in found:
-        judged = [row.record for row in rows if row.record is not None]
-        episodes = [one.episode for one in judged]
-        views.append(
-            {
-                "number": number,
-                "record": run.record,
-                "setting": setting_name(episodes[0]) if episodes else "no dialogue",
-                "task": GROUPS[episodes[0].task] if episodes else run.record.baseline,
-                "total": len(rows),
-                "curves": _curves(episodes) if episodes else Markup(),
-                "dialogues": [_dialogue(row) for row in _chosen(rows, each, seed)],
-            }
-        )
-    environment = Environment(
-        loader=PackageLoader("baselines.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["cut"] = _cut
-    html = environment.get_template("concealment.html").render(views=views)
-    baseline = found[0][1].record.baseline
-    return [Section(f"{baseline}-dialogues", f"Dialogues of the {baseline} task", Markup(html))]
+    task = found[0].run.record.baseline
+    html = render("baselines/report/medconceal.html", views=[_view(one) for one in found], task=task)
+    return [Section(f"{task}-dialogues", f"Dialogues of the {task} task", html)]
 
 
-def _chosen(rows: Sequence[PlayedCase[JudgedEpisode]], count: int, seed: int) -> list[PlayedCase[JudgedEpisode]]:
-    """Up to half of the places for cases with a problem, the rest drawn by seed; in the order of the run."""
-    troubled = [row for row in rows if row.problem]
-    draw = random.Random(seed)
-    chosen = draw.sample(troubled, min(len(troubled), count // 2))
-    others = [row for row in rows if not row.problem]
-    chosen += draw.sample(others, min(len(others), count - len(chosen)))
-    return [row for row in rows if row in chosen]
+def _view(played_run: PlayedRun[JudgedEpisode]) -> dict[str, Any]:
+    run, rows = played_run.run, played_run.rows
+    episodes = [row.record.episode for row in rows if row.record is not None]
+    task = GROUPS[episodes[0].task] if episodes else run.record.baseline
+    troubled = sum(row.problem is not None for row in rows)
+    return {
+        "number": played_run.number,
+        "run": run,
+        "title": f"{task}, {setting_name(episodes[0]) if episodes else 'no dialogue'}",
+        "notice": None,
+        "models": [(model.role, model.name) for model in run.record.models],
+        "total": len(rows),
+        "problems": [("not scored", troubled)] if troubled else [],
+        "curves": _curves(episodes) if episodes else Markup(),
+        "dialogues": [_dialogue(row) for row in played_run.shown],
+    }
 
 
 def _dialogue(row: PlayedCase[JudgedEpisode]) -> Dialogue:
     accepted = tuple(match(row.record.judgement.pairs or ())) if row.record else ()
     trace = trace_svg(row.record.episode) if row.record else Markup()
     return Dialogue(row.case_id, row.record, row.problem, accepted, trace)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TURN else f"{text[:_LONGEST_TURN]}… ({len(text) - _LONGEST_TURN:,} more)"
 
 
 # --- Drawings ---------------------------------------------------------------------------------------------------------
@@ -131,7 +106,7 @@ def trace_svg(episode: Episode) -> Markup:
         return Markup()
     tracked = range(len(episode.states)) if episode.task == "confirmation" else (episode.primary,)
     parts = [_frame(turns, _ticks(turns))]
-    ends: dict[tuple[int, float], list[str]] = {}  # lines of equal evidence end in one place and share a label
+    ends: dict[tuple[int, float], list[str]] = {}  # lines that end in one place share a label
     for place, concern in enumerate(tracked):
         reveal, address = episode.reveal_turns[concern], episode.address_turns[concern]
         values = [0.0, *(exchange.traces[concern].evidence for exchange in episode.exchanges)]
@@ -147,7 +122,7 @@ def trace_svg(episode: Episode) -> Markup:
         if reveal is not None:
             parts.append(_mark(reveal, values[reveal], "lay" if concern == episode.primary else "expert"))
         turn, value = points[-1]
-        ends.setdefault((turn, round(value, 2)), []).append(str(concern + 1))
+        ends.setdefault((turn, round(value, 1)), []).append(str(concern + 1))
     for point, names in ends.items():
         x, y = _at(*point)
         parts.append(f'<text x="{x + 6:.1f}" y="{y + 3:.1f}">{", ".join(names)}</text>')

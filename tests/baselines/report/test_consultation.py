@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from baselines.report.dialogues import SHOWN, matrices, sections
+from baselines.report.consultation import matrices, sections
+from baselines.report.dialogues import SHOWN
 from baselines.report.page import write_report
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
@@ -77,7 +78,7 @@ def test_hostile_text_is_text_and_a_flood_is_cut_with_its_length_told(html: str)
     assert "<script>alert(1)</script>" in page.text and "{{ 7 * 7 }}" in page.text
     assert "no JSON <b>at all</b>" in page.text
     assert "x" * 5_000 not in page.text
-    assert re.search(r"… 46,0\d\d more characters", page.text)
+    assert re.search(r"… \(46,0\d\d more characters\)", page.text)
 
 
 def test_what_the_patient_never_saw_is_folded_away_under_its_turn(html: str) -> None:
@@ -106,7 +107,7 @@ def test_the_cap_is_told_and_problems_come_first(folder: Path, html: str) -> Non
     assert f"Shown: {SHOWN} of 91 dialogues" in html
     assert "not played 1" in html
     summaries = re.findall(r"<summary>(.*?)</summary>", section.html.partition('class="dialogue"')[2], re.DOTALL)
-    troubled = ['class="problem"' in summary for summary in summaries if "verdict" in summary]
+    troubled = ['class="warn"' in summary for summary in summaries if re.search("[✓✗]", summary)]
     assert troubled == sorted(troubled, reverse=True) and any(troubled) and not all(troubled)
     again = sections([(1, read_runs([folder])[0])])[0].html
     assert again == section.html != sections([(1, read_runs([folder])[0])], seed=1)[0].html

@@ -1,0 +1,34 @@
+"""A confusion matrix as the page shows it: the most frequent classes of a domain, shaded by share (Figures 14, 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_FREQUENT = 10
+"""Classes of a domain that are shown, as in Figure 14."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """True classes down, answers across; the columns after the classes hold answers that are none of them."""
+
+    domain: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+    left_out: int
+    """Classes of the domain that occur and are not shown, the rarest ones."""
+
+    def share(self, row: int, column: int) -> float:
+        """A cell's share of its row, from 0 to 1."""
+        return self.counts[row][column] / max(1, sum(self.counts[row]))
+
+    def right(self, row: int, column: int) -> bool:
+        """Whether a cell counts right answers."""
+        return self.rows[row] == self.columns[column]
+
+
+def most_frequent(sizes: Sequence[int]) -> list[int]:
+    """The places of the classes to show, by size; none that does not occur."""
+    return sorted((at for at, size in enumerate(sizes) if size), key=lambda at: -sizes[at])[:MOST_FREQUENT]
