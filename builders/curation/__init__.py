@@ -1,6 +1,6 @@
 """Curation of image folders: quality, duplicates in every disguise, and what leaks across splits, labels and sources.
 
-pictures -> quality -> lettering             size, blur, exposure; text laid over
+pictures -> quality -> overlaid_text         size, blur, exposure; text laid over
          -> hashes -> neighbours             perceptual hashes of whole and parts; exact join within a distance
                       -> verification        keypoints, geometry and pixels decide on each candidate pair
                          -> duplicates       clusters, and which copy of each to keep
@@ -10,7 +10,7 @@ curate                                       all of it for a folder, remembered 
 What the constants were chosen on:
 
 verification, and what it builds on   copies made of one half of the trial photos; pairs of different hands on one rig
-lettering                             lines of text drawn on trial photos; trial and sample photos without text
+overlaid_text                         lines of text drawn on trial photos; trial and sample photos without text
 neighbours (which chunks)             times at 30,000 to a million random hashes
 quality, calibration                  conventions (224 pixels, 2.5 deviations, 2 % of the area), chosen on no data
 

@@ -12,7 +12,7 @@ import numpy as np
 from rich.progress import Progress
 
 from builders.curation.folders import File
-from builders.curation.hashes import spots, whole
+from builders.curation.hashes import keypoints, whole
 from builders.curation.index import Index
 from builders.curation.neighbours import Hashes
 from builders.curation.parallel import in_order
@@ -32,7 +32,7 @@ class Content:
     size: int
     quality: Quality
     whole: Hashes | None
-    spots: Hashes
+    keypoints: Hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _measured(data: bytes, digest: str) -> str:
             "size": len(data),
             "quality": asdict(measure(picture)),
             "whole": None if hashes is None else hashes.tobytes().hex(),
-            "spots": spots(picture).tobytes().hex(),
+            "keypoints": keypoints(picture).tobytes().hex(),
         }
     )
 
@@ -133,7 +133,7 @@ def _examined(file: File, text: str) -> Examined:
         facts["size"],
         Quality(**facts["quality"]),
         hashes,
-        np.frombuffer(bytes.fromhex(facts["spots"]), np.uint64),
+        np.frombuffer(bytes.fromhex(facts["keypoints"]), np.uint64),
     )
     return Examined(file, content)
 

@@ -1,12 +1,12 @@
-"""Perceptual hashes: of the whole picture in its eight orientations, from one DCT; and of its most marked spots.
+"""Perceptual hashes: of the whole picture in its eight orientations, from one DCT; and of its most marked keypoints.
 
 `whole` takes the signs of the 63 lowest frequencies (pHash, with sign in place of the median, which changes under a
 mirror). A mirror flips the sign of the odd frequencies and a transposition swaps the axes, so that the hashes of all
 eight orientations follow from the same coefficients. A uniform border is cut off before, and a second hash covers the
 central 90 %, which is what remains of the whole where somebody cropped 5 % a side.
 
-`spots` hashes local features (SIFT on a 128-pixel picture): two pictures that share a few are candidates under any
-crop, turn or stretch. The hash of a mirrored spot is the same one with its halves swapped.
+`keypoints` hashes local features (SIFT on a 128-pixel picture): two pictures that share a few are candidates under any
+crop, turn or stretch. The hash of a mirrored keypoint is the same one with its halves swapped.
 
 A hash names candidates only; `verification` decides.
 """
@@ -25,8 +25,8 @@ from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, Picture, shrunk
 
 WHOLE_DISTANCE = 8
-SPOT_DISTANCE = 4
-SPOTS_SHARED = 2
+KEYPOINT_DISTANCE = 4
+KEYPOINTS_SHARED = 2
 
 _SAMPLES = 32
 _FREQUENCIES = 8
@@ -119,8 +119,8 @@ def _projection() -> NDArray[np.float32]:
 _PROJECTION = _projection()
 
 
-def spots(picture: Picture) -> Hashes:
-    """Hashes of the at most 48 most marked spots."""
+def keypoints(picture: Picture) -> Hashes:
+    """Hashes of the at most 48 most marked keypoints."""
     _, descriptors = strongest(shrunk(picture.grey, _SPOT_SIDE), _SPOTS)
     # Whole numbers below 2^24: exact in any order of summation, hence the same bits on every machine.
     bits = descriptors @ _PROJECTION.T > 0
@@ -128,7 +128,7 @@ def spots(picture: Picture) -> Hashes:
     return hashes
 
 
-def mirrored_spots(hashes: Hashes) -> Hashes:
-    """The hashes that the spots have in the mirrored picture."""
+def mirrored_keypoints(hashes: Hashes) -> Hashes:
+    """The hashes that the keypoints have in the mirrored picture."""
     half = np.uint64(32)
     return (hashes << half) | (hashes >> half)

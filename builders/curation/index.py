@@ -23,7 +23,7 @@ from loaders.errors import BedsideError, InputError
 
 _APPLICATION = 0x42434944  # "BCID": tells our files from other SQLite files
 _EVERY = 500  # entries between two commits
-_MODULES = ("agreement", "alignment", "features", "hashes", "lettering", "pictures", "quality", "verification")
+_MODULES = ("agreement", "alignment", "features", "hashes", "overlaid_text", "pictures", "quality", "verification")
 
 
 class Index:

@@ -4,7 +4,7 @@ Blur is the variance of the Laplacian at 512 pixels. Its level depends on the ca
 focus, so no fixed cut-off works: `judge` calibrates within each source, on the median and the median absolute deviation
 of the logarithm. It can tell the blurred from the rest of a source, and not whether a whole source is blurred.
 
-Text laid over is what `lettering` finds; it says what it misses.
+Text laid over is what `overlaid_text` finds; it says what it misses.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from builders.curation.hashes import inside_border
-from builders.curation.lettering import LEAST, text_characters
 from builders.curation.opencv import cv2
+from builders.curation.overlaid_text import LEAST, text_characters
 from builders.curation.pictures import Picture
 
 SMALL = 224  # pixels of the shorter side

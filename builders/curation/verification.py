@@ -5,7 +5,7 @@
 2. `explained`: what share of the keypoints in the common area, of the picture that has fewer, is matched. A copy
    repeats nearly all of them. Photos from one fixed camera share the background only.
 3. `agreement`: lay one picture over the other, take out shading (band-pass), and measure what share of the structured
-   spots correlates. Text laid over a copy adds structure to one picture and leaves that of the other in place, so
+   keypoints correlates. Text laid over a copy adds structure to one picture and leaves that of the other in place, so
    the better of the two directions counts.
 
 A pair is a COPY when both measures say so, or when one says so overwhelmingly; a SCENE when it is another photo of the

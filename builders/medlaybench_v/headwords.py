@@ -6,7 +6,7 @@ import dataclasses
 import re
 
 from builders.medlaybench_v.terms import Term
-from builders.medlaybench_v.vocabulary_readers import Candidate, Reading
+from builders.medlaybench_v.vocabulary_readers import Reading, TermCandidate
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # A capital before one of these is a person's or a place's, unless the source writes the word small elsewhere.
@@ -15,7 +15,7 @@ _NAMED_THINGS = frozenset("anomaly deformity disease palsy phenomenon sign stain
 _NAMES_LIKE_WORDS = frozenset("Bell Best Down Graves Gray Pick Still Wells".split())
 
 
-def in_sentence(reading: Reading) -> list[Candidate]:
+def in_sentence(reading: Reading) -> list[TermCandidate]:
     """The candidates with the capitals of a headword ("Wet lung", "Motion Sickness") as they stand in a sentence.
 
     Words are never changed otherwise, and curated lists are taken as they are. A word of which the source shows the

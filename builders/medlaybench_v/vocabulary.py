@@ -22,8 +22,8 @@ from builders.medlaybench_v.headwords import in_sentence
 from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms
 from builders.medlaybench_v.vocabulary_readers import (
     CLINICAL_TYPES,
-    Candidate,
     Reading,
+    TermCandidate,
     read_csv,
     read_medlineplus,
     read_umls,
@@ -72,6 +72,16 @@ _STRAY = re.compile(r"[^\w\s'’/(),.+&:;°%-]|_")
 
 
 @dataclass(frozen=True, slots=True)
+class VocabularySource:
+    """One file behind a vocabulary: its name, SHA-256, pairs read and pairs used."""
+
+    name: str
+    digest: str
+    pairs: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A pair that is not used, and why."""
 
@@ -80,16 +90,6 @@ class Rejected:
     source: str
     where: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class VocabularySource:
-    """One file behind a vocabulary: its name, SHA-256, pairs read and pairs used."""
-
-    name: str
-    digest: str
-    pairs: int
-    used: int
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _read(path: Path, types: frozenset[str] | None) -> Reading:
     raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .RRF, .xml or .zip")
 
 
-def _as_bundled(candidate: Candidate) -> Candidate:
+def _as_bundled(candidate: TermCandidate) -> TermCandidate:
     return dataclasses.replace(
         candidate, term=dataclasses.replace(candidate.term, source="bedside-cc0", licence="CC0-1.0")
     )
@@ -196,9 +196,9 @@ def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
 
 
 def _judge(
-    candidates: Iterable[Candidate], verdicts: dict[tuple[str, str], tuple[bool, str]], bundled: bool
-) -> tuple[list[Candidate], list[Rejected]]:
-    fit: list[Candidate] = []
+    candidates: Iterable[TermCandidate], verdicts: dict[tuple[str, str], tuple[bool, str]], bundled: bool
+) -> tuple[list[TermCandidate], list[Rejected]]:
+    fit: list[TermCandidate] = []
     rejected: list[Rejected] = []
     for candidate in candidates:
         term = candidate.term
@@ -256,14 +256,14 @@ def _doubtful(term: Term) -> str:
 
 
 def _choose(
-    fit: list[Candidate], verdicts: dict[tuple[str, str], tuple[bool, str]]
+    fit: list[TermCandidate], verdicts: dict[tuple[str, str], tuple[bool, str]]
 ) -> tuple[tuple[Term, ...], list[Rejected]]:
     """One lay phrase for each expert form: accepted by review, then the source that comes first in the file, then the
     fewest words, then the most frequent words of the list, then the alphabet."""
     sources = {source: place for place, source in enumerate(dict.fromkeys(c.term.source for c in fit))}
     frequency = Counter(word for c in fit for word in _WORD.findall(c.term.lay.casefold()))
 
-    def rank(candidate: Candidate) -> tuple[bool, int, int, float, str, str, int]:
+    def rank(candidate: TermCandidate) -> tuple[bool, int, int, float, str, str, int]:
         term = candidate.term
         words = _WORD.findall(term.lay.casefold())
         commonness = sum(frequency[word] for word in words) / max(len(words), 1)
@@ -278,7 +278,7 @@ def _choose(
             (term.cui is None) + (term.kind == "other"),
         )
 
-    groups: dict[str, list[Candidate]] = defaultdict(list)
+    groups: dict[str, list[TermCandidate]] = defaultdict(list)
     for candidate in fit:
         groups[candidate.term.expert.casefold()].append(candidate)
     terms: list[Term] = []

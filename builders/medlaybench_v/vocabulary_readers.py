@@ -44,7 +44,7 @@ _NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TermCandidate:
     """A term as the source has it, where it stands, and whether its author wrote it for substitution."""
 
     term: Term
@@ -57,7 +57,7 @@ class Candidate:
 class Reading:
     """All that was read from one vocabulary, in its own order, with the SHA-256 of its files."""
 
-    candidates: list[Candidate]
+    candidates: list[TermCandidate]
     digest: str
     running_text: str = ""
 
@@ -90,7 +90,7 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     assert expert is not None and lay is not None
     cell = _Cells(table)
     curated = table.column("kind") is not None
-    found: list[Candidate] = []
+    found: list[TermCandidate] = []
     for line, row in table.rows:
         where = f"{path.name}:{line}"
         cui = cell.get(row, "cui")
@@ -118,7 +118,7 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
             source=cell.get(row, "source") or path.name,
             licence=cell.get(row, "licence", "license"),
         )
-        found.append(Candidate(term, where, curated, refused))
+        found.append(TermCandidate(term, where, curated, refused))
     return Reading(found, table.digest)
 
 
@@ -178,7 +178,7 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
             expected="the semantic types that were asked for",
             do="Put it beside MRCONSO.RRF",
         )
-    found: list[Candidate] = []
+    found: list[TermCandidate] = []
     seen: set[tuple[str, str]] = set()
     for line, cells in _rrf(path, 18):
         cui, text = cells[0], cells[14].strip()
@@ -191,7 +191,7 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
         refused = "" if kinds is None or cui in kinds else "semantic type not asked for"
         kind = "other" if kinds is None else kinds.get(cui, "other")
         term = Term(text, lay, cui, kind, guess_pos(text, lay), "", "", "", False, f"MRCONSO/{source}", "UMLS")
-        found.append(Candidate(term, f"{path.name}:{line}", False, refused))
+        found.append(TermCandidate(term, f"{path.name}:{line}", False, refused))
     return Reading(found, digest)
 
 
@@ -269,7 +269,7 @@ def read_medlineplus(path: Path) -> Reading:
     """
     data = read_bytes(path)
     source = _unzip(data, path) if zipfile.is_zipfile(io.BytesIO(data)) else data
-    found: list[Candidate] = []
+    found: list[TermCandidate] = []
     running: list[str] = []
     topics = 0
     try:
@@ -281,7 +281,7 @@ def read_medlineplus(path: Path) -> Reading:
                 title = (topic.get("title") or "").strip()
                 running.append(re.sub(r"<[^>]*>", " ", topic.findtext("full-summary") or ""))
                 where = f"{path.name}, topic {topic.get('id', topics)}"
-                found += [Candidate(_topic_term(name, title), where, False) for name in _expert_names(topic)]
+                found += [TermCandidate(_topic_term(name, title), where, False) for name in _expert_names(topic)]
             topic.clear()
     except ElementTree.ParseError as error:
         raise InputError(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from builders.curation.hashes import spots, whole
+from builders.curation.hashes import keypoints, whole
 from builders.curation.neighbours import Hashes, distances, pairs_within
 from builders.curation.parallel import single_threaded_opencv
 from builders.curation.pictures import read_picture
@@ -58,16 +58,16 @@ def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
 
     def candidates(data: bytes) -> object:
         picture = read_picture(data)
-        return whole(picture), spots(picture)
+        return whole(picture), keypoints(picture)
 
     def first_look(data: bytes) -> object:
         picture = read_picture(data)
-        return whole(picture), spots(picture), measure(picture)
+        return whole(picture), keypoints(picture), measure(picture)
 
     methods: dict[str, Callable[[bytes], object]] = {
         "whole, 8 orientations x 2 variants": hashes,
-        "and spots": candidates,
-        "and spots and quality": first_look,
+        "and keypoints": candidates,
+        "and keypoints and quality": first_look,
     }
     try:
         import imagehash

@@ -1,4 +1,4 @@
-"""Hashes: orientations from one DCT, borders, plain pictures, mirrored spots; and the pictures they are made of."""
+"""Hashes: orientations from one DCT, borders, plain pictures, mirrored keypoints; and the pictures they are made of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from builders.curation.hashes import Box, inside_border, mirrored_spots, spots, whole
+from builders.curation.hashes import Box, inside_border, keypoints, mirrored_keypoints, whole
 from builders.curation.neighbours import distances
 from builders.curation.pictures import SIDE, Picture, read_picture
 from loaders.images import ImageError
@@ -58,16 +58,16 @@ def test_five_percent_cut_from_each_side_is_the_second_variant() -> None:
 
 def test_a_plain_picture_has_no_hash() -> None:
     assert whole(_grey(Image.new("RGB", (200, 200), "pink"))) is None
-    assert len(spots(_grey(Image.new("RGB", (200, 200), "pink")))) == 0
-    assert len(spots(_grey(Image.new("RGB", (500, 4), "pink")))) == 0
+    assert len(keypoints(_grey(Image.new("RGB", (200, 200), "pink")))) == 0
+    assert len(keypoints(_grey(Image.new("RGB", (500, 4), "pink")))) == 0
 
 
 def test_spots_of_the_mirrored_picture_are_the_mirrored_spots() -> None:
     image = drawn(5)
-    before, after = spots(_grey(image)), spots(_grey(ImageOps.mirror(image)))
+    before, after = keypoints(_grey(image)), keypoints(_grey(ImageOps.mirror(image)))
     assert len(before) > 20
-    assert mirrored_spots(mirrored_spots(before)).tolist() == before.tolist()
-    near = (distances(mirrored_spots(before)[:, None], after[None]) <= 4).any(axis=1)
+    assert mirrored_keypoints(mirrored_keypoints(before)).tolist() == before.tolist()
+    near = (distances(mirrored_keypoints(before)[:, None], after[None]) <= 4).any(axis=1)
     assert near.mean() > 0.7
     unmirrored = (distances(before[:, None], after[None]) <= 4).any(axis=1)
     assert unmirrored.mean() < 0.2
@@ -75,7 +75,7 @@ def test_spots_of_the_mirrored_picture_are_the_mirrored_spots() -> None:
 
 def test_spots_survive_a_crop_to_half() -> None:
     image = drawn(6)
-    left, half = spots(picture(image)), spots(picture(image.crop((200, 0, 400, 300))))
+    left, half = keypoints(picture(image)), keypoints(picture(image.crop((200, 0, 400, 300))))
     assert (distances(left[:, None], half[None]) <= 4).any(axis=1).sum() >= 2
 
 

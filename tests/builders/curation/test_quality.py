@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.lettering import text_characters
+from builders.curation.overlaid_text import text_characters
 from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure
 from tests.pictures_in_tests import drawn, picture
 

@@ -92,7 +92,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_faults_of_the_sample_are_found(sample: Path) -> None:
-    # Two photos stand under two diagnoses each; the other copies leave one of each pair, or go for their lettering.
+    # Two photos stand under two diagnoses each; the other copies leave one of each pair, or go for the text over them.
     assert reasons(sample) == {
         "admit: no label": 1,
         "admit: unknown label": 1,
