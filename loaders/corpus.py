@@ -30,6 +30,8 @@ from huggingface_hub.errors import (
 
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
+from loaders.reached import code_digest
+from loaders.schema import Migration, Upgrade, features_of
 
 # A corpus is the module that holds its CORPUS.
 REGISTRY = {
@@ -47,6 +49,7 @@ class Corpus:
 
     `from_official(row, split, position)` brings a row of the authors' release into `features`; `official_rows` are the
     rows that release is expected to have in each split. `repo` is the release of ours that `load` takes by default.
+    `migrations` bring rows of earlier releases into `features` (`loaders.schema`).
     """
 
     name: str
@@ -58,6 +61,12 @@ class Corpus:
     official_rows: Mapping[str, int] = field(default_factory=dict)
     official_revision: str | None = None
     repo: str | None = None
+    migrations: tuple[Migration, ...] = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Of `features`, as the manifest of a release states it."""
+        return 1 + len(self.migrations)
 
 
 def corpora() -> list[str]:
@@ -171,9 +180,7 @@ def _splits(available: Mapping[str, object], split: str | None, at: str) -> list
 
 def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> datasets.Dataset | datasets.DatasetDict:
     manifest = _manifest(known, folder, at)
-    found = _features(manifest, at)
-    if found != known.features or list(found) != list(known.features):
-        raise _other_features(found, known.features, at)
+    upgrade = Upgrade.of(manifest, known.features, known.migrations, at)
     data_files: dict[str, list[str]] = {}
     for one in _splits(manifest.splits, split, at):
         data_files[one] = [str(folder / path) for path in manifest.shards(one)]
@@ -181,22 +188,15 @@ def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> da
             _check_file(folder, path, manifest, at)
     # Named by content: a cache made from other files at the same place is never taken for this one.
     loaded = datasets.load_dataset(
-        "parquet", name=manifest.content_digest[:16], data_files=data_files, features=known.features
+        "parquet", name=manifest.content_digest[:16], data_files=data_files, features=features_of(manifest, at)
     )
     for one, rows in loaded.items():
         _check_rows(f"{at}: split {one}", len(rows), manifest.splits[one].rows)
+    if upgrade.needed:
+        # Told apart in the cache of `datasets` by the code of the migrations too.
+        convert = _Upgraded(upgrade, code_digest(*upgrade.steps))
+        loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
     return loaded if split is None else loaded[split]
-
-
-def _features(manifest: Manifest, at: str) -> datasets.Features:
-    try:
-        return datasets.Features._from_yaml_list(manifest.features)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ReleaseError(
-            f"{at}: {NAME}",
-            found=f"features that cannot be read ({error})",
-            expected="columns as in the YAML of a card",
-        ) from None
 
 
 def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
@@ -218,23 +218,6 @@ def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
 def _check_rows(where: str, found: int, expected: int) -> None:
     if found != expected:
         raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows")
-
-
-def _other_features(found: datasets.Features, expected: datasets.Features, at: str) -> ReleaseError:
-    missing = [name for name in expected if name not in found]
-    unknown = [name for name in found if name not in expected]
-    other = [name for name in expected if name in found and found[name] != expected[name]]
-    parts = [
-        f"{text} {', '.join(names)}"
-        for text, names in (("lacks", missing), ("adds", unknown), ("types otherwise", other))
-        if names
-    ]
-    return ReleaseError(
-        at,
-        found="its schema " + ("; ".join(parts) or "has its columns in another order"),
-        expected="the columns of this version of Bedside",
-        do="Install the version of Bedside that made the release",
-    )
 
 
 # --- The authors' releases --------------------------------------------------------------------------------------------
@@ -259,19 +242,22 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> da
             )
         if one in known.official_rows:
             _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
-    converted = datasets.DatasetDict(
-        {
-            one: _encoded(raw[one]).map(
-                _Convert(known.name, one),
-                with_indices=True,
-                remove_columns=raw[one].column_names,
-                features=known.features,
-                desc=f"{known.name} {one}",
-            )
-            for one in wanted
-        }
-    )
+    converted = datasets.DatasetDict({one: _mapped(known, raw[one], one, _Convert(known.name, one)) for one in wanted})
     return converted if split is None else converted[split]
+
+
+# --- Rows of another schema -------------------------------------------------------------------------------------------
+
+
+def _mapped(known: Corpus, rows: datasets.Dataset, split: str, convert: Callable[..., Any]) -> datasets.Dataset:
+    """The rows in the corpus's schema: `convert` is given each with its position."""
+    return _encoded(rows).map(
+        convert,
+        with_indices=True,
+        remove_columns=rows.column_names,
+        features=known.features,
+        desc=f"{known.name} {split}",
+    )
 
 
 def _encoded(rows: datasets.Dataset) -> datasets.Dataset:
@@ -291,3 +277,12 @@ class _Convert:
 
     def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
         return corpus(self.name).from_official(row, self.split, position)
+
+
+@dataclass(frozen=True)
+class _Upgraded:
+    upgrade: Upgrade
+    code: str
+
+    def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
+        return self.upgrade(row)

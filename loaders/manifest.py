@@ -139,6 +139,8 @@ class Manifest(_Part):
     files: dict[Annotated[str, AfterValidator(_inside)], FileFacts]
     configs: list[Config] = []
     """The first is what `load_dataset` gives without a name. None: a single one, `default`, holds all splits."""
+    schema_version: Annotated[int, Field(ge=1)] = 1
+    """Of the corpus's schema; see `loaders.schema`."""
     stand_in: str | None = None
     """Why the content is a stand-in (sample data, scripted models); None when it is not."""
 
@@ -183,10 +185,15 @@ class Manifest(_Part):
         Raises: ReleaseError when a number in it is NaN or infinite, which JSON cannot say.
         """
         try:
-            facts = self.model_dump(mode="python", exclude=set() if self.configs else {"configs"})
+            facts = self.model_dump(mode="python", exclude=self._left_out())
             return json.dumps(facts, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         except ValueError as error:
             raise ReleaseError(NAME, found=str(error), expected="finite numbers in statistics and settings") from error
+
+    def _left_out(self) -> set[str]:
+        """Facts that came later, where they say no more than a manifest without them."""
+        empty = {"configs": not self.configs, "schema_version": self.schema_version == 1}
+        return {name for name, left_out in empty.items() if left_out}
 
     def write(self, folder: Path) -> None:
         """Write manifest.json into `folder`, whole; call it when every other file is there.

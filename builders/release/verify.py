@@ -25,8 +25,10 @@ from builders.publish.hub_state import HUB_ERRORS, in_words
 from builders.release.cards import config_info, config_metadata
 from builders.release.shards import read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
+from loaders.corpus import Corpus
 from loaders.errors import HubError, ReleaseError
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
+from loaders.schema import Upgrade
 
 RowCheck = Callable[[Row], list[str]]
 """What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""
@@ -35,11 +37,14 @@ _SHOWN = 20
 """Problems of single rows that are listed one by one; the rest is counted."""
 
 
-def verify(folder: Path, *, row_check: RowCheck | None = None, measure: Measure | None = None) -> list[Problem]:
+def verify(
+    folder: Path, *, corpus: Corpus | None = None, row_check: RowCheck | None = None, measure: Measure | None = None
+) -> list[Problem]:
     """All that is wrong with a release: its files, schema, rows, accounting, statistics and card.
 
     A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules
-    and statistics of the corpus are checked too.
+    and statistics of the corpus are checked too. With the `corpus`, a release of an earlier schema is held to the rules
+    as `load` gives it; its statistics are those of code that is gone, and not measured again.
     """
     try:
         manifest = Manifest.read(folder)
@@ -56,6 +61,13 @@ def verify(folder: Path, *, row_check: RowCheck | None = None, measure: Measure 
     for column in (manifest.key, "split"):
         if column not in features:
             return [*problems, Problem(f"{NAME}: features", f"columns {list(features)}", f"a column {column!r}")]
+    if corpus is not None:
+        try:
+            upgrade = Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder))
+        except ReleaseError as error:
+            return [*problems, Problem(error.where, error.found, error.expected)]
+        if upgrade.needed:
+            row_check, measure = _after(upgrade, row_check), None
     problems += _check_rows(folder, manifest, features, sound, row_check, measure)
     if EXCLUSIONS_FILE in sound:
         problems += _check_exclusions(folder, manifest)
@@ -175,6 +187,10 @@ def _check_rows(
     except ReleaseError as error:
         return [*problems, Problem(error.where, error.found, error.expected)]
     return problems + of_rows.all()
+
+
+def _after(upgrade: Upgrade, row_check: RowCheck | None) -> RowCheck | None:
+    return None if row_check is None else lambda row: row_check(upgrade(row))
 
 
 def _check_row(row: Row, row_check: RowCheck | None) -> list[str]:

@@ -60,6 +60,7 @@ def write_release(
     stages: Sequence[StageCount],
     measure: Measure,
     card: Callable[[Manifest], str],
+    schema_version: int = 1,
     configs: Sequence[Config] = (),
     stand_in: str | None = None,
     shard_bytes: int = SHARD_BYTES,
@@ -97,6 +98,7 @@ def write_release(
             exclusions=excluded,
             files=_list_files(folder),
             configs=_with_rows(configs, splits),
+            schema_version=schema_version,
             stand_in=stand_in,
         )
         for problem in manifest.check_counts():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import shutil
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,11 @@ from huggingface_hub import HfApi, constants
 from PIL import Image
 
 from loaders import medlaybench_v
-from loaders.corpus import REGISTRY, corpus, load
+from loaders.corpus import REGISTRY, Corpus, corpus, load
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
 from loaders.medlaybench_v import FEATURES, from_official
+from loaders.schema import Migration
 from tests.hub import LoopbackHub
 
 REPO = "org/medlaybench-v"
@@ -217,6 +220,74 @@ def test_releases_of_something_else(tmp_path: Path) -> None:
     unreadable = make_release(tmp_path / "c", content, stated=[{"name": "image", "dtype": {"no": "type"}}])
     with pytest.raises(ReleaseError, match=r"manifest\.json: features that cannot be read"):
         load("medlaybench-v", source=unreadable)
+
+
+# --- A schema that grows ----------------------------------------------------------------------------------------------
+
+
+def grown(*migrations: Migration, dropped: tuple[str, ...] = ()) -> Corpus:
+    """The corpus as a later version of Bedside has it: a new column, in the middle, and what `migrations` change."""
+    columns = [(name, feature) for name, feature in FEATURES.items() if name not in dropped]
+    columns.insert(3, ("findings", datasets.List({"text": datasets.Value("string"), "at": datasets.Value("int32")})))
+    return replace(medlaybench_v.CORPUS, features=datasets.Features(dict(columns)), migrations=migrations)
+
+
+def accept_more(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 2: who refined is told with the status."""
+    return {**row, "status": f"{row['status']} by {row['refiner']}"}
+
+
+def find_something(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Version 3: a finding a row."""
+    return {**row, "findings": [{"text": row["status"], "at": 0}]}
+
+
+def test_a_column_that_was_added_is_null_in_an_earlier_release(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load("medlaybench-v", source=release)
+    monkeypatch.setattr(medlaybench_v, "CORPUS", grown())
+    after = load("medlaybench-v", source=release)
+    assert list(after) == ["train", "test"]
+    for split in after:
+        assert after[split].features == grown().features and list(after[split].features) == list(grown().features)
+        assert after[split]["findings"][:] == [None] * len(before[split])
+        assert after[split].remove_columns("findings").to_list() == before[split].to_list()
+    assert load("medlaybench-v", "test", source=release)["image_id"][:] == before["test"]["image_id"][:]
+
+
+def test_a_changed_meaning_goes_through_its_migrations(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = grown(accept_more, find_something, dropped=("refiner",))
+    monkeypatch.setattr(medlaybench_v, "CORPUS", known)
+    test = load("medlaybench-v", "test", source=release)
+    assert test.features == known.features and "refiner" not in test.column_names
+    assert test["status"][:] == ["accepted by rules"] * 2
+    assert test["findings"][0] == [{"text": "accepted by rules", "at": 0}]
+    assert test["image"][1].getpixel((0, 0)) == 1
+    # A release of version 2 goes through the second alone, one of version 3 through none.
+    second = {**accept_more(row(0, "test")), "findings": None}
+    del second["refiner"]
+    for version, expected in ((2, [{"text": "accepted by rules", "at": 0}]), (3, None)):
+        made = make_release(
+            tmp_path / f"v{version}", {"test": [second]}, features=known.features, schema_version=version
+        )
+        test = load("medlaybench-v", "test", source=made)
+        assert test["status"][:] == ["accepted by rules"] and test["findings"][0] == expected
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newer = make_release(tmp_path / "newer", {"test": [row(0, "test")]}, schema_version=3)
+    monkeypatch.setattr(medlaybench_v, "CORPUS", grown(accept_more))
+    with pytest.raises(ReleaseError) as error:
+        load("medlaybench-v", source=newer)
+    told = "version 3 of the schema of medlaybench-v (expected at most version 2, which this Bedside knows)"
+    assert str(error.value) == f"{newer}: {told}. Install a newer version of Bedside"
+
+
+def test_a_column_that_goes_needs_a_migration(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(medlaybench_v, "CORPUS", grown(dropped=("refiner",)))
+    with pytest.raises(ReleaseError, match="its schema lacks findings; adds refiner .* Install the version of Bedside"):
+        load("medlaybench-v", source=release)
 
 
 def test_a_rebuilt_folder_is_not_taken_for_the_old_one(release: Path, tmp_path: Path) -> None:

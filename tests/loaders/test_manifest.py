@@ -57,6 +57,8 @@ def test_what_is_written_is_read_and_is_canonical(tmp_path: Path) -> None:
     text = (tmp_path / NAME).read_bytes().decode()
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
     assert '"é": 0.1' in text
+    assert "schema_version" not in text and manifest.schema_version == 1
+    assert '"schema_version": 2' in manifest.model_copy(update={"schema_version": 2}).text()
     assert manifest.check_files(tmp_path) == [] and manifest.check_counts() == []
     assert not list(tmp_path.glob("*.tmp"))
 

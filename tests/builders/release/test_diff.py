@@ -138,6 +138,7 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
         tmp_path / "new",
         content,
         features=features,
+        schema_version=2,
         settings={"seed": 1, "stages": {"admit": {"allow": ["CC0-1.0", "CC-BY-4.0"]}}},
         versions={"bedside": "0.2.0", "pyarrow": "26"},
         sources=[Source(name="drawn", digest="1" * 64, rows=15, licence="CC0-1.0")],
@@ -148,6 +149,7 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
     assert schema["note"][0] is None and schema["cuis"][1] is None
     facts = {change.where: (change.a, change.b) for change in found.facts}
     assert facts == {
+        "schema_version": (1, 2),
         "settings.seed": (0, 1),
         "settings.stages.admit.allow": (["CC0-1.0"], ["CC0-1.0", "CC-BY-4.0"]),
         "versions.bedside": ("0.1.0", "0.2.0"),

@@ -7,10 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,8 +19,11 @@ from huggingface_hub import HfApi
 
 from builders.pipeline.rows import Row
 from builders.release.verify import resolve, verify
+from loaders.corpus import Corpus
 from loaders.errors import ReleaseError
 from loaders.manifest import file_digest
+from loaders.medlaybench_v import from_official
+from loaders.schema import Migration
 from tests.hub import LoopbackHub
 from tests.release_in_tests import FEATURES, measure, row, rows, write_small
 
@@ -189,6 +193,38 @@ def test_another_schema(folder: Path) -> None:
     (folder / TEST_SHARD).write_bytes(b"PAR1, but no Parquet")
     relist(folder)
     found(folder, f"{TEST_SHARD}: cannot be read", "download_size")
+
+
+def later(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "caption": f"later {row['caption']}"}
+
+
+@pytest.mark.parametrize("migrations", [(), (later,)])
+def test_a_release_of_an_earlier_schema_is_held_to_the_rules_as_it_is_loaded(
+    migrations: tuple[Migration, ...], folder: Path
+) -> None:
+    features = datasets.Features({**FEATURES, "note": datasets.Value("string")})
+    known = Corpus("small", features, "image_id", from_official, "", (), migrations=migrations)
+    seen: list[Row] = []
+
+    def rule(row: Row) -> list[str]:
+        seen.append(row)
+        return ["the third"] if row["image_id"] == "r002" else []
+
+    def changed_since(rows: Iterable[Row]) -> Any:
+        raise AssertionError
+
+    (problem,) = verify(folder, corpus=known, row_check=rule, measure=changed_since)
+    assert problem.where.endswith("row 'r002'") and problem.found == "the third"
+    assert len(seen) == 12 and all(list(row) == list(features) and row["note"] is None for row in seen)
+    assert {row["caption"].split()[0] for row in seen} == {"later" if migrations else "caption"}
+
+
+def test_a_release_of_a_newer_schema_is_one_problem(folder: Path) -> None:
+    edit_manifest(folder, lambda facts: facts.update(schema_version=2))
+    known = Corpus("small", FEATURES, "image_id", from_official, "", ())
+    (problem,) = verify(folder, corpus=known, row_check=caption_rule, measure=measure)
+    assert str(problem).startswith(f"{folder}: version 2 of the schema of small (expected at most version 1")
 
 
 def test_exclusions_that_do_not_add_up(folder: Path) -> None:

@@ -1,0 +1,86 @@
+"""A schema that grows: the rows of an earlier release, as the corpus has them today.
+
+A column that was added since is null. Where a column has gone, or has another type or meaning, the corpus has a
+migration: `Corpus.migrations[n]` makes rows of version n + 2 of its schema of rows of version n + 1. The version that
+a release was made with stands in its manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import datasets
+
+from loaders.errors import ReleaseError
+from loaders.manifest import NAME, Manifest
+
+Migration = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""A row of one version of a schema as a row of the next; pure, and it stands at the top of a module."""
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    """Makes a row of today's schema of a row of a release; `needed` is False where each is one already."""
+
+    steps: tuple[Migration, ...]
+    columns: tuple[str, ...]
+    needed: bool
+
+    @classmethod
+    def of(cls, manifest: Manifest, features: datasets.Features, migrations: Sequence[Migration], at: str) -> Upgrade:
+        """How rows of the release come into `features`.
+
+        Raises: ReleaseError when the release has a newer schema, or columns that today's lacks and no migration knows.
+        """
+        today = 1 + len(migrations)
+        if manifest.schema_version > today:
+            raise ReleaseError(
+                at,
+                found=f"version {manifest.schema_version} of the schema of {manifest.corpus}",
+                expected=f"at most version {today}, which this Bedside knows",
+                do="Install a newer version of Bedside",
+            )
+        found, steps = features_of(manifest, at), tuple(migrations[manifest.schema_version - 1 :])
+        same = [name for name in features if name in found and found[name] == features[name]]
+        if not steps and same != list(found):
+            raise _other_features(found, features, at)
+        return cls(steps, tuple(features), bool(steps) or len(same) < len(features))
+
+    def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        for step in self.steps:
+            row = step(row)
+        return {name: row.get(name) for name in self.columns}
+
+
+def features_of(manifest: Manifest, at: str) -> datasets.Features:
+    """The columns that a release has.
+
+    Raises: ReleaseError when the manifest states them in a way that `datasets` cannot read.
+    """
+    try:
+        return datasets.Features._from_yaml_list(manifest.features)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ReleaseError(
+            f"{at}: {NAME}",
+            found=f"features that cannot be read ({error})",
+            expected="columns as in the YAML of a card",
+        ) from None
+
+
+def _other_features(found: datasets.Features, expected: datasets.Features, at: str) -> ReleaseError:
+    missing = [name for name in expected if name not in found]
+    unknown = [name for name in found if name not in expected]
+    other = [name for name in expected if name in found and found[name] != expected[name]]
+    parts = [
+        f"{text} {', '.join(names)}"
+        for text, names in (("lacks", missing), ("adds", unknown), ("types otherwise", other))
+        if names
+    ]
+    return ReleaseError(
+        at,
+        found="its schema " + ("; ".join(parts) or "has its columns in another order"),
+        expected="the columns of this version of Bedside, or of one before it",
+        do="Install the version of Bedside that made the release, or a newer one",
+    )
