@@ -68,13 +68,13 @@ def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> 
 
     Raises: InputError when a run's file of dialogues cannot be read.
     """
-    found = played(runs, PlayedCase[Consultation], lambda row: bool(_problems(row)), shown=shown, seed=seed)
-    if not found:
+    read = played(runs, PlayedCase[Consultation], lambda row: bool(_problems(row)), shown=shown, seed=seed)
+    if not read:
         return []
     html = render(
         "baselines/report/consultation.html",
-        views=[_view(one) for one in found],
-        differences=_differences([(one.number, one.run) for one in found]),
+        views=[_view(played_run) for played_run in read],
+        differences=_differences([(played_run.number, played_run.run) for played_run in read]),
         alpha=ALPHA,
         items=ITEM_NAMES,
         highest=HIGHEST,
@@ -85,11 +85,11 @@ def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> 
 
 def _differences(runs: Sequence[Numbered]) -> list[Difference]:
     """Every two runs over the first one's cases; runs over other cases are compared with nothing."""
-    found = [(number, system) for number, run in runs if (system := system_of(run)) is not None]
-    cases = [{one.case_id for one in system.consultations} for _, system in found]
-    same = [one for one, own in zip(found, cases, strict=True) if own & cases[0]]
-    systems = told_apart([system for _, system in same], [f"run {number}" for number, _ in same])
-    return differences(systems) if len(systems) > 1 else []
+    systems = [(number, system) for number, run in runs if (system := system_of(run)) is not None]
+    cases = [{consultation.case_id for consultation in system.consultations} for _, system in systems]
+    same = [numbered for numbered, own in zip(systems, cases, strict=True) if own & cases[0]]
+    named = told_apart([system for _, system in same], [f"run {number}" for number, _ in same])
+    return differences(named) if len(named) > 1 else []
 
 
 def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:

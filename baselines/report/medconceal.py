@@ -61,11 +61,11 @@ def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> 
 
     Raises: InputError when a run's file of dialogues cannot be read.
     """
-    found = played(runs, PlayedCase[JudgedEpisode], lambda row: row.problem is not None, shown=shown, seed=seed)
-    if not found:
+    read = played(runs, PlayedCase[JudgedEpisode], lambda row: row.problem is not None, shown=shown, seed=seed)
+    if not read:
         return []
-    task = found[0].run.record.baseline
-    html = render("baselines/report/medconceal.html", views=[_view(one) for one in found], task=task)
+    task = read[0].run.record.baseline
+    html = render("baselines/report/medconceal.html", views=[_view(played_run) for played_run in read], task=task)
     return [Section(f"{task}-dialogues", f"Dialogues of the {task} task", html)]
 
 
