@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,14 +104,7 @@ async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> Findi
     """The clinician's findings after a confirmation dialogue; a failure is part of the record."""
     request = f"{texts.fill('findings', {'categories': '; '.join(CATEGORIES)})}\n{SUBMIT}"
     submitted = await ask_until(
-        lambda messages, attempt: ask(
-            "clinician",
-            messages,
-            temperature=0,
-            max_tokens=FINDINGS_TOKENS,
-            json_schema=FINDINGS_SCHEMA,
-            attempt=attempt,
-        ),
+        partial(ask, "clinician", temperature=0, max_tokens=FINDINGS_TOKENS, json_schema=FINDINGS_SCHEMA),
         asked(messages, request),
         _listed,
         attempts=ATTEMPTS,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from baselines.dialogue.game import Ask
@@ -103,9 +104,7 @@ async def _asked(
 ) -> Found:
     text = "\n\n".join(fenced(name, part) for name, part in parts.items())
     asked = await ask_until(
-        lambda messages, attempt: ask(
-            ROLE, messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=schema, attempt=attempt
-        ),
+        partial(ask, ROLE, temperature=0, max_tokens=MAX_TOKENS, json_schema=schema),
         [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")],
         lambda answer: accept(read_object(answer.text)),
         attempts=ATTEMPTS,

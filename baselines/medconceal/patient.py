@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal import patient_template
@@ -183,9 +184,7 @@ async def speak(
 
     # MC-G24: generated once more from the same request. To say what gave a concern away would point the model to it.
     asked = await ask_until(
-        lambda messages, attempt: ask(
-            "patient", messages, temperature=TEMPERATURE, max_tokens=MAX_TOKENS, attempt=attempt
-        ),
+        partial(ask, "patient", temperature=TEMPERATURE, max_tokens=MAX_TOKENS),
         _messages(prompts, view, question, past),
         kept,
         attempts=2,

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from baselines.dialogue.game import Ask
@@ -121,9 +122,7 @@ async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str],
     parts += [fenced("turn_to_rate", heard(turn)), "Rate turn_to_rate. Answer with the JSON object alone."]
     messages = [Message("system", system), Message("user", "\n\n".join(parts))]
     asked = await ask_until(
-        lambda messages, attempt: ask(
-            "evaluator", messages, temperature=0, max_tokens=MAX_TOKENS, json_schema=SCHEMA, attempt=attempt
-        ),
+        partial(ask, "evaluator", temperature=0, max_tokens=MAX_TOKENS, json_schema=SCHEMA),
         messages,
         lambda answer: parse(read_object(answer.text), pending=pending is not None),
         attempts=ATTEMPTS,

@@ -16,7 +16,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from loaders.models.messages import Answer, Message
 
@@ -35,8 +35,13 @@ _LABEL = re.compile(rf"^{_SPEAKER}\s*", re.IGNORECASE)
 _OTHER_LABEL = re.compile(rf"\n{_SPEAKER}.*", re.IGNORECASE | re.DOTALL)
 
 Value = TypeVar("Value")
-Ask = Callable[[Sequence[Message], int], Awaitable[Answer]]
-"""The messages and the number of the attempt, from 0 -> the model's answer."""
+
+
+class Ask(Protocol):
+    """Asks a model, with settings of its own for each attempt, from 0."""
+
+    def __call__(self, messages: Sequence[Message], /, *, attempt: int) -> Awaitable[Answer]:
+        """The model's answer."""
 
 
 class Unfit(ValueError):
@@ -77,7 +82,7 @@ async def ask_until(
     asked = tuple(messages)
     text, failure = "", "no answer"
     for attempt in range(attempts):
-        answer = await ask(asked, attempt)
+        answer = await ask(asked, attempt=attempt)
         text = answer.text
         try:
             return Asked(read(answer), text, attempt + 1, None)

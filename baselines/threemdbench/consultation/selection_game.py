@@ -10,8 +10,9 @@ says of every answer whether it was to the point, and of the whole how well the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -146,13 +147,8 @@ async def _confidence(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Leve
     """How sure the doctor is; asked once more where the answer names no level, and several, then taken as not sure."""
     messages = [Message("system", prompts.fill("selection_confidence")), Message("user", transcript(turns))]
     temperature, tokens = _DOCTOR
-    asked = await ask_until(
-        lambda messages, attempt: ask("doctor", messages, temperature=temperature, max_tokens=tokens, attempt=attempt),
-        messages,
-        _level,
-        attempts=2,
-    )
-    return asked.value
+    ask_doctor = partial(ask, "doctor", temperature=temperature, max_tokens=tokens)
+    return (await ask_until(ask_doctor, messages, _level, attempts=2)).value
 
 
 def _level(answer: Answer) -> Level:
@@ -198,21 +194,12 @@ async def _rated(messages: Sequence[Message], allowed: Sequence[int], ask: Ask, 
             raise Unfit("it is none of the ratings")
         return int(digits)
 
+    def ask_judge(messages: Sequence[Message], /, *, attempt: int) -> Awaitable[Answer]:
+        warmth = _RETRY_TEMPERATURE if attempt else temperature
+        return ask("judge", messages, temperature=warmth, max_tokens=tokens, attempt=first + attempt)
+
     # As the assessor (S2), the judge is asked the same again, only warmer.
-    asked = await ask_until(
-        lambda messages, attempt: ask(
-            "judge",
-            messages,
-            temperature=_RETRY_TEMPERATURE if attempt else temperature,
-            max_tokens=tokens,
-            attempt=first + attempt,
-        ),
-        messages,
-        rating,
-        attempts=ATTEMPTS,
-        again=None,
-    )
-    return asked.value
+    return (await ask_until(ask_judge, messages, rating, attempts=ATTEMPTS, again=None)).value
 
 
 def _scores(trial: Trial) -> dict[str, float]:

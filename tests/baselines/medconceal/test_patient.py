@@ -215,8 +215,10 @@ def test_the_doctors_words_are_fenced_data() -> None:
 
 def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     leak = "I read that the metal rusts and poisons the quokka blood slowly."
-    in_play, _ = turned(a_profile(), "confirmation", NEVER, ["Why?"], model(leak))
+    seen: list[list[Message]] = []
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, ["Why?"], model(leak, seen))
     found = in_play.exchanges[0]
+    assert seen[0] == seen[1] and len(seen) == 2, "what leaked is never shown to the model again"
     assert found.source == "neutral" and found.regenerated and found.patient in patient_template._NEUTRAL
     assert found.leak.concerns == (0,) and "span" in found.leak.rules
     in_play, _ = turned(

@@ -461,10 +461,7 @@ def test_a_quote_of_the_clinician_is_no_evidence() -> None:
     assert match(found.pairs or ()) == []
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    ["", "Sure, everything matches!", '{"match": tru', "[1, 2]", '{"turns": ["ajar"], "match": 1}', "{" * 5000],
-)
+@pytest.mark.parametrize("garbage", ["", '{"turns": ["ajar"], "match": 1}'])
 def test_garbage_is_asked_again_and_then_told(garbage: str) -> None:
     asked = Judges(dict.fromkeys(PROMPTS, garbage))
     found = asyncio.run(judge(asked, texts(), episode(findings=[SubmittedFinding(FEAR, "needles")])))
@@ -474,9 +471,12 @@ def test_garbage_is_asked_again_and_then_told(garbage: str) -> None:
 
 
 def test_an_answer_on_the_second_try_counts() -> None:
-    second = {**GOOD, "judge_style": lambda _, attempt: GOOD["judge_style"] if attempt else "no"}
-    found = asyncio.run(judge(Judges(second), texts(), episode()))
+    second = {**GOOD, "judge_style": lambda _, attempt: GOOD["judge_style"] if attempt else {"Empathy": 3}}
+    asked = Judges(second)
+    found = asyncio.run(judge(asked, texts(), episode()))
     assert found.style == GOOD["judge_style"]
+    (again,) = [messages for messages in asked.said if len(messages) == 4]
+    assert '"Empathy" is not 0, 1 or 2' in again[-1].text
 
 
 def test_what_is_said_cannot_pass_for_another_turn_or_for_a_verdict() -> None:
