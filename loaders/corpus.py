@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import datasets
 import httpx2
 from huggingface_hub import hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
@@ -32,6 +31,9 @@ from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.reached import code_digest
 from loaders.schema import Migration, Upgrade, features_of
+
+if TYPE_CHECKING:
+    import datasets
 
 # A corpus is the module that holds its CORPUS.
 REGISTRY = {
@@ -179,6 +181,8 @@ def _splits(available: Mapping[str, object], split: str | None, at: str) -> list
 
 
 def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> datasets.Dataset | datasets.DatasetDict:
+    import datasets
+
     manifest = _manifest(known, folder, at)
     upgrade = Upgrade.of(manifest, known.features, known.migrations, at)
     data_files: dict[str, list[str]] = {}
@@ -224,6 +228,8 @@ def _check_rows(where: str, found: int, expected: int) -> None:
 
 
 def _load_official(known: Corpus, split: str | None, revision: str | None) -> datasets.Dataset | datasets.DatasetDict:
+    import datasets
+
     repo = known.official_repo
     folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
     at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"
@@ -262,6 +268,8 @@ def _mapped(known: Corpus, rows: datasets.Dataset, split: str, convert: Callable
 
 def _encoded(rows: datasets.Dataset) -> datasets.Dataset:
     """The rows with their pictures left encoded, so that they pass through untouched."""
+    import datasets
+
     for name, feature in rows.features.items():
         if isinstance(feature, datasets.Image):
             rows = rows.cast_column(name, datasets.Image(decode=False))

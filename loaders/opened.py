@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import datasets
+from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import OFFICIAL, REGISTRY, corpus, load
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
+
+if TYPE_CHECKING:
+    import datasets
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
 
 
 def _digest(known: str, part: datasets.Dataset, manifest: Manifest | None, split: str) -> str:
+    import datasets
+
     if manifest is not None:
         return manifest.splits[split].content_digest
     texts = [n for n, f in corpus(known).features.items() if not isinstance(f, datasets.Image)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import datasets
+from typing import TYPE_CHECKING, Any
 
 from loaders.errors import ReleaseError
 from loaders.manifest import NAME, Manifest
+
+if TYPE_CHECKING:
+    import datasets
 
 Migration = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """A row of one version of a schema as a row of the next; pure, and it stands at the top of a module."""
@@ -59,6 +60,8 @@ def features_of(manifest: Manifest, at: str) -> datasets.Features:
 
     Raises: ReleaseError when the manifest states them in a way that `datasets` cannot read.
     """
+    import datasets
+
     try:
         return datasets.Features._from_yaml_list(manifest.features)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from datasets import Image
 
 from baselines.medlaybench_v.ratings import write_sheets
 from baselines.threemdbench.relevance_sheets import write_relevance_sheets
@@ -33,6 +32,8 @@ def command(
 
     Examples: `bedside sheet runs/mine -o study/sheet.csv`, `bedside sheet runs/3mdbench --raters 2 -o study/sheet.csv`
     """
+    from datasets import Image
+
     folder = resolve(release)
     manifest = Manifest.read(folder)
     raters = raters or 3

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped, unused-ignore]
 
 from loaders.medconceal import CATEGORIES
 from loaders.spans import words
@@ -75,6 +74,8 @@ def match(pairs: Iterable[Pair]) -> list[Pair]:
         return []
     findings = 1 + max(finding for finding, _ in found)
     concerns = 1 + max(concern for _, concern in found)
+    from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped, unused-ignore]
+
     # Whole numbers below 2^53, each scale above anything that the next one can add up to.
     few = min(findings, concerns)
     category = few * (findings + concerns + 1) * findings * concerns + 1

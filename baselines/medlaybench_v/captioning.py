@@ -22,9 +22,8 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import datasets
 import numpy as np
 
 from baselines.medlaybench_v import readability
@@ -37,6 +36,9 @@ from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import read_prompts as read_texts
+
+if TYPE_CHECKING:
+    import datasets
 
 PAPER, TABLE = "MedLayBench-V", "Table A5"
 MAX_TOKENS = 64
@@ -248,6 +250,8 @@ def evaluate(
 def _choose(
     rows: datasets.Dataset | Iterable[Mapping[str, Any]], n: int, sample_seed: int | None
 ) -> list[Mapping[str, Any]]:
+    import datasets
+
     if isinstance(rows, datasets.Dataset):
         ids = list(rows["image_id"])
         rows = rows.cast_column("image", datasets.Image(decode=False))

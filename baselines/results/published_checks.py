@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import mean, median
 
-from scipy import stats  # type: ignore[import-untyped, unused-ignore]
-
 from baselines.results.published import Published, find, published
 from baselines.results.statistics import grimmer, possible_sds, possible_totals
 
@@ -181,6 +179,8 @@ def _deltas_from_pools() -> Iterator[Check]:
 
 def _standard_errors() -> Iterator[Check]:
     """The standard errors that p and difference imply, were the bootstrap normal, for R@1 of the general models."""
+    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+
     rows = {
         model: (_delta(model, 1), _get("Table A3", model, "bootstrap n=1000, two-sided", "R@1 p-value", "overall test"))
         for model in GENERAL
@@ -197,6 +197,8 @@ def _standard_errors() -> Iterator[Check]:
 
 
 def _z(p: float) -> float:
+    from scipy import stats
+
     return float(stats.norm.isf(p / 2))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-import datasets
 import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
@@ -123,6 +122,8 @@ def _embed(
 
 def _images(opened: Opened) -> Iterator[tuple[str, Load]]:
     """Digest and opener of each row's image: its bytes are read for the digest, and again when it is encoded."""
+    import datasets
+
     for part in opened.splits.values():
         plain = part.select_columns(["image", "image_id"]).cast_column("image", datasets.Image(decode=False))
         for number, row in enumerate(plain):

@@ -35,13 +35,23 @@ def test_the_line_of_help_is_the_first_of_the_commands_docstring(words: tuple[st
     assert entry.help == " ".join(doc.partition("\n\n")[0].split())
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["build", "--help"], ["run", "--help"], ["select", "-h"]])
-def test_a_list_of_commands_imports_none_of_them(words: list[str]) -> None:
+def _imported(*words: str) -> set[str]:
     said = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "scripts", *words],
         capture_output=True, text=True, cwd=HERE, env={**os.environ, "PYTHONPATH": str(HERE)}, check=True,
     )  # fmt: skip
-    imported = {line.rpartition("|")[2].strip() for line in said.stderr.splitlines() if line.startswith("import time:")}
+    lines = [line for line in said.stderr.splitlines() if line.startswith("import time:")]
+    imported = {line.rpartition("|")[2].strip() for line in lines}
     assert "typer" in imported  # or the list is read wrongly
+    return imported
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["build", "--help"], ["run", "--help"], ["select", "-h"]])
+def test_a_list_of_commands_imports_none_of_them(words: list[str]) -> None:
+    imported = _imported(*words)
     assert not {name for name in imported if name.partition(".")[0] in HEAVY}
     assert not {name for name in imported if name.startswith(("builders.", "baselines.", "loaders.corpus"))}
+
+
+def test_the_help_of_a_baseline_opens_no_data() -> None:
+    assert not _imported("run", "language", "--help") & (HEAVY - {"numpy"})

@@ -14,9 +14,8 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import datasets
 from PIL import Image
 
 from baselines.threemdbench.consultation.record import Case
@@ -25,6 +24,9 @@ from loaders.errors import InputError
 from loaders.images import ImageError, clean_bytes, open_image
 from loaders.models.messages import read_image
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
+
+if TYPE_CHECKING:
+    import datasets
 
 Photos = Literal["small", "original"]
 
@@ -67,6 +69,8 @@ def read_cases(
 
     Raises InputError for a row without an id, an id twice, and cues that lack a case; BedsideError for a full disk.
     """
+    import datasets
+
     if isinstance(rows, datasets.Dataset) and "image" in rows.column_names:
         rows = rows.cast_column("image", datasets.Image(decode=False))
     cases: dict[str, Case] = {}

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata  # type: ignore[import-untyped, unused-ignore]
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.results.statistics import Bootstrap, Floats, bootstrap_means, bootstrap_ratios, wilson_interval
@@ -61,6 +60,8 @@ def factual(trials: Sequence[Trial], encoder: SentenceEncoder, *, near: float = 
 
 def mean_ranks(scores: Sequence[Sequence[float]]) -> Floats:
     """Each model's rank by each metric, 1 for the highest score, averaged: (models, metrics) in; ties share a rank."""
+    from scipy.stats import rankdata  # type: ignore[import-untyped, unused-ignore]
+
     ranks = np.stack([rankdata([-score for score in column], method="average") for column in zip(*scores, strict=True)])
     mean: Floats = ranks.mean(axis=0)
     return mean
