@@ -40,8 +40,8 @@ def curate(
 
     Raises: InputError when no file can be read as an image, or one changes meanwhile; KeyboardInterrupt with a message.
     """
-    with single_threaded_opencv(), Index(index) as memory:
-        try:
+    try:
+        with single_threaded_opencv(), Index(index) as memory:
             examined = examine(files, memory, workers=workers, progress=progress)
             distinct = list(contents(examined))
             if not distinct:
@@ -60,9 +60,9 @@ def curate(
                 workers=workers,
                 progress=progress,
             )
-        except KeyboardInterrupt:
-            kept = f" What was measured is kept in {index}; the same command continues from there" if index else ""
-            raise KeyboardInterrupt(f"Stopped.{kept}") from None
+    except KeyboardInterrupt:
+        kept = f" What was measured is kept in {index}; the same command continues from there" if index else ""
+        raise KeyboardInterrupt(f"Stopped.{kept}") from None
     readable = [one for one in examined if one.content]
     qualities = [one.content.quality for one in readable if one.content]
     judged = iter(judge(qualities, [calibrated_by(one) for one in readable]))

@@ -17,31 +17,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
-import sqlite3
-import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
-from loaders.errors import BedsideError, InputError
 from loaders.models.messages import Answer, ChatModel, Message, read_image
-
-FORMAT = 1
-_APPLICATION = 0x42454453  # "BEDS": tells our files from other SQLite files
-_PATIENCE = 60.0  # seconds to wait for another process to finish its commit
-_TABLE = """
-CREATE TABLE answers (
-    digest TEXT PRIMARY KEY,  -- SHA-256 of request
-    model TEXT NOT NULL,
-    request TEXT NOT NULL,    -- JSON
-    answer TEXT NOT NULL,     -- JSON
-    input_tokens INTEGER,
-    output_tokens INTEGER
-)"""
+from loaders.sqlite_store import SqliteStore
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -57,41 +40,34 @@ class Usage:
     output_tokens: int = 0
 
 
-class AnswerStore:
-    """The answers of one file. Open one in each process; `usage` counts what this one did.
+class AnswerStore(SqliteStore):
+    """The answers of one file; `usage` counts what this process did. For errors see the base."""
 
-    Raises InputError for a file that is no answer store, is damaged (it is left as it is) or cannot be written to, and
-    BedsideError when the disk is full; so does `ask`, as damage may come to light late.
-    """
+    KIND = "an answer store"
+    APPLICATION = 0x42454453  # "BEDS"
+    FORMAT = 1
+    TABLE = """
+CREATE TABLE answers (
+    digest TEXT PRIMARY KEY,  -- SHA-256 of request
+    model TEXT NOT NULL,
+    request TEXT NOT NULL,    -- JSON
+    answer TEXT NOT NULL,     -- JSON
+    input_tokens INTEGER,
+    output_tokens INTEGER
+)"""
+    PRAGMAS = ("journal_mode = WAL",)
+    WHEN_DAMAGED = "It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`"
 
     def __init__(self, path: Path, *, dialogue: bool = False) -> None:
-        self.path = path
+        super().__init__(path, autocommit=True)
         self._dialogue = dialogue
         self.usage = Usage()
         self._in_flight: dict[str, asyncio.Event] = {}
-        with self._explained():
-            if not path.exists():
-                self._create()
-            self._check_header()
-            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-            try:
-                # A power cut may undo a commit in WAL mode, unless each one is synced.
-                self._connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
-                if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
-                    self._connection.execute("PRAGMA wal_autocheckpoint = 10000")
-                self._connection.execute("SELECT digest FROM answers LIMIT 1")
-            except BaseException:
-                self._connection.close()
-                raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._connection.close()
+        with self.explained():
+            # A power cut may undo a commit in WAL mode, unless each one is synced.
+            self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
+            if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
+                self.connection.execute("PRAGMA wal_autocheckpoint = 10000")
 
     async def ask(
         self,
@@ -137,98 +113,19 @@ class AnswerStore:
         return self._read(digest) or answer
 
     def _read(self, digest: str) -> Answer | None:
-        with self._explained():
-            row = self._connection.execute("SELECT answer FROM answers WHERE digest = ?", (digest,)).fetchone()
+        with self.explained():
+            row = self.connection.execute("SELECT answer FROM answers WHERE digest = ?", (digest,)).fetchone()
         if row is None:
             return None
         try:
             return Answer(**json.loads(row[0]))
         except (ValueError, TypeError):
-            raise self._damaged(f"the answer {digest} cannot be read") from None
+            raise self.damaged(f"the answer {digest} cannot be read") from None
 
     def _write(self, digest: str, model: str, request: str, answer: Answer) -> None:
         row = (digest, model, request, _plain(asdict(answer)), answer.input_tokens, answer.output_tokens)
-        with self._explained():
-            self._connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
-
-    def _create(self) -> None:
-        """Puts a whole, empty store in place at once, so that no process ever sees half of one."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{self.path.name}-", dir=self.path.parent) as folder:
-            fresh = Path(folder, self.path.name)
-            with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
-                connection.execute(_TABLE)
-                connection.execute("PRAGMA journal_mode = WAL")
-            try:
-                os.link(fresh, self.path)
-            except FileExistsError:
-                pass  # another process was first
-            except OSError:  # a file system without hard links
-                if not self.path.exists():
-                    fresh.rename(self.path)
-
-    def _check_header(self) -> None:
-        """Looks at the file's first bytes before SQLite does, which may write to a file only by opening it."""
-        with self.path.open("rb") as file:
-            header = file.read(100)
-        if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-            raise self._foreign("is not an SQLite file")
-        version, application = int.from_bytes(header[60:64], "big"), int.from_bytes(header[68:72], "big")
-        if application != _APPLICATION:
-            raise self._foreign("is the SQLite file of another program")
-        if version > FORMAT:
-            raise InputError(
-                self.path,
-                found=f"is an answer store of format {version}",
-                expected=f"at most {FORMAT}",
-                do="Install a newer Bedside",
-            )
-
-    def _foreign(self, found: str) -> InputError:
-        return InputError(
-            self.path,
-            found=found,
-            expected="a store of answers",
-            do="It was left as is: move it away or name another file",
-        )
-
-    def _damaged(self, detail: str) -> InputError:
-        return InputError(
-            self.path,
-            found=f"is damaged ({' '.join(detail.split())})",
-            expected="a store of answers",
-            do="It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`",
-        )
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turns errors of SQLite and of the disk into one that says what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            # The low byte is the primary code, the rest its variant.
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such" in str(error):
-                raise self._damaged(str(error)) from None
-            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                raise BedsideError(
-                    self.path,
-                    found=f"an answer cannot be written: {error}",
-                    do="Free some space there and run again: every answer stored before is kept",
-                ) from None
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                do = f"Another process has held it for more than {_PATIENCE:g} s: end that one and run again"
-            else:
-                do = "Check that the file and its folder can be written to"
-            raise InputError(self.path, found=f"cannot be used: {error}", do=do) from None
-        except OSError as error:
-            raise InputError(
-                self.path,
-                found=f"cannot be used: {error.strerror or error}",
-                do="Check that it is a file, and that its folder can be written to and has space",
-            ) from None
+        with self.explained():
+            self.connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
 
 
 async def gather_bounded(

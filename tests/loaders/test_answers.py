@@ -328,17 +328,17 @@ def test_a_full_disk_is_told_and_loses_nothing(path: Path) -> None:
     model = Paid()
     with AnswerStore(path) as store:
         put(store, model)
-        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-        store._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "disk is full"
+        pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
+        store.connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "disk is full"
         with pytest.raises(BedsideError, match=r"database or disk is full.*Free some space"):
             put(store, model, [Message("user", "long " * 5000)])
         assert put(store, model) == "answer 1"
-        store._connection.execute("PRAGMA max_page_count = 100000")
+        store.connection.execute("PRAGMA max_page_count = 100000")
         assert put(store, model, [Message("user", "long " * 5000)]) == "answer 3"
 
 
 def test_a_locked_store_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loaders.models.answers._PATIENCE", 0.05)
+    monkeypatch.setattr("loaders.sqlite_store.SqliteStore.PATIENCE", 0.05)
     with AnswerStore(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(InputError, match="Another process has held it"):

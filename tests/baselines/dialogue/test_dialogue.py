@@ -312,7 +312,7 @@ def test_a_full_disk_stops_the_run_with_one_error(tmp_path: Path, monkeypatch: p
 
     def small(store: AnswerStore, path: Path, *, dialogue: bool = False) -> None:
         opened(store, path, dialogue=dialogue)
-        store._connection.execute("PRAGMA max_page_count = 20")  # SQLite's own "disk is full"
+        store.connection.execute("PRAGMA max_page_count = 20")  # SQLite's own "disk is full"
 
     calls = 0
 

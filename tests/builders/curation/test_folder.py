@@ -293,7 +293,7 @@ def test_an_index_that_is_another_file_is_left_alone_and_a_stale_one_starts_anew
 ) -> None:
     other = tmp_path / "other.sqlite"
     other.write_bytes(b"my thesis")
-    with pytest.raises(InputError, match="no index"):
+    with pytest.raises(InputError, match="is not an SQLite file .expected an index of curation"):
         Index(other)
     assert other.read_bytes() == b"my thesis"
     index = tmp_path / "index.sqlite"

@@ -1,0 +1,127 @@
+"""One SQLite file of ours, opened so that no other file is ever touched and each error tells a user what to do."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import ClassVar, Self
+
+from loaders.errors import BedsideError, InputError
+
+
+class SqliteStore:
+    """The base of a store; `path` None is one in memory. Use it as a context manager, one in each process.
+
+    Raises: InputError for a file that is no such store, is damaged (it is left as it is) or cannot be used;
+    BedsideError when the disk is full. So does all that is done within `explained`, as damage may come to light late.
+    """
+
+    KIND: ClassVar[str]
+    """What the file is: "an answer store"."""
+    APPLICATION: ClassVar[int]
+    """In its header: tells our files from other SQLite files."""
+    FORMAT: ClassVar[int]
+    TABLE: ClassVar[str]
+    WHEN_DAMAGED: ClassVar[str]
+    """What to do then."""
+    PRAGMAS: ClassVar[tuple[str, ...]] = ()
+    """Of a new file, beyond each connection."""
+    PATIENCE: ClassVar[float] = 60.0
+    """Seconds to wait for another process to finish its commit."""
+
+    def __init__(self, path: Path | None, *, autocommit: bool) -> None:
+        self.path = path
+        with self.explained():
+            if path is not None:
+                if not path.exists():
+                    self._create(path)
+                self._check_header(path)
+            self.connection = sqlite3.connect(path or ":memory:", timeout=self.PATIENCE)
+            if autocommit:
+                self.connection.isolation_level = None
+            try:
+                if path is None:
+                    self.connection.execute(self.TABLE)
+                self.connection.execute("SELECT * FROM sqlite_master").fetchall()
+            except BaseException:
+                self.connection.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Keep what was written and let go of the file."""
+        try:
+            with self.explained():
+                self.connection.commit()
+        finally:
+            self.connection.close()
+
+    def damaged(self, detail: str) -> InputError:
+        """The error for a file that cannot be read as what it is."""
+        found = f"is damaged ({' '.join(detail.split())})"
+        return InputError(str(self.path), found=found, expected=self.KIND, do=self.WHEN_DAMAGED)
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn errors of SQLite and of the disk into one that says what to do."""
+        where = str(self.path)
+        try:
+            yield
+        except sqlite3.Error as error:
+            # The low byte is the primary code, the rest its variant.
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such" in str(error):
+                raise self.damaged(str(error)) from None
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                do = "Free some space there and run again: all that was stored before is kept"
+                raise BedsideError(where, found=f"cannot be written: {error}", do=do) from None
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                do = f"Another process has held it for more than {self.PATIENCE:g} s: end that one and run again"
+            else:
+                do = "Check that the file and its folder can be written to"
+            raise InputError(where, found=f"cannot be used: {error}", do=do) from None
+        except OSError as error:
+            do = "Check that it is a file, and that its folder can be written to and has space"
+            raise InputError(where, found=f"cannot be used: {error.strerror or error}", do=do) from None
+
+    def _create(self, path: Path) -> None:
+        """Put a whole, empty store in place at once, so that no process ever sees half of one."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+            fresh = Path(folder, path.name)
+            with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
+                connection.execute(f"PRAGMA application_id = {self.APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {self.FORMAT}")
+                connection.execute(self.TABLE)
+                for pragma in self.PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}")
+            try:
+                os.link(fresh, path)
+            except FileExistsError:
+                pass  # another process was first
+            except OSError:  # a file system without hard links
+                if not path.exists():
+                    fresh.rename(path)
+
+    def _check_header(self, path: Path) -> None:
+        """Look at the file's first bytes before SQLite does, which may write to a file only by opening it."""
+        with path.open("rb") as file:
+            header = file.read(100)
+        sqlite = len(header) == 100 and header.startswith(b"SQLite format 3\0")
+        version, application = int.from_bytes(header[60:64], "big"), int.from_bytes(header[68:72], "big")
+        if not sqlite or application != self.APPLICATION:
+            found = "is the SQLite file of another program" if sqlite else "is not an SQLite file"
+            do = "It was left as is: move it away or name another file"
+            raise InputError(path, found=found, expected=self.KIND, do=do)
+        if version > self.FORMAT:
+            found = f"is {self.KIND} of format {version}"
+            raise InputError(path, found=found, expected=f"at most {self.FORMAT}", do="Install a newer Bedside")
