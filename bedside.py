@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loaders import __version__
-    from loaders.corpus import corpora, load
+    from loaders.corpus import load
+    from loaders.registry import corpora
 
 __all__ = ["__version__", "corpora", "load"]
 
-_OFFERED = {"__version__": "loaders", "corpora": "loaders.corpus", "load": "loaders.corpus"}
+_OFFERED = {"__version__": "loaders", "corpora": "loaders.registry", "load": "loaders.corpus"}
 _PACKAGES = ("loaders", "builders", "baselines", "scripts", "dataset_cards")
 _HOME = Path(__file__).resolve().parent
 

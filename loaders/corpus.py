@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,17 +29,11 @@ from huggingface_hub.errors import (
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.reached import code_digest
+from loaders.registry import find_corpus
 from loaders.schema import Migration, Upgrade, features_of
 
 if TYPE_CHECKING:
     import datasets
-
-# A corpus is the module that holds its CORPUS.
-REGISTRY = {
-    "medlaybench-v": "loaders.medlaybench_v",
-    "3mdbench": "loaders.threemdbench",
-    "medconceal": "loaders.medconceal",
-}
 
 OFFICIAL = "official"
 
@@ -51,7 +44,8 @@ class Corpus:
 
     `from_official(row, split, position)` brings a row of the authors' release into `features`; `official_rows` are the
     rows that release is expected to have in each split. `repo` is the release of ours that `load` takes by default.
-    `migrations` bring rows of earlier releases into `features` (`loaders.schema`).
+    `migrations` bring rows of earlier releases into `features` (`loaders.schema`). `recipe` is the module of its RECIPE
+    (`builders.recipe`), for one that can be built.
     """
 
     name: str
@@ -64,6 +58,7 @@ class Corpus:
     official_revision: str | None = None
     repo: str | None = None
     migrations: tuple[Migration, ...] = ()
+    recipe: str | None = None
 
     @property
     def schema_version(self) -> int:
@@ -71,22 +66,17 @@ class Corpus:
         return 1 + len(self.migrations)
 
 
-def corpora() -> list[str]:
-    """The names of all corpora."""
-    return list(REGISTRY)
-
-
 def corpus(name: str) -> Corpus:
     """The corpus of that name.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or the package that brings it is broken.
     """
-    if name not in REGISTRY:
-        raise InputError("corpus", found=f"no corpus named {name!r}", expected="one of " + ", ".join(sorted(REGISTRY)))
-    found = import_module(REGISTRY[name]).CORPUS
-    assert isinstance(found, Corpus)
-    return found
+    place = find_corpus(name)
+    known = place.load_kind("CORPUS", Corpus)
+    if known.name != name:
+        raise place.broken(ValueError(f"its corpus is called {known.name}"))
+    return known
 
 
 def load(

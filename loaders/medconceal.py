@@ -608,6 +608,7 @@ CORPUS = Corpus(
     official_repo=_OFFICIAL,
     official_revision=None,
     official_columns=(),
+    recipe="builders.medconceal.recipe",
 )
 
 

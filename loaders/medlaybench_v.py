@@ -89,6 +89,7 @@ CORPUS = Corpus(
     official_revision=None,
     official_rows={"train": 59_962, "validation": 9_904, "test": 9_927},
     official_columns=("image", "cuis", "expert_caption", "layman_caption"),
+    recipe="builders.medlaybench_v.recipe",
 )
 
 # How ROCOv2 writes its splits in identifiers.

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.corpus import OFFICIAL, REGISTRY, corpus, load
+from loaders.corpus import OFFICIAL, corpus, load
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
+from loaders.registry import corpora
 
 if TYPE_CHECKING:
     import datasets
@@ -57,7 +58,7 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
     place, _, revision = name.partition("@")
     source: str | Path | None = place
     known = default
-    if place in REGISTRY:
+    if place in corpora():
         known, source = place, None
     elif Path(name).is_dir():
         source, revision = Path(name), ""

@@ -14,11 +14,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from loaders.errors import BedsideError, InputError
 
-BASELINES = "bedside.baselines"
+BASELINES, CORPORA = "bedside.baselines", "bedside.corpora"
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,13 @@ class Plugin:
         if self.package and not hasattr(module, name):
             raise self.broken(AttributeError(f"it has no {name}"))
         return getattr(module, name)
+
+    def load_kind(self, attribute: str, kind: type[Kind]) -> Kind:
+        """As `load`, for what must be a `kind`."""
+        loaded = self.load(attribute)
+        if not isinstance(loaded, kind):
+            raise self.broken(TypeError(f"a {type(loaded).__name__} instead of a {kind.__name__}"))
+        return loaded
 
     def broken(self, error: BaseException) -> InputError:
         """What a user is told of an error of the package's own code."""

@@ -154,6 +154,7 @@ CORPUS = Corpus(
     official_revision=None,
     official_rows={"test": 2_996},
     official_columns=("image", "diagnosis", "general_complaint", "complaints", "personality"),
+    recipe="builders.threemdbench.recipe",
 )
 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")

@@ -55,15 +55,17 @@ class _Group(TyperGroup):
         super().format_help(ctx, formatter)
 
 
-def _command(plugin: Plugin) -> Any:
-    """A command as typer makes it, imported."""
+def _command(plugin: Plugin, maker: str) -> Any:
+    """A command as typer makes it, imported; `maker` as in `Group`."""
     from scripts.terminal.console import interruptible
 
-    function = plugin.load("command")
     app = typer.Typer(**_STYLE)
     try:
+        function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
         app.command(plugin.name)(interruptible(function))
         return typer.main.get_command(app)
+    except BedsideError:
+        raise
     except Exception as error:  # not a function, or one with parameters that are no options
         if not plugin.package:
             raise
@@ -79,11 +81,11 @@ def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None
         if isinstance(entry, Group):
             made.add_command(_Deferred(word, entry.help, partial(_group, word, entry)))
         else:
-            made.add_command(_Deferred(word, entry.help, partial(_command, Plugin(word, entry.place))))
+            made.add_command(_Deferred(word, entry.help, partial(_command, Plugin(word, entry.place), group.maker)))
     if group.plugins:
         plugins, refused = brought(group.plugins, group.commands)
         for plugin in plugins:
-            made.add_command(_Deferred(plugin.name, None, partial(_command, plugin)))
+            made.add_command(_Deferred(plugin.name, None, partial(_command, plugin, group.maker)))
         for sentence in refused:
             typer.secho(sentence, fg="yellow", err=True)
     return made

@@ -1,8 +1,8 @@
 """Every command of `bedside`: where it is, and its line of help. A new command is one line here.
 
 Nothing is imported before its command runs, so `bedside --help` costs what its text costs; a test holds each line of
-help equal to the first one of the command's docstring. Other packages bring baselines in the same form, by the entry
-points `bedside.baselines` (`loaders.plugins`).
+help equal to the first one of the command's docstring. Other packages bring corpora and baselines by entry points
+(`loaders.plugins`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loaders import plugins
+from loaders.registry import BUNDLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +24,18 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands behind a word of their own; other packages bring more by the entry points of the name `plugins`."""
+    """Commands behind a word of their own; other packages bring more by the entry points of the name `plugins`.
+
+    Where a place holds no function, `maker` is the place of one that makes the function from the name of the command.
+    """
 
     help: str
     commands: Mapping[str, Command | Group]
     plugins: str = ""
+    maker: str = ""
 
 
-BUILD = {
-    "medconceal": Command(
-        "scripts.build_medconceal",
-        "Build MedConceal: charts that clinicians see, and concerns that they have to elicit.",
-    ),
-    "medlaybench-v": Command(
-        "scripts.build:medlaybench_v",
-        "Build MedLayBench-V: lay captions beside expert captions, every row through nine fact gates.",
-    ),
-    "3mdbench": Command(
-        "scripts.build:threemdbench",
-        "Build 3MDBench: curated photos of 34 diagnoses, with complaints and temperaments in the test split.",
-    ),
-}
+BUILD = {name: Command(place, f"Build a release of {name}.") for name, place in BUNDLED.items()}
 
 RUN = {
     "language": Command(
@@ -174,7 +166,9 @@ COMMANDS: dict[str, Command | Group] = {
         "scripts.fit_policy",
         "Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.",
     ),
-    "build": Group("Build a release of a corpus from its sources.", BUILD),
+    "build": Group(
+        "Build a release of a corpus from its sources.", BUILD, plugins.CORPORA, maker="scripts.build:command_of"
+    ),
     "run": Group(
         "Run a baseline on a corpus: the paper's tables for your captions and models.", RUN, plugins.BASELINES
     ),

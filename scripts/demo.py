@@ -19,15 +19,12 @@ from typing import Any
 import typer
 
 from baselines.threemdbench.consultation.settings import PAPER
-from builders.medlaybench_v import recipe
-from builders.release.preview import write_preview
-from builders.release.verify import verify
+from builders.recipe import recipe_of
 from loaders.errors import BedsideError, InputError
-from scripts.build import summarise
+from loaders.registry import BUNDLED
 from scripts.terminal.console import output
-from scripts.terminal.progress import Bars
 
-REPO, TAG = "demo/medlaybench-v", "v1.0.0"
+TAG = "v1.0.0"
 _HUB = Path(__file__).parent.parent / "tests" / "hub.py"
 # A network of 57,000 random weights and pictures of 64 pixels: what learns the drawn photos in a minute on two cores.
 _CLASSIFIER = (
@@ -45,11 +42,9 @@ _READER = """
 import datasets
 datasets.disable_progress_bars()
 corpus = datasets.load_dataset("{repo}", revision="{tag}")
-row = corpus["test"][0]
 print(", ".join(f"{{name}}: {{len(part)}} rows" for name, part in corpus.items()))
-print("image   ", row["image"].size, row["modality"])
-print("expert  ", row["expert_caption"])
-print("lay     ", row["layman_caption"])
+for column, value in next(iter(corpus.values()))[0].items():
+    print(f"{{column:<20}}{{str(value)[:80]}}")
 """
 
 
@@ -58,42 +53,29 @@ def command(
 ) -> None:
     """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples."""
     out = out.resolve()
-    release = out / "medlaybench-v"
-    _step(1, "Build MedLayBench-V from its bundled sample")
-    options = recipe.Options(captions="sample")
-    with Bars() as progress:
-        manifest = recipe.build(
-            options, release, workspace=out / "medlaybench-v.work", progress=progress, overwrite=True
-        )
-    summarise(release, manifest)
+    _step(1, "Build each corpus from its bundled sample, and verify it: digests, counts, statistics, card, every row")
+    for name in BUNDLED:
+        _bedside("build", name, *recipe_of(name).sample, "--overwrite", "--out", out / name)
+        _bedside("verify", out / name)
+    releases = [out / name for name in BUNDLED]
 
-    _step(2, "Verify it: digests, counts, statistics, card, and every gate on every row")
-    problems = verify(release, row_check=recipe.check_row, measure=recipe.measure)
-    if problems:
-        raise BedsideError(
-            release, found=f"{len(problems)} problems, the first: {problems[0]}", expected="a sound release"
-        )
-    output.print("  sound")
-
-    _step(3, "Publish it to a Hub on this machine, and load it with nothing but `datasets`")
+    _step(2, "Publish one to a Hub on this machine, and load it with nothing but `datasets`")
     if _HUB.is_file():
+        repo = f"demo/{releases[0].name}"
         with _loopback_hub(_HUB) as hub:
-            _run(["-m", "scripts", "publish", str(release), REPO, "--tag", TAG], hub, out)
-            _read_back(hub, out)
+            _run(["-m", "scripts", "publish", str(releases[0]), repo, "--tag", TAG], hub, out)
+            # A process of its own: a fresh cache, and none of this project imported.
+            _run(["-c", _READER.format(repo=repo, tag=TAG)], hub, out)
     else:
         output.print("  left out: the loopback Hub is part of a checkout, not of the installed package")
 
-    photos = out / "3mdbench"
-    _step(4, "Build 3MDBench from its bundled sample of drawn photos, and verify it")
-    _bedside("build", "3mdbench", "--source", "sample", "--overwrite", "--out", photos)
-    _bedside("verify", photos)
-
-    _step(5, "Train a small image classifier on the drawn photos for about a minute")
+    captions, photos, patients = (out / name for name in ("medlaybench-v", "3mdbench", "medconceal"))
+    _step(3, "Train a small image classifier on the drawn photos for about a minute")
     classifier = out / "runs" / "classifier"
     # One thread: for so small a network, several would mostly wait for each other, for minutes on a busy machine.
     _bedside("run", "classifier", photos, *_CLASSIFIER, "-o", classifier, OMP_NUM_THREADS="1")
 
-    _step(6, "Hold scripted consultations over the photos, in the six settings of the paper")
+    _step(4, "Hold scripted consultations over the photos, in the six settings of the paper")
     consultations = [out / "runs" / f"consultation-{number}" for number in range(1, len(PAPER) + 1)]
     people = ("--patient", "scripted/patient", "--assessor", "scripted/assessor")
     for setting, run in zip(PAPER, consultations, strict=True):
@@ -101,29 +83,27 @@ def command(
         doctor = "scripted/keyword-cues" if hints else "scripted/keyword"
         _bedside("run", "consultation", photos, "--doctor", doctor, *people, "--setting", setting, *hints, "-o", run)
 
-    patients = out / "medconceal"
-    _step(7, "Build MedConceal from its bundled sample of made-up patients, and run its two tasks")
-    _bedside("build", "medconceal", "--source", "sample", "--overwrite", "--out", patients)
-    _bedside("verify", patients)
+    _step(5, "Run the two tasks on the made-up patients")
     tasks = []
     for task, clinician in _CLINICIANS:
         tasks.append(out / "runs" / f"{task}-{clinician}")
         others = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
         _bedside("run", task, patients, "--clinician", f"scripted/{clinician}", *others, "-o", tasks[-1])
 
-    _step(8, "Run language, and retrieval with an encoder of random weights; put everything on one page")
+    _step(6, "Run language, and retrieval with an encoder of random weights; put everything on one page")
     language, retrieval = out / "runs" / "language", out / "runs" / "retrieval"
     page = out / "report.html"
-    _bedside("run", "language", release, "--split", "test", "-o", language)
+    _bedside("run", "language", captions, "--split", "test", "-o", language)
     cache = ("--cache", out / "embeddings")
-    _bedside("run", "retrieval", release, "--model", "random:tiny", *cache, "-o", retrieval)
+    _bedside("run", "retrieval", captions, "--model", "random:tiny", *cache, "-o", retrieval)
     runs = (language, retrieval, classifier, *consultations, *tasks)
-    _bedside("report", *runs, "--release", release, "-o", page)
+    _bedside("report", *runs, "--release", captions, "-o", page)
+    preview = out / "preview.html"
+    _bedside("preview", captions, "-o", preview)
 
-    _step(9, "Done")
-    preview = write_preview(release, out / "preview.html")
-    releases = ", ".join(map(str, (release, photos, patients)))
-    for what, path in (("releases", releases), ("preview of a release", preview), ("report", page)):
+    _step(7, "Done")
+    where = {"releases": ", ".join(map(str, releases)), "preview of a release": preview, "report": page}
+    for what, path in where.items():
         output.print(f"  {what}: {path}", highlight=False, soft_wrap=True)
 
 
@@ -161,11 +141,6 @@ def _module(path: Path) -> ModuleType:
     sys.modules["tests.hub"] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _read_back(hub: Any, out: Path) -> None:
-    """Load the published tag in a process of its own: a fresh cache, and none of this project imported."""
-    _run(["-c", _READER.format(repo=REPO, tag=TAG)], hub, out)
 
 
 def _run(arguments: list[str], hub: Any, out: Path) -> None:

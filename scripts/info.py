@@ -7,8 +7,9 @@ from pathlib import Path
 import typer
 
 from builders.release.verify import resolve
-from loaders.corpus import REGISTRY, corpus
+from loaders.corpus import corpus
 from loaders.manifest import Manifest
+from loaders.registry import corpora
 from scripts.build import summarise
 from scripts.terminal.console import output, table
 
@@ -20,8 +21,8 @@ def command(
 
     Examples: `bedside info`, `bedside info medlaybench-v`, `bedside info runs/sample`
     """
-    if name is None or name in REGISTRY:
-        _describe([name] if name else list(REGISTRY))
+    if name is None or name in corpora():
+        _describe([name] if name else corpora())
         return
     folder = resolve(name)
     manifest = Manifest.read(folder)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import typer
 
+from builders.recipe import recipe_of
 from builders.release.preview import write_preview
 from builders.release.verify import resolve
+from loaders.manifest import Manifest
 from scripts.terminal.console import output
 
 
@@ -24,5 +26,6 @@ def command(
 
     Example: `bedside preview runs/medlaybench-v -o preview.html`
     """
-    page = write_preview(resolve(source), out, rows=rows, seed=seed)
+    folder = resolve(source)
+    page = write_preview(folder, out, recipe_of(Manifest.read(folder).corpus).preview, rows=rows, seed=seed)
     output.print(f"{page}", highlight=False, soft_wrap=True)

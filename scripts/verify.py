@@ -6,9 +6,8 @@ import json
 
 import typer
 
-from builders.recipes import recipe_of
+from builders.recipe import recipe_of
 from builders.release.verify import resolve, verify
-from loaders.corpus import corpus
 from loaders.manifest import Manifest
 from scripts.terminal.console import output, table
 
@@ -26,7 +25,7 @@ def command(
     folder = resolve(source)
     manifest = Manifest.read(folder)
     recipe = recipe_of(manifest.corpus)
-    problems = verify(folder, corpus=corpus(manifest.corpus), row_check=recipe.check_row, measure=recipe.measure)
+    problems = verify(folder, corpus=recipe.corpus, row_check=recipe.check_row, measure=recipe.measure)
     if as_json:
         typer.echo(
             json.dumps([{"where": p.where, "found": p.found, "expected": p.expected} for p in problems], indent=1)

@@ -116,6 +116,11 @@ class Decisions:
         content = {key: asdict(one) for key, one in self.by_key.items()}
         return hashlib.sha256(canonical_json(content)).hexdigest()
 
+    @property
+    def identity(self) -> str:
+        """What they are for the steps of a build."""
+        return self.digest
+
     def matching(self, contents: Iterable[tuple[str, str | None]]) -> dict[str, Decision]:
         """The decisions that are about one of these images, given as (key, SHA-256 of its file or None)."""
         present: dict[str, str | None] = {}

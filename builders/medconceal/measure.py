@@ -10,12 +10,11 @@ from pydantic import JsonValue
 
 from builders.curation.privacy import SPAN, scrub
 from builders.medconceal.profiles import MIN_CONCERNS
-from builders.medconceal.selection import against_paper
-from builders.samples.medconceal.compose import CONCERNS_PER_CASE
+from builders.medconceal.selection import CONCERNS_PER_CASE, against_paper
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTIES, leaks, profile_of
 
-# Table 1 implies the number of concerns; how they spread over the cases is ours (MC-G29).
+# Table 1 implies the number of concerns.
 PAPER_CASES, PAPER_CONCERNS = 300, 1_154
 
 

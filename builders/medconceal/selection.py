@@ -12,6 +12,9 @@ from loaders.models.asking import Unfit
 COMMONNESS_TOKENS = 60
 SPECIALTY_TOKENS = 60
 
+# Cases by number of concerns: how the concerns spread over the cases is ours (MC-G29).
+CONCERNS_PER_CASE = {2: 31, 3: 84, 4: 105, 5: 60, 6: 20}
+
 COMMONNESS_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"rarity": {"type": "integer"}},

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from builders.medconceal.compose import composed
 from builders.medconceal.dumps import ENDINGS
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
@@ -60,7 +61,7 @@ def open_source(text: str | None, *, synthetic: int | None, seed: int, workspace
         found = "neither" if text is None else "both"
         raise InputError("--source, --synthetic", found=found, expected="one of the two")
     if synthetic is not None:
-        return _written(f"{synthetic:,} cases composed of the bundled ones", bundled.composed(synthetic, seed=seed))
+        return _written(f"{synthetic:,} cases composed of the bundled ones", composed(synthetic, seed=seed))
     assert text is not None
     if text == SAMPLE:
         return _written(bundled.TITLE, bundled.profiles())

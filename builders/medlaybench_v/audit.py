@@ -17,7 +17,7 @@ from typing import Any
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, Verdict, check
 from builders.medlaybench_v.lexicon import Lexicon
-from builders.medlaybench_v.stages import context_of, modalities_named
+from builders.medlaybench_v.steps import context_of, modalities_named
 from builders.tables import Records, plain_name, read_records
 from loaders.errors import InputError
 from loaders.medlaybench_v import parse_cuis

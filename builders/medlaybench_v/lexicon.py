@@ -9,7 +9,7 @@ from typing import Any
 from builders.medlaybench_v.concepts import Mention
 from builders.medlaybench_v.draft import Drafter, Match
 from builders.medlaybench_v.facts import Reading
-from builders.medlaybench_v.terms import Term
+from builders.medlaybench_v.terms import Term, terms_digest
 from loaders.medlaybench_v import MODALITIES
 
 ALL, ONTOLOGY = "all", "onto"
@@ -31,6 +31,11 @@ class Lexicon:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Lexicon, (self.terms, self.substitute)
+
+    @cached_property
+    def identity(self) -> list[str]:
+        """Changes when a draft could."""
+        return [terms_digest(self.terms), self.substitute]
 
     @cached_property
     def drafter(self) -> Drafter:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, check
-from builders.medlaybench_v.stages import context_of
+from builders.medlaybench_v.steps import context_of
 from loaders.medlaybench_v import MODALITIES
 
 STATUSES = ("accepted", "repaired", "fallback", "ungated")

@@ -4,8 +4,8 @@
     for row in source.rows(): ...
 
 A row holds image_id, split, expert_caption, cuis, licence as the source writes it, licence_asserted_by, attribution,
-article_id, image_path or image_bytes, image_expected, and where it stands (`file:line`). What is wrong with one row is
-no error here: `row_problem` and `read_image` say it, so that the build can exclude the row with that reason.
+article_id, image_path or image_bytes, why there is no image where one should be (`no_image`), and where it stands
+(`file:line`). What is wrong with one row is no error here: the build excludes the row with that reason.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from itertools import islice
 from pathlib import Path
 
 from builders.medlaybench_v import roco
-from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.source_files import SPLITS, Columns, Row, caption_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from builders.tables import read_records
 from loaders.errors import InputError
-from loaders.images import MAX_PIXELS, ImageError, ImageInfo, clean_bytes
 
-__all__ = ["SAMPLE", "CaptionSource", "Row", "open_source", "read_image", "row_problem"]
+__all__ = ["SAMPLE", "CaptionSource", "Row", "open_source"]
 
 SAMPLE = "sample"
 _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp")
@@ -64,9 +62,11 @@ class CaptionSource:
         """
         for row in islice(self.each(), limit):
             files = row.pop("files")
-            path = self.images.find(row["image_id"], files) if self.images and row["image_bytes"] is None else None
-            expected = self.images is not None or row["image_bytes"] is not None
-            yield {**row, "image_path": path, "image_expected": expected}
+            image, missing = None, None
+            if self.images and row["image_bytes"] is None:
+                image = self.images.find(row["image_id"], files)
+                missing = None if image else {"reason": "image missing", "detail": f"no image for {row['image_id']}"}
+            yield {**row, "image_path": image, "no_image": missing}
 
 
 def _content(path: Path | None) -> str:
@@ -150,18 +150,3 @@ def open_source(
     return CaptionSource(
         path.name, None, "per row", lambda: caption_rows(records, default_split), records.digest, folder
     )
-
-
-def read_image(row: Row, *, max_pixels: int = MAX_PIXELS) -> tuple[bytes, ImageInfo] | None:
-    """The bytes to publish for a row's image, without metadata; None for a row of a source without images.
-
-    Raises:
-        ImageError: the image is missing, too large, corrupt or no image; `reason` says which.
-    """
-    if not row["image_expected"]:
-        return None
-    if row["image_bytes"] is not None:
-        return clean_bytes(row["image_bytes"], max_pixels=max_pixels, name=row["where"])
-    if row["image_path"] is None:
-        raise ImageError(row["where"], reason="missing", found=f"no image for {row['image_id']}", expected="an image")
-    return clean_bytes(row["image_path"], max_pixels=max_pixels)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from functools import cache
 from typing import Any
 
@@ -44,6 +47,11 @@ class Term:
     gloss: bool
     source: str
     licence: str
+
+
+def terms_digest(terms: Iterable[Term]) -> str:
+    """SHA-256 over terms: it changes when a draft could."""
+    return hashlib.sha256(json.dumps([astuple(term) for term in terms], ensure_ascii=False).encode()).hexdigest()
 
 
 # Head nouns of radiology whose plural follows Latin or Greek; the rest is left to `inflect`.

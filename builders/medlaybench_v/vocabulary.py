@@ -8,8 +8,6 @@ sentence is set aside with its reason, never lost.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import re
 import zipfile
 from collections import Counter, defaultdict
@@ -19,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from builders.medlaybench_v.headwords import in_sentence
-from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms
+from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms, terms_digest
 from builders.medlaybench_v.vocabulary_readers import (
     CLINICAL_TYPES,
     Reading,
@@ -103,9 +101,7 @@ class Vocabulary:
     @cached_property
     def identity(self) -> str:
         """SHA-256 over the terms: it changes when a draft could."""
-        fields = [field.name for field in dataclasses.fields(Term)]
-        rows = [[getattr(term, name) for name in fields] for term in self.terms]
-        return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
+        return terms_digest(self.terms)
 
     @cached_property
     def licences(self) -> dict[str, int]:

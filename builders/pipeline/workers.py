@@ -12,7 +12,6 @@ import os
 import pickle
 import signal
 import threading
-from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -24,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from builders.pipeline.rows import BuildError, Row, to_table
-from builders.pipeline.stage import BatchFunction, Outcome, Stage
+from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
 
@@ -56,50 +55,43 @@ class Work:
         """Work on one batch and record the result under `name`; the number of rows that came in."""
         rows: list[Row] = [row for batch in unit for row in self.store.read(batch).to_pylist()]
         came = [(row[self.key], _told(row, "split"), _told(row, "licence")) for row in rows]
-        outcome = self._call(rows)
+        answers = self._call(rows)
         where = f"stage {self.stage.name}"
-        kept = iter(outcome.kept)
+        kept = iter(answer for answer in answers if not isinstance(answer, Excluded))
         tables = []
         while part := list(islice(kept, self.batch_rows)):
             tables.append(to_table(part, self.stage.schema_out, where=where, key=self.key))
-        excluded = self._account(came, outcome)
+        excluded = self._account(came, answers)
         self.store.save(name, Result(len(came), tuple(self.store.write(table) for table in tables), excluded))
         return len(came)
 
-    def _call(self, rows: list[Row]) -> Outcome:
+    def _call(self, rows: list[Row]) -> list[Row | Excluded]:
         first, last = rows[0][self.key], rows[-1][self.key]
         try:
             if self._function is None:
                 self._function = self.stage.open()
-            return self._function(rows)
-        except BedsideError:
+            return list(self._function(rows))
+        except (BedsideError, BuildError):
             raise
         except Exception as error:
             raise BuildError(f"stage {self.stage.name}, rows {first} to {last}: {type(error).__name__}") from error
 
-    def _account(self, came: list[tuple[str, str | None, str | None]], outcome: Outcome) -> tuple[ExcludedRow, ...]:
-        """The excluded rows, once it is sure that each key left as often as it came."""
+    def _account(
+        self, came: list[tuple[str, str | None, str | None]], answers: list[Row | Excluded]
+    ) -> tuple[ExcludedRow, ...]:
+        """The excluded rows, once it is sure that each row that came in has left under its key or is excluded."""
         where = f"stage {self.stage.name}"
-        for row in outcome.excluded:
-            if row.stage != self.stage.name:
-                raise BuildError(f"{where}: excludes {row.key!r} in the name of stage {row.stage!r}")
-            if not (isinstance(row.reason, str) and row.reason and isinstance(row.detail, str)):
-                raise BuildError(f"{where}: excludes {row.key!r} without a reason, or with one that is not text")
-        kept = Counter(row[self.key] for row in outcome.kept)
-        before = Counter(key for key, _, _ in came)
-        after = kept + Counter(row.key for row in outcome.excluded)
-        if before != after:
-            key = next(iter((before - after) or (after - before)))
-            raise BuildError(f"{where}: key {key!r} came in {before[key]} time(s) and left {after[key]} time(s)")
-        facts = defaultdict(list)
-        for key, split, licence in came:
-            facts[key].append((split, licence))
-        for key, n in kept.items():
-            del facts[key][:n]  # of rows that share a key, the first are the ones kept
+        if len(answers) != len(came):
+            raise BuildError(f"{where}: {len(came)} rows came in, {len(answers)} are accounted for")
         rows = []
-        for row in outcome.excluded:
-            split, licence = facts[row.key].pop(0)
-            rows.append(ExcludedRow(row.key, split, row.reason, row.detail, licence))
+        for (key, split, licence), answer in zip(came, answers, strict=True):
+            if not isinstance(answer, Excluded):
+                if answer.get(self.key) != key:
+                    raise BuildError(f"{where}: row {key!r} left as {answer.get(self.key)!r}")
+            elif not (isinstance(answer.reason, str) and answer.reason and isinstance(answer.detail, str)):
+                raise BuildError(f"{where}: excludes {key!r} without a reason, or with one that is not text")
+            else:
+                rows.append(ExcludedRow(key, split, answer.reason, answer.detail, licence))
         return tuple(rows)
 
 

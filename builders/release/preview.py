@@ -2,8 +2,8 @@
 
     bedside preview DIR -o page.html
 
-What every corpus has is in `preview.html`; the module `preview` of a corpus' builder says which of its counts are
-shown, which rows come first, and what of a row is shown.
+What every corpus has is in `preview.html`; the recipe of a corpus says which of its counts are shown, which rows come
+first, and what of a row is shown.
 """
 
 from __future__ import annotations
@@ -11,15 +11,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from builders.pipeline.rows import Row
 from builders.release.shards import read_rows
-from loaders.corpus import REGISTRY
-from loaders.errors import InputError
 from loaders.manifest import Manifest, order_splits
 from loaders.pages import Entry, write_page
 
@@ -53,22 +49,12 @@ class Preview:
     first: Callable[[Row], bool] = lambda row: False
 
 
-def preview_of(corpus: str) -> Preview:
-    """The part of a corpus. Raises InputError for one that has none."""
-    name = f"builders.{REGISTRY[corpus].rpartition('.')[2]}.preview" if corpus in REGISTRY else ""
-    if not name or not find_spec(name.rpartition(".")[0]) or not find_spec(name):
-        raise InputError(corpus, found="no preview is written for this corpus", expected="a release of another one")
-    return cast(Preview, import_module(name).PREVIEW)
-
-
-def write_preview(folder: Path, page: Path, *, rows: int = 40, seed: int = 0) -> Path:
+def write_preview(folder: Path, page: Path, part: Preview, *, rows: int = 40, seed: int = 0) -> Path:
     """Write the page and return its path; `rows` of them are shown, those that come first, then others by seed.
 
-    Raises: ReleaseError when the folder is no release, InputError when it is one of a corpus without a preview;
-    BedsideError when the disk is full.
+    Raises: ReleaseError when the folder is no release; BedsideError when the disk is full.
     """
     manifest = Manifest.read(folder)
-    part = preview_of(manifest.corpus)
     splits = order_splits(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
     return write_page(

@@ -1,44 +1,31 @@
-"""The card of a release of 3MDBench: the template, filled with what its manifest and statistics say."""
+"""What the card of 3MDBench says beside what any card does."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, cast
 
 from pydantic import JsonValue
 
-import dataset_cards
-from builders.licences import corpus_licence
-from builders.release.cards import render_card
+from builders.recipe import licence_facts
+from builders.steps import Chat
 from builders.threemdbench.measure import PAPER
 from loaders.manifest import Manifest
 from loaders.models.messages import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
 
-def card(manifest: Manifest, *, model: ChatModel | None, gate_text: str | None) -> str:
+def card(manifest: Manifest, chat: Chat | None) -> dict[str, JsonValue]:
+    """The facts that the template asks for."""
     statistics = cast(dict[str, Any], manifest.statistics)
-    licence = corpus_licence(statistics["licence"])
-    mixed = licence == "other"
-    facts: dict[str, JsonValue] = {
-        "licence": licence,
-        "licence_name": "per-row" if mixed else "",
-        "licence_link": "README.md#licences" if mixed else "",
-        "notice": f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else "",
-        "method": _by_hand() if model is None else _by_model(model),
-        "licence_text": (
-            "The photos stand under different licences that no single one covers: column `licence` is what counts."
-            if mixed
-            else f"The strictest terms of the photos make the corpus {licence}; column `licence` holds each one's own."
-        ),
+    return {
+        **licence_facts(statistics["licence"], "photos", "each one's"),
+        "method": _by_hand() if chat is None else _by_model(chat.model),
         "classes": _classes(manifest),
         "drawing": _drawing(manifest),
         "review": _review(manifest),
         "usage": _usage(manifest),
         "paper_test": f"{PAPER['test photos']:,}",
     }
-    template = (Path(dataset_cards.__file__).with_name("3mdbench.md")).read_text(encoding="utf-8")
-    return render_card(template, manifest, facts=facts, gating=gate_text)
 
 
 def _usage(manifest: Manifest) -> str:

@@ -1,4 +1,4 @@
-"""The recipe of 3MDBench: sources, stages, release (`bedside build 3mdbench`).
+"""The recipe of 3MDBench (`bedside build 3mdbench`).
 
 photos of all sources -> admit -> unique ids -> images -> curate -> draw -> split -> temperament -> complaints
                       -> shards, exclusions, card, manifest
@@ -6,26 +6,22 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import version
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Any, cast
 
+import typer
 from pydantic import JsonValue
-from rich.progress import Progress
 
 from builders.curation import review
-from builders.curation.review import Decision, Decisions, read_decisions, write_queue
+from builders.curation.review import Decision, Decisions, read_decisions, read_queue, write_queue
 from builders.curation.sampling import class_targets, read_prevalence
-from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
-from builders.pipeline.run import Run, run
-from builders.pipeline.stage import BatchFunction, Stage, unique
-from builders.release.write import write_release
-from builders.tables import decode, read_bytes
+from builders.pipeline.run import Run
+from builders.recipe import Build, ModelOptions, Plan, Recipe
+from builders.release.preview import Table, by_split
+from builders.steps import Chat, Step, admit, images, unique
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
 from builders.threemdbench.curate import Curator, FullCuration
@@ -33,35 +29,25 @@ from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, check_row, measure
+from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.sources import SAMPLE, PhotoSource, open_source
-from builders.threemdbench.stages import (
-    CURATED,
-    DEALT,
-    PICTURED,
+from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source
+from builders.threemdbench.steps import (
     SOURCE,
-    SPLIT,
-    TOLD,
-    Admit,
-    Curate,
-    Deal,
-    Draw,
-    Picture,
-    Split,
-    Tell,
-    TellByModel,
+    Queue,
+    complaints,
+    complaints_by_model,
+    curate,
+    draw,
+    split,
+    temperament,
 )
 from loaders.disk import write_whole
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, Source, order_splits
-from loaders.models.chat import open_model
-from loaders.models.messages import ChatModel
-from loaders.models.prompts import Prompts
-from loaders.threemdbench import CONFIGS, FEATURES, KEY, NAMES
+from loaders.reached import code_digest
+from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
-__all__ = ["Options", "build", "check_row", "measure"]
-
-CORPUS = "3mdbench"
 PAPER_PREVALENCE = "paper"
 """Names the bundled table: a curve that meets all counts that the paper states. Which class is which is not published;
 the order is that of the paper's list (3M-G2)."""
@@ -69,91 +55,163 @@ the order is that of the paper's list (3M-G2)."""
 RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a user decides about a build; `bedside build 3mdbench --help` explains each."""
+@dataclass(frozen=True, kw_only=True)
+class Options(ModelOptions):
+    """Curated photos of 34 diagnoses, with complaints and temperaments in the test split.
 
-    sources: tuple[str, ...]
-    labels: Mapping[str, Path] = field(default_factory=dict)
-    licences: Mapping[str, str] = field(default_factory=dict)
-    allowed_licences: frozenset[str] = frozenset()
-    mixed_labels: bool = False
-    decisions: tuple[Path, ...] = ()
-    total: int | None = None
-    floor: int = FLOOR
-    prevalence: Path | str | None = None
-    splits: frozenset[str] = frozenset(RATIOS)
-    seed: int = 1
-    model: str | None = None
-    base_url: str | None = None
-    prompts: Path | None = None
-    concurrency: int = 16
-    limit: int | None = None
-    downloads: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    gate_text: Path | None = None
+    A build that is stopped, even by `kill -9`, goes on with the same command; no photo is fetched twice, no answer of a
+    model paid twice.
 
+    Examples:
 
-def build(
-    options: Options,
-    out: Path,
-    *,
-    workspace: Path,
-    workers: int = 1,
-    progress: Progress | None = None,
-    overwrite: bool = False,
-) -> Manifest:
-    """Build a release folder at `out`; stopped at any moment, the same call goes on from `workspace`.
+        bedside build 3mdbench --source sample --out runs/3mdbench
 
-    Raises: InputError, ModelError, MissingExtra for what the options name; BedsideError for a full disk or a
-    workspace in use; ReleaseError when no row is left.
+        bedside build 3mdbench --source scin=scin/ --source fitzpatrick17k=fitzpatrick17k.csv --source
+        oral=oral/ --licence oral=CC0-1.0 --total 5992 --out runs/photos
+
+    A public test split beside private train and validation splits is two releases from the same options, one with
+    `--splits test`, one with `--splits train,validation`, the latter published with `--private`.
     """
+
+    sources: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--source",
+            metavar="KIND=PATH|KIND:NAME=PATH|sample",
+            help=f"Photos, as their publisher ships them, KIND one of {', '.join(KINDS)}; or `sample` (bundled). May "
+            "be repeated; a NAME tells two of a kind apart.",
+        ),
+    ]
+    labels: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="NAME=FILE", help="Label table (label,diagnosis,match,note) of a source. May be repeated."
+        ),
+    ] = ()
+    mixed_labels: Annotated[
+        bool, typer.Option("--mixed-labels", help="Let classes in that hold other conditions too (match `mixed`).")
+    ] = False
+    decisions: Annotated[
+        tuple[Path, ...],
+        typer.Option(
+            metavar="FILE", help="Decisions on borderline photos, exported from `bedside review`. May be repeated."
+        ),
+    ] = ()
+    licences: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--licence",
+            metavar="NAME=LICENCE",
+            help="Licence of a source's photos that state none, on your word. May be repeated.",
+        ),
+    ] = ()
+    allowed_licences: Annotated[
+        frozenset[str],
+        typer.Option(
+            "--allow-licence",
+            metavar="LICENCE",
+            help="Let photos of this licence through the gate (`unknown`, …). May be repeated.",
+        ),
+    ] = frozenset()
+    total: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Photos over all splits, shared out by --prevalence; without it, all are kept."
+        ),
+    ] = None
+    prevalence: Annotated[
+        str | None,
+        typer.Option(
+            metavar=f"FILE|{PAPER_PREVALENCE}",
+            help="Share of each diagnosis (diagnosis,share), or the paper's curve; without it, all alike.",
+        ),
+    ] = None
+    floor: Annotated[int, typer.Option(min=0, help="Least photos of a diagnosis in the test split.")] = FLOOR
+    splits: Annotated[str, typer.Option(metavar="NAME,…", help="Splits to release: `test` public, the others not.")] = (
+        ",".join(RATIOS)
+    )
+    seed: Annotated[int, typer.Option(help="Decides drawing, splits, temperaments and authored complaints.")] = 1
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Vision chat model that writes the complaints; without one, authored ones stand in.",
+        ),
+    ] = None
+    downloads: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of photos fetched from addresses [WORK/downloads].")
+    ] = None
+    pause: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="Between two requests to a host.")] = 1.0
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N photos.")] = None
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def wanted_splits(self) -> frozenset[str]:
+        """The splits to release."""
+        return frozenset(name.strip() for name in self.splits.split(",") if name.strip())
+
+
+def plan(build: Build[Options]) -> Plan:
+    """What the options come to. Photos are fetched here, so that the build's rows name what was read."""
+    options, workspace = build.options, build.workspace
     targets = _targets(options)
-    gate_text = _read_text(options.gate_text) if options.gate_text else None
     decisions = read_decisions(options.decisions)
-    prompts = read_prompts(options.prompts)
-    model = open_model(options.model, base_url=options.base_url) if options.model else None
-    sources = _open(options)
-    downloads = Downloads(options.downloads or workspace / "downloads", options.limits)
-    admission = Admission(options.allowed_licences, options.licences, options.mixed_labels)
-    rows = gather(sources, admission, downloads, limit=options.limit, progress=progress)
-    store = ImageStore(workspace / "images")
-    curator = FullCuration(workspace / "curation.sqlite", workers, progress)
+    chat = build.chat(read_prompts)
+    licences = _pairs("--licence", options.licences)
+    sources = _open(options, licences)
+    downloads = Downloads(options.downloads or workspace / "downloads", replace(options.limits, pause=options.pause))
+    admission = Admission(options.allowed_licences, licences, options.mixed_labels)
+    rows = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
+    curator = FullCuration(workspace / "curation.sqlite", build.workers, build.progress)
     applied = decisions.matching((row["image_id"], row["content"]) for row in rows)
-    settings = _settings(options, targets, curator, model, decisions, applied)
     identity = rows_digest(rows)
-    queue = workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json"
-    finished = run(
-        rows,
-        _stages(options, targets, Curate(store, curator, queue, applied), model, prompts, store, workspace),
-        key=KEY,
-        workspace=workspace,
-        source_identity=identity,
-        workers=workers,
-        progress=progress,
-    )
-    _leave_queue(queue, workspace, finished)
-    return write_release(
-        out,
-        corpus=CORPUS,
-        key=KEY,
-        features=FEATURES,
-        rows=_with_images(finished, store),
-        exclusions=finished.exclusions(),
-        sources=_sources(sources, rows),
-        settings=settings,
-        prompts=prompts.digests if model else {},
-        versions=_versions(options),
-        stages=finished.stages,
-        measure=measure,
-        card=partial(card, model=model, gate_text=gate_text),
-        configs=CONFIGS,
-        stand_in=_stand_in(options, model),
-        overwrite=overwrite,
+    queue = Queue(workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json")
+    return Plan(
+        rows=_rows(rows),
+        schema=SOURCE,
+        identity=f"{identity} {code_digest(_rows)}",
+        steps=_steps(build, targets, curator, Decisions(applied), queue, chat),
+        sources=lambda count: _sources(sources, rows),
+        settings=_settings(options, targets, curator, chat, licences)
+        | {"decisions": _counted(decisions, applied) if decisions.by_key else None},
+        card=lambda manifest: card(manifest, chat),
+        chat=chat,
+        packages=("numpy", "opencv-python-headless", "pillow"),
+        stand_in=_stand_in(options, chat),
+        review=lambda finished: _leave_queue(queue.path, workspace, finished),
     )
 
 
-def _leave_queue(queue: Path, workspace: Path, finished: Run) -> None:
+def _steps(
+    build: Build[Options],
+    targets: Mapping[str, int] | None,
+    curator: Curator,
+    decisions: Decisions,
+    queue: Queue,
+    chat: Chat | None,
+) -> Iterator[Step]:
+    options, authored = build.options, authored_digest()
+    yield admit()
+    yield unique(CORPUS.key)
+    yield images(build.images)
+    yield curate(build.images, curator, decisions, queue)
+    yield draw(targets, options.seed)
+    yield split(RATIOS, options.wanted_splits, options.seed)
+    yield temperament(options.seed)
+    if chat:
+        yield complaints_by_model(options.seed, authored, chat, build.images)
+    else:
+        yield complaints(options.seed, authored)
+
+
+def _rows(rows: Iterable[Row]) -> Iterator[Row]:
+    """The photos in the shape of the first step."""
+    for row in rows:
+        missing = None if row["image_path"] else {"reason": "image missing", "detail": "no such file in its source"}
+        yield {**{name: row.get(name) for name in SOURCE.names}, "no_image": row["not_fetched"] or missing}
+
+
+def _leave_queue(queue: Path, workspace: Path, finished: Run) -> str:
     """Make the queue of this build the one to review, even where an earlier build had curated these very photos."""
     curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
     if not curated:
@@ -163,43 +221,44 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> None:
     else:
         do = f"Delete {workspace / 'results'} and run the same command again"
         raise BedsideError(queue, found="the queue of borderline photos is gone", expected="what curation wrote", do=do)
+    waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
+    return f"{waiting:,} photos are borderline: bedside review {workspace} -o review.html" if waiting else ""
 
 
 def _targets(options: Options) -> dict[str, int] | None:
     """Photos of each class over all splits; the floor is that of the test split, half of the whole."""
-    if not options.splits <= RATIOS.keys() or not options.splits:
-        raise InputError("--splits", found=", ".join(sorted(options.splits)) or "none", expected=", ".join(RATIOS))
+    splits = options.wanted_splits
+    if not splits <= RATIOS.keys() or not splits:
+        raise InputError("--splits", found=", ".join(sorted(splits)) or "none", expected=", ".join(RATIOS))
     if options.total is None:
         if options.prevalence is not None:
             raise InputError("--prevalence", found="no --total", expected="how many photos are to be shared out")
         return None
     uniform = dict.fromkeys(NAMES, 1 / len(NAMES))
-    table = options.prevalence
-    if table == PAPER_PREVALENCE:
-        table = Path(__file__).with_name("prevalence_paper.csv")
+    bundled = Path(__file__).with_name("prevalence_paper.csv")
+    table = bundled if options.prevalence == PAPER_PREVALENCE else options.prevalence
     shares = read_prevalence(Path(table), NAMES) if table else uniform
     return class_targets(shares, total=options.total, floor=round(options.floor / RATIOS["test"]))
 
 
-def _open(options: Options) -> list[PhotoSource]:
+def _open(options: Options, licences: Mapping[str, str]) -> list[PhotoSource]:
     """The sources by name.
 
     Raises: InputError when there is none, two have one name, or an option names a source that is not there.
     """
     names = [_name(text) for text in options.sources]
+    labels = {name: Path(path) for name, path in _pairs("--labels", options.labels).items()}
     if not names:
         raise InputError("--source", found="none", expected=f"at least one, such as {SAMPLE} or scin=DIR")
     for name in names:
         if names.count(name) > 1:
             do = "Write KIND:NAME=PATH to give each a name of its own"
             raise InputError("--source", found=f"two sources named {name!r}", expected="one of each name", do=do)
-    for option, given in (("--labels", options.labels), ("--licence", options.licences)):
+    for option, given in (("--labels", labels), ("--licence", licences)):
         for name in given:
             if name not in names:
                 raise InputError(option, found=f"no source named {name!r}", expected="one of " + ", ".join(names))
-    return [
-        open_source(text, labels=options.labels.get(name)) for text, name in zip(options.sources, names, strict=True)
-    ]
+    return [open_source(text, labels=labels.get(name)) for text, name in zip(options.sources, names, strict=True)]
 
 
 def _name(text: str) -> str:
@@ -207,96 +266,51 @@ def _name(text: str) -> str:
     return name if colon else kind
 
 
-def _stages(
-    options: Options,
-    targets: Mapping[str, int] | None,
-    curate: Curate,
-    model: ChatModel | None,
-    prompts: Prompts,
-    store: ImageStore,
-    workspace: Path,
-) -> list[Stage]:
-    seed = {"seed": options.seed}
-    tell: BatchFunction = Tell(options.seed)
-    asked: dict[str, JsonValue] = {**seed, "authored": authored_digest(), "model": None}
-    if model:
-        answers = workspace / "answers.sqlite"
-        tell = TellByModel(model, prompts, answers, store, options.seed, options.concurrency)
-        asked |= {"model": _identity(model), "base_url": options.base_url, "prompts": dict(prompts.digests)}
-    split = Split(RATIOS, options.splits, options.seed)
-    chosen = {**seed, "ratios": RATIOS, "splits": sorted(options.splits)}
-    judged = {"by": curate.curator.identity, "decisions": Decisions(curate.decisions).digest}
-    return [
-        Stage("admit", SOURCE, SOURCE, _Opened(Admit())),
-        unique(KEY, SOURCE),
-        Stage("images", SOURCE, PICTURED, _Opened(Picture(store))),
-        Stage("curate", PICTURED, CURATED, _Opened(curate), judged, whole=True),
-        Stage("draw", CURATED, CURATED, _Opened(Draw(targets, options.seed)), {**seed, "targets": targets}, whole=True),
-        Stage("split", CURATED, SPLIT, _Opened(split), chosen, whole=True),
-        Stage("temperament", SPLIT, DEALT, _Opened(Deal(options.seed)), seed, whole=True),
-        # Requests to a model already run side by side within a batch.
-        Stage("complaints", DEALT, TOLD, _Opened(tell), asked, parallel=model is None),
-    ]
-
-
-@dataclass(frozen=True)
-class _Opened:
-    """A batch function that needs no opening."""
-
-    function: BatchFunction
-
-    def __call__(self) -> BatchFunction:
-        return self.function
-
-
-def _with_images(finished: Run, store: ImageStore) -> Iterator[Row]:
-    for row in finished.rows():
-        digest, ending = row["image"].split(".")
-        yield {**row, "image": {"bytes": store.get(digest), "path": f"{row['image_id']}.{ending}"}}
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE options as a mapping."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value) or name in pairs:
+            raise InputError(option, found=text, expected="NAME=VALUE, each name once")
+        pairs[name] = value
+    return pairs
 
 
 def _settings(
     options: Options,
     targets: Mapping[str, int] | None,
     curator: Curator,
-    model: ChatModel | None,
-    decisions: Decisions,
-    applied: Mapping[str, Decision],
+    chat: Chat | None,
+    licences: Mapping[str, str],
 ) -> dict[str, JsonValue]:
-    """All that decides the content beside the sources; no path of the machine it ran on."""
     return {
         "seed": options.seed,
         "ratios": cast(JsonValue, RATIOS),
-        "splits": [*order_splits(options.splits)],
+        "splits": [*order_splits(options.wanted_splits)],
         "total": options.total,
         "floor": options.floor,
         "targets": cast(JsonValue, targets),
         "mixed_labels": options.mixed_labels,
-        "licences": dict(options.licences),
+        "licences": dict(licences),
         "allowed_licences": [*sorted(options.allowed_licences)],
         "curation": {"by": curator.identity, "faults": cast(JsonValue, list(FAULTS))},
-        "decisions": _counted(decisions, applied) if decisions.by_key else None,
-        "complaints": "model" if model else "authored",
+        "complaints": "model" if chat else "authored",
         "authored": authored_digest(),
-        "model": _identity(model) if model else None,
+        "model": chat.record if chat else None,
         "limit": options.limit,
     }
 
 
 def _counted(decisions: Decisions, applied: Mapping[str, Decision]) -> dict[str, JsonValue]:
     """A review: its digest, and how many of its decisions were applied, or are about photos that are not there."""
-    accepted = sum(one.decision == review.ACCEPT for one in applied.values())
+    accepted = sum(decision.decision == review.ACCEPT for decision in applied.values())
     return {
         "sha256": decisions.digest,
         "accepted": accepted,
         "rejected": len(applied) - accepted,
         "without a photo": len(decisions.by_key) - len(applied),
     }
-
-
-def _identity(model: ChatModel) -> dict[str, JsonValue]:
-    """What a reader needs to know of the model; not its address, which is this machine's own affair."""
-    return {name: text for name, text in model.identity.items() if name != "base_url"}
 
 
 def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source]:
@@ -316,23 +330,39 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source
     return found
 
 
-def _versions(options: Options) -> dict[str, str]:
-    """Versions of what can change a byte of the release."""
-    packages = ["bedside", "datasets", "numpy", "opencv-python-headless", "pillow", "pyarrow"]
-    packages += ["inspect_ai"] * bool(options.model)
-    return {"python": platform.python_version(), **{package: version(package) for package in packages}}
+def _stand_in(options: Options, chat: Chat | None) -> list[str]:
+    drawn = ["the photos were drawn for this project; nobody was photographed"] * (SAMPLE in options.sources)
+    if chat:
+        return drawn + chat.stand_in("the complaints")
+    return [*drawn, "the complaints were authored without seeing the photos, and no clinician has reviewed them"]
 
 
-def _stand_in(options: Options, model: ChatModel | None) -> str | None:
-    reasons = []
-    if SAMPLE in options.sources:
-        reasons.append("the photos were drawn for this project; nobody was photographed")
-    if model is None:
-        reasons.append("the complaints were authored without seeing the photos, and no clinician has reviewed them")
-    elif model.stand_in:
-        reasons.append(f"the complaints are by {model.name}, which is no language model")
-    return "; ".join(reasons) or None
+def summary(manifest: Manifest) -> Iterable[Table | str]:
+    """Photos by domain and split, what the test split lacks of the paper's floor, and what a person decided."""
+    statistics = cast(dict[str, Any], manifest.statistics)
+    here = {name: statistics["domain_by_split"][name] for name in DOMAINS}
+    yield by_split("Photos", "domain", here, order_splits(manifest.splits))
+    told = ", ".join(f"{name} {count:,}" for name, count in statistics["complaints_status"].items()) or "none"
+    yield (
+        f"Complaints: {told}. Diagnoses with fewer than {FLOOR} photos in test: "
+        f"{statistics['below_floor']} of {len(NAMES)}."
+    )
+    decisions = cast(dict[str, int] | None, manifest.settings.get("decisions"))
+    if decisions is not None:
+        yield (
+            f"Decisions: {decisions['accepted']:,} accepted, {decisions['rejected']:,} rejected; "
+            f"{decisions['without a photo']:,} about photos that are not there, or are other files now."
+        )
 
 
-def _read_text(path: Path) -> str:
-    return decode(read_bytes(path), path).strip()
+RECIPE = Recipe(
+    corpus=CORPUS,
+    options=Options,
+    plan=plan,
+    measure=measure,
+    check_row=check_row,
+    summary=summary,
+    preview=PREVIEW,
+    sample=("--source", SAMPLE),
+    configs=CONFIGS,
+)

@@ -15,7 +15,7 @@ import json
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.game import confirmation_game
 from baselines.medconceal.rubric import INTENTS
-from builders.samples.medconceal.compose import composed
+from builders.medconceal.compose import composed
 from scripts.bench.minimal_task import Benchmark, main
 
 _TURN = "I understand that part {n} of this is hard for you. What worries you most when you think about the treatment?"

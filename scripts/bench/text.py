@@ -31,8 +31,9 @@ from builders.medlaybench_v.gates import check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import by_rules
 from builders.medlaybench_v.sources import open_source
-from builders.medlaybench_v.stages import caption_of
+from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from builders.recipe import build
 from scripts.terminal.console import output, table
 
 FORMULAS = (
@@ -131,7 +132,7 @@ def _build(captions: Path, names: Sequence[str]) -> None:
         options = recipe.Options(
             captions=str(captions), vocabularies=tuple(names), allowed_licences=frozenset({"unknown"})
         )
-        recipe.build(options, Path(folder, "release"), workspace=Path(folder, "work"))
+        build(recipe.RECIPE, options, Path(folder, "release"), workspace=Path(folder, "work"))
 
 
 def _textstat(captions: Sequence[str]) -> float | None:

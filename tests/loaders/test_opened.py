@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, content_digest
@@ -15,7 +16,9 @@ from loaders.opened import open_data
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("opened")
-    recipe.build(recipe.Options(captions="sample", limit=100), folder / "release", workspace=folder / "work")
+    recipes.build(
+        recipe.RECIPE, recipe.Options(captions="sample", limit=100), folder / "release", workspace=folder / "work"
+    )
     return folder / "release"
 
 

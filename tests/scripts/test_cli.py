@@ -96,12 +96,12 @@ def test_a_mistake_is_one_error_and_exit_code_2(
 def test_ctrl_c_exits_with_130_and_says_what_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from builders.medlaybench_v import stages
+    from builders.medlaybench_v.steps import draft
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stages.WriteDraft, "__call__", interrupted)
+    monkeypatch.setattr(draft, "function", interrupted)
     assert execute([*BUILD, "--out", str(tmp_path / "out")]) == 130
     assert "the same command continues" in " ".join(capsys.readouterr().err.split())
     monkeypatch.undo()

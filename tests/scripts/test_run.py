@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from baselines.results.run import read_run
+from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.opened import open_data
 from scripts.cli import execute
@@ -20,7 +21,7 @@ pytest.importorskip("textstat")
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    recipe.build(recipe.Options(captions="sample"), folder / "release", workspace=folder / "work")
+    recipes.build(recipe.RECIPE, recipe.Options(captions="sample"), folder / "release", workspace=folder / "work")
     return folder / "release"
 
 
@@ -30,7 +31,7 @@ def text_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     captions = folder / "captions.csv"
     lines = "".join(f"t{i},CT of lesion {i} in the liver.,CC BY,test\n" for i in range(12))
     captions.write_text("image_id,caption,licence,split\n" + lines, encoding="utf-8")
-    recipe.build(recipe.Options(captions=str(captions)), folder / "release", workspace=folder / "work")
+    recipes.build(recipe.RECIPE, recipe.Options(captions=str(captions)), folder / "release", workspace=folder / "work")
     return folder / "release"
 
 

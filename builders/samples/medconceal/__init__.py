@@ -1,7 +1,6 @@
 """The bundled sample of MedConceal: forty patients and twelve threads, written for this project. None of them exists.
 
     profiles()          the forty, whole, with the evidence of every concern marked in a hidden narrative
-    composed(300)       larger sets of any size, put together from the same parts with the paper's marginals
     submissions(), comments()   the threads as the lines of an r/AskDocs dump
 
 No clinician has reviewed them. They are for tests, demonstrations and load; a score on them is a stand-in.
@@ -10,7 +9,6 @@ No clinician has reviewed them. They are for tests, demonstrations and load; a s
 from __future__ import annotations
 
 from builders.samples.medconceal.cases import TITLE, profiles
-from builders.samples.medconceal.compose import composed
 from builders.samples.medconceal.threads import comments, submissions
 
-__all__ = ["TITLE", "comments", "composed", "profiles", "submissions"]
+__all__ = ["TITLE", "comments", "profiles", "submissions"]

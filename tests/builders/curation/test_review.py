@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from builders import recipe as recipes
 from builders.curation.review import NAME, Decision, Doubt, Item, Shown, read_decisions, read_queue, write_queue
 from builders.curation.review_page import write_review
 from builders.release.verify import verify
@@ -118,7 +119,8 @@ def test_the_same_decisions_give_the_same_bytes_in_any_order_and_any_workspace(
     other = [decide(tmp_path / f"{n}.csv", row) for n, row in enumerate(reversed(rows))]
     build(tmp_path, f"table={table}", out="one", decisions=(one,))
     build(tmp_path, f"table={table}", out="other", decisions=tuple(other))
-    recipe.build(
+    recipes.build(
+        recipe.RECIPE,
         recipe.Options(sources=(f"table={table}",), decisions=(one,)),
         tmp_path / "third",
         workspace=first / "release.work",
@@ -127,7 +129,9 @@ def test_the_same_decisions_give_the_same_bytes_in_any_order_and_any_workspace(
     assert {row["diagnosis"] for row in rows_of(tmp_path / "one")} == {"acne", "psoriasis", "warts"}
     # The workspace's queue is that of its latest build, whatever was found there.
     assert any(item.decided for item in read_queue(first / "release.work" / NAME))
-    recipe.build(recipe.Options(sources=(f"table={table}",)), first / "release", workspace=first / "release.work")
+    recipes.build(
+        recipe.RECIPE, recipe.Options(sources=(f"table={table}",)), first / "release", workspace=first / "release.work"
+    )
     assert not any(item.decided for item in read_queue(first / "release.work" / NAME))
 
 
@@ -155,7 +159,7 @@ def test_photos_of_a_mixed_class_are_to_be_looked_at(tmp_path: Path) -> None:
     table = photo_table(tmp_path / "photos", rows, {f"{n}.jpg": photo("acne", n) for n in range(2)})
     labels = tmp_path / "labels.csv"
     labels.write_text("label,diagnosis,match,note\nspots,acne,mixed,rosacea is in it\n", encoding="utf-8")
-    build(tmp_path, f"table={table}", labels={"table": labels}, mixed_labels=True)
+    build(tmp_path, f"table={table}", labels=(f"table={labels}",), mixed_labels=True)
     queue = read_queue(tmp_path / "release.work" / NAME)
     doubt = Doubt("class", "Its class in the source is mixed: rosacea is in it.")
     assert [(item.kept, item.doubts) for item in queue] == [(True, (doubt,))] * 2

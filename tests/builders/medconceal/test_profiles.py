@@ -19,10 +19,10 @@ from builders.medconceal.prompts import read_prompts
 from builders.medconceal.scenarios import plan_of, scenarios_of
 from builders.medconceal.selection import against_paper, most_common, rarity_of, specialty_of
 from builders.medconceal.sources import SAMPLE_THREADS, Dumps, open_source
-from builders.medconceal.stages import Clean, Finish
+from builders.medconceal.steps import SOURCE, clean, finish
 from builders.medconceal.threads import spool_threads, thread_rows
 from builders.pipeline.rows import Row
-from builders.pipeline.stage import Outcome
+from builders.pipeline.stage import Excluded
 from loaders.medconceal import CATEGORIES, SCENARIOS, SPECIALTY_CASES
 from loaders.models.answers import AnswerStore
 from loaders.models.asking import Unfit
@@ -86,7 +86,8 @@ def cleaned(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     source = open_source(SAMPLE_THREADS, synthetic=None, seed=0, workspace=folder)
     assert isinstance(source, Dumps)
     threads = spool_threads(source.submissions, source.comments, folder / "spool.sqlite")
-    return Clean()([row for row in thread_rows(threads, bytes(32)) if row["refused"] is None]).kept
+    rows = [row for row in thread_rows(threads, bytes(32)) if row["refused"] is None]
+    return [{**row, **answer} for row, answer in zip(rows, clean({}).stage(SOURCE).open()(rows), strict=True)]
 
 
 # --- Evidence ---------------------------------------------------------------------------------------------------------
@@ -181,19 +182,17 @@ def test_the_last_gate_lets_no_copy_and_no_leak_through(tmp_path: Path, cleaned:
         concern["cue"] = concern["cue"] or None
     answer["intervention"] = {"primary_concern": 0, "original_preference": "To wait.", "recommended_plan": "To go."}
 
-    def finished(blocks: Body) -> Outcome:
+    def finished(blocks: Body) -> Row | Excluded:
         known = {"rarity": 0.1, "scenarios": [], "specialty": "Urologist", "dropped": 0, "profile": json.dumps(blocks)}
-        return Finish("model", invented=True)([{**row, **known}])
+        return finish.function({**row, **known}, "model", invented=True, packages={})
 
-    assert len(finished(answer).kept) == 1
+    assert not isinstance(finished(answer), Excluded)
     copied = json.loads(json.dumps(answer))
     copied["psychosocial"]["personality"] = max(row["raw"], key=len)
-    (left_out,) = finished(copied).excluded
-    assert left_out.reason == "a field repeats the thread" and left_out.detail == "hidden.psychosocial.personality"
+    assert finished(copied) == Excluded("a field repeats the thread", "hidden.psychosocial.personality")
     telling = json.loads(json.dumps(answer))
     telling["clinical"]["medical_surgical_history"] = answer["hidden_concerns"][0]["content"]
-    (left_out,) = finished(telling).excluded
-    assert left_out.reason == "the chart gives a concern away" and left_out.detail == "medical_surgical_history"
+    assert finished(telling) == Excluded("the chart gives a concern away", "medical_surgical_history")
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from builders import recipe as recipes
 from builders.curation.privacy import SPAN
 from builders.medconceal import recipe
 from builders.medconceal.plausibility import CRITERIA, content_of, read_plausibility, write_sheet
@@ -60,8 +61,13 @@ def server() -> Iterator[ChatServer]:
 
 
 def build(out: Path, *, workers: int = 1, **options: Any) -> Manifest:
-    return recipe.build(
-        recipe.Options(**options), out, workspace=out.with_name(f"{out.name}.work"), workers=workers, overwrite=True
+    return recipes.build(
+        recipe.RECIPE,
+        recipe.Options(**options),
+        out,
+        workspace=out.with_name(f"{out.name}.work"),
+        workers=workers,
+        overwrite=True,
     )
 
 
@@ -144,7 +150,7 @@ def test_composed_sets_are_sound_and_depend_on_the_seed(tmp_path: Path) -> None:
 
 
 def test_nothing_hidden_on_the_card_the_preview_or_the_manifest(sample: Path, tmp_path: Path) -> None:
-    page = write_preview(sample, tmp_path / "page.html", rows=40)
+    page = write_preview(sample, tmp_path / "page.html", recipe.PREVIEW, rows=40)
     shown = html.unescape(page.read_text())
     assert "Renata" not in shown and "Plays the clarinet" in shown
     for text in (shown, (sample / "README.md").read_text(), (sample / "manifest.json").read_text()):
@@ -186,8 +192,9 @@ def test_a_case_from_a_thread_may_hold_no_identifier(sample: Path) -> None:
 def test_a_killed_build_ends_with_the_same_bytes(sample: Path, tmp_path: Path) -> None:
     # The recipe alone: the whole command takes longer to import than to build.
     code = (
-        "import sys; from pathlib import Path; from builders.medconceal.recipe import Options, build; "
-        "out = Path(sys.argv[1]); build(Options(synthetic=300), out, workspace=out.with_name('killed.work'))"
+        "import sys; from pathlib import Path; from builders.medconceal.recipe import RECIPE, Options; "
+        "from builders.recipe import build; "
+        "out = Path(sys.argv[1]); build(RECIPE, Options(synthetic=300), out, workspace=out.with_name('killed.work'))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path / "killed")],
@@ -247,7 +254,7 @@ def test_nothing_of_a_thread_is_published_or_told(
     published = [json.dumps(row) for row in rows_of(release)]
     published += [json.dumps(row) for row in pq.read_table(release / "exclusions.parquet").to_pylist()]
     published += [(release / "README.md").read_text(), (release / "manifest.json").read_text(), told]
-    published.append(write_preview(release, tmp_path / "page.html").read_text())
+    published.append(write_preview(release, tmp_path / "page.html", recipe.PREVIEW).read_text())
     assert not [text for text in published if shares_span(text, said, SPAN)]
     for thread in bundled.written():
         for text in published:

@@ -17,6 +17,7 @@ import datasets
 import pytest
 from PIL import Image
 
+from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
@@ -52,7 +53,7 @@ def captions_file(folder: Path, rows: list[tuple[str, str, str, str]] | None = N
 
 def build(folder: Path, captions: Path | str, *, out: str = "release", workers: int = 1, **options: object) -> Manifest:
     chosen = recipe.Options(captions=str(captions), **options)  # type: ignore[arg-type]
-    return recipe.build(chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
+    return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, object]]:
@@ -215,12 +216,12 @@ def test_a_model_that_goes_away_stops_the_build_and_loses_nothing(
 
 
 def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = recipe.open_model
+    opened = recipes.open_model
 
     async def at_once(seconds: float) -> None:
         return None
 
-    monkeypatch.setattr(recipe, "open_model", lambda name, **more: opened(name, sleep=at_once, **more))
+    monkeypatch.setattr(recipes, "open_model", lambda name, **more: opened(name, sleep=at_once, **more))
 
 
 @pytest.mark.usefixtures("key")
@@ -289,7 +290,7 @@ def test_another_release_is_not_overwritten_unasked(tmp_path: Path) -> None:
         build(tmp_path, captions)
     assert files_of(tmp_path / "release") == before
     chosen = recipe.Options(captions=str(captions))
-    recipe.build(chosen, tmp_path / "release", workspace=tmp_path / "release.work", overwrite=True)
+    recipes.build(recipe.RECIPE, chosen, tmp_path / "release", workspace=tmp_path / "release.work", overwrite=True)
     assert len(rows_of(tmp_path / "release")) == 2
 
 
@@ -307,11 +308,11 @@ def test_concepts_of_a_medcat_pack_are_put_in_lay_words_by_their_cui(tmp_path: P
     own = tmp_path / "own.csv"
     own.write_text("expert,lay,cui,kind\npleural effusion,fluid around the lung,C0032227,finding\n", encoding="utf-8")
     captions = captions_file(tmp_path, [("x1", "CT shows hydrothorax.", "CC BY", "C0040405")])
-    manifest = build(tmp_path, captions, vocabularies=(str(own),), medcat=pack, trust_model_pack=True)
+    manifest = build(tmp_path, captions, vocabularies=(str(own), "bundled"), medcat=pack, trust_model_pack=True)
     row = rows_of(tmp_path / "release")["x1"]
     assert row["layman_caption"] == "CT shows fluid around the lung."
     assert [(c["surface"], c["cui"], c["source"]) for c in row["concepts"]] == [  # type: ignore[attr-defined]
-        ("computed tomography", "C0040405", "cui"),
+        ("computed axial tomography", "C0040405", "cui"),
         ("hydrothorax", "C0032227", "medcat"),
     ]
     assert "medcat" in manifest.versions

@@ -13,7 +13,7 @@ from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.prompts import read_prompts
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
-from builders.medlaybench_v.stages import context_of
+from builders.medlaybench_v.steps import context_of
 from loaders.errors import InputError
 from loaders.models.messages import Answer, Message
 from tests.terms_in_tests import TERMS, term

@@ -21,9 +21,9 @@ from huggingface_hub.errors import HfHubHTTPError
 from PIL import Image
 
 from builders.medlaybench_v import roco
-from builders.medlaybench_v.sources import open_source, read_image, row_problem
+from builders.medlaybench_v.caption_checks import row_problem
+from builders.medlaybench_v.sources import open_source
 from loaders.errors import HubError, InputError
-from loaders.images import ImageError
 from tests.hub import LoopbackHub
 from tests.shared_data import ROOT, shared_data
 
@@ -66,12 +66,11 @@ def test_a_csv_of_captions(tmp_path: Path) -> None:
         "article_id": "PMC4608653",
         "image_bytes": None,
         "image_path": None,
-        "image_expected": False,
+        "no_image": None,
         "where": "roco.csv:2",
     }
     assert (second["split"], second["cuis"]) == ("validation", ["C0040405", "C0817096"])
     assert second["expert_caption"] == 'Chest CT, "lung" window.'
-    assert read_image(first) is None
 
 
 def test_the_fewest_columns(tmp_path: Path) -> None:
@@ -254,12 +253,8 @@ def test_images_by_identifier_file_or_source_name(tmp_path: Path) -> None:
         None,
     ]
     assert [row["image_id"] for row in found[:3]] == ["scan-1", "scan-2", "ROCO_7"]
-    read = read_image(found[0])
-    assert read is not None and read[1].width == 8
-    for row in found[-2:]:
-        with pytest.raises(ImageError) as error:
-            read_image(row)
-        assert error.value.reason == "missing"
+    assert [row["no_image"] for row in found[:-2]] == [None] * 5
+    assert [row["no_image"]["reason"] for row in found[-2:]] == ["image missing"] * 2
 
 
 def test_names_keep_their_endings_where_these_tell_them_apart(tmp_path: Path) -> None:
@@ -273,13 +268,9 @@ def test_images_inside_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"image": images, "image_id": ["a", "b", "c"], "caption": ["x", "y", "z"]}), path)
     whole, broken, without = rows(path)
-    read = read_image(whole)
-    assert read is not None and read[0] == data
-    with pytest.raises(ImageError) as error:
-        read_image(broken)
-    assert (error.value.reason, error.value.where) == ("not_an_image", "a.parquet, row 2")
+    assert (whole["image_bytes"], broken["image_bytes"]) == (data, b"no image")
     # A null says that the row has no image; it is not one that went missing.
-    assert read_image(without) is None
+    assert (without["image_bytes"], without["image_path"], without["no_image"]) == (None, None, None)
 
 
 def test_image_folders_that_cannot_be_used(tmp_path: Path) -> None:
@@ -326,7 +317,7 @@ def test_the_layout_of_roco(tmp_path: Path) -> None:
         "article_id": "PMC8",
         "image_bytes": None,
         "image_path": None,
-        "image_expected": False,
+        "no_image": None,
         "where": "train/captions.txt:2",
     }
     assert found[0]["cuis"] == []
@@ -340,7 +331,7 @@ def test_roco_with_its_images(tmp_path: Path) -> None:
     picture(folder / "images" / "PMC1_a.jpg")
     found = list(open_source(tmp_path).rows())
     assert [row["image_path"] is not None for row in found] == [True, False]
-    assert all(row["image_expected"] for row in found)
+    assert [row["no_image"] is not None for row in found] == [False, True]
 
 
 def test_broken_roco(tmp_path: Path) -> None:
@@ -365,9 +356,9 @@ def test_broken_roco(tmp_path: Path) -> None:
 
 STREAM = """
 import json, sys
-from builders.medlaybench_v.sources import open_source, read_image
+from builders.medlaybench_v.sources import open_source
 source = open_source("rocov2")
-rows = [{**row, "image_bytes": len(read_image(row)[0])} for row in source.rows()]
+rows = [{**row, "image_bytes": len(row["image_bytes"])} for row in source.rows()]
 json.dump({"url": source.url, "identity": source.identity, "rows": rows}, sys.stdout)
 """
 
@@ -441,8 +432,6 @@ def test_the_bundled_sample() -> None:
     assert len({row["image_id"] for row in found}) == len(found) >= 140
     assert {row["split"] for row in found} == {"train", "validation", "test"}
     assert [row["where"] for row in found if row_problem(row)] == []
-    read = read_image(found[0])
-    assert read is not None and read[0] == found[0]["image_path"].read_bytes()
     assert list(source.rows(3)) == found[:3]
     assert source.identity == open_source("sample").identity
 

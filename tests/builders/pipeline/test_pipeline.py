@@ -26,7 +26,8 @@ from rich.progress import Progress
 
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
-from builders.pipeline.stage import Excluded, Outcome, Stage, sift, unique
+from builders.pipeline.stage import Excluded, Stage
+from builders.steps import unique
 from loaders.errors import BedsideError, ModelError
 from scripts.terminal.progress import Bars
 
@@ -40,7 +41,8 @@ import functools, json, os, signal, sys, time
 from pathlib import Path
 import pyarrow as pa
 from builders.pipeline.run import run
-from builders.pipeline.stage import Outcome, Stage, sift, unique
+from builders.pipeline.stage import Excluded, Stage
+from builders.steps import unique
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
 DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
@@ -56,8 +58,7 @@ def called(log, stage, rows):
 def open_odd(log):
     def odd(rows):
         called(log, "odd", rows)
-        judge = lambda row: True if row["n"] % 2 else (False, "even", f"n = {row['n']}")
-        return sift(rows, judge, key="id", stage="odd")
+        return [row if row["n"] % 2 else Excluded("even", f"n = {row['n']}") for row in rows]
     return odd
 
 def open_double(log, mood):
@@ -67,12 +68,12 @@ def open_double(log, mood):
             time.sleep(60)
         if mood == "die" and rows[0]["n"] > 15:
             os.kill(os.getpid(), signal.SIGKILL)
-        return Outcome([{**row, "double": 2 * row["n"]} for row in rows])
+        return [{**row, "double": 2 * row["n"]} for row in rows]
     return double
 
 def stages(log, mood=""):
     return [
-        unique("id", SCHEMA),
+        unique("id").stage(SCHEMA),
         Stage("odd", SCHEMA, SCHEMA, functools.partial(open_odd, log), settings={"keep": "odd"}, parallel=False),
         Stage("double", SCHEMA, DOUBLED, functools.partial(open_double, log, mood)),
     ]
@@ -178,7 +179,7 @@ def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
         {"id": "b", "split": "train", "licence": "CC0-1.0", "n": 2},
         {"id": "a", "split": "test", "licence": "CC-BY-4.0", "n": 3},
     ]
-    done = build(source, unique("id", SCHEMA), at=tmp_path, batch_rows=1)
+    done = build(source, unique("id").stage(SCHEMA), at=tmp_path, batch_rows=1)
     assert [row["n"] for row in done.rows()] == [1, 2]
     (excluded,) = done.exclusions()
     assert excluded == {
@@ -200,10 +201,8 @@ def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
 def test_every_row_is_kept_or_excluded_once(
     fates: list[str], batch_rows: int, whole: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    def judge(batch: list[Row]) -> Outcome:
-        return sift(
-            batch, lambda row: True if (fate := fates[row["n"]]) == "keep" else (False, fate, ""), key="id", stage="s"
-        )
+    def judge(batch: list[Row]) -> list[Row | Excluded]:
+        return [row if (fate := fates[row["n"]]) == "keep" else Excluded(fate) for row in batch]
 
     done = build(rows(len(fates)), one(judge, whole=whole), at=tmp_path_factory.mktemp("w"), batch_rows=batch_rows)
     assert [row["n"] for row in done.rows()] == [i for i, fate in enumerate(fates) if fate == "keep"]
@@ -212,27 +211,26 @@ def test_every_row_is_kept_or_excluded_once(
     assert done.stages[0].rows_in == len(fates)
 
 
-def rename(batch: list[Row]) -> Outcome:
+def rename(batch: list[Row]) -> list[Row]:
     batch[1]["id"] = "new"
-    return Outcome(batch)
+    return batch
 
 
 @pytest.mark.parametrize(
-    ("function", "key"),
+    ("function", "found"),
     [
-        (lambda batch: Outcome(batch[1:]), "'r0' came in 1 time"),
-        (lambda batch: Outcome([*batch, {**batch[0], "id": "invented"}]), "'invented' came in 0 time"),
-        (lambda batch: Outcome([*batch, batch[2]]), "'r2' came in 1 time(s) and left 2"),
-        (lambda batch: Outcome(batch, [Excluded("r3", "s", "both kept and excluded")]), "'r3' came in 1"),
-        (rename, "'r1' came in 1 time(s) and left 0"),
-        (lambda batch: Outcome(batch[1:], [Excluded("r0", "another", "reason")]), "in the name of stage 'another'"),
-        (lambda batch: Outcome(batch[1:], [Excluded("r0", "s", "")]), "without a reason"),
+        (lambda batch: batch[1:], "4 rows came in, 3 are accounted for"),
+        (lambda batch: [*batch, {**batch[0], "id": "invented"}], "4 rows came in, 5 are accounted for"),
+        (lambda batch: [batch[1], batch[0], *batch[2:]], "row 'r0' left as 'r1'"),
+        (lambda batch: [*batch[:3], batch[2]], "row 'r3' left as 'r2'"),
+        (rename, "row 'r1' left as 'new'"),
+        (lambda batch: [Excluded(""), *batch[1:]], "excludes 'r0' without a reason"),
     ],
 )
-def test_a_stage_that_breaks_the_account_is_named(function: Any, key: str, tmp_path: Path) -> None:
+def test_a_stage_that_breaks_the_account_is_named(function: Any, found: str, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="stage s: ") as error:
         build(rows(4), one(function), at=tmp_path)
-    assert key in str(error.value)
+    assert found in str(error.value)
 
 
 STRICT = pa.schema(
@@ -267,7 +265,7 @@ GOOD: Row = {"id": "r2", "n": 1, "x": 0.5, "words": ["a"], "spans": [{"start": 0
     ],
 )
 def test_a_row_that_breaks_the_schema_is_named(change: Row, message: str, tmp_path: Path) -> None:
-    function = lambda batch: Outcome([batch[0], {**GOOD, **change}])  # noqa: E731
+    function = lambda batch: [batch[0], {**GOOD, **change}]  # noqa: E731
     stage = one(function, schema_in=STRICT, schema_out=STRICT)
     with pytest.raises(BuildError, match=r"^stage s: row b?'r2'") as error:
         build([{**GOOD, "id": "r1"}, GOOD], stage, at=tmp_path)
@@ -276,15 +274,15 @@ def test_a_row_that_breaks_the_schema_is_named(change: Row, message: str, tmp_pa
 
 def test_a_missing_column_and_a_bad_source_are_named(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="stage s: row 'r0': found no column 'n'"):
-        build(rows(1), one(lambda batch: Outcome([{"id": "r0", "split": "", "licence": ""}])), at=tmp_path)
+        build(rows(1), one(lambda batch: [{"id": "r0", "split": "", "licence": ""}]), at=tmp_path)
     with pytest.raises(BuildError, match="source: row 'r0', column n: found str, expected int64"):
-        build([{**rows(1)[0], "n": "1"}], one(Outcome), at=tmp_path, source_identity="y")
+        build([{**rows(1)[0], "n": "1"}], one(list), at=tmp_path, source_identity="y")
     with pytest.raises(BuildError, match="source: row 6 has no id"):
-        build([*rows(5), {**rows(1)[0], "id": ""}], one(Outcome), at=tmp_path, source_identity="z")
+        build([*rows(5), {**rows(1)[0], "id": ""}], one(list), at=tmp_path, source_identity="z")
 
 
 def test_a_chain_that_does_not_fit_is_refused_before_it_runs(tmp_path: Path) -> None:
-    first, second = one(Outcome), one(Outcome, name="t", schema_in=DOUBLED, schema_out=DOUBLED)
+    first, second = one(list), one(list, name="t", schema_in=DOUBLED, schema_out=DOUBLED)
     with pytest.raises(BuildError, match=r"stage t: found id: string, .* from s, expected .* double: int64"):
         build(pytest.fail, first, second, at=tmp_path)
     for stages, message in (([], "at least one"), ([first, first], "two stages are named 's'")):
@@ -295,14 +293,14 @@ def test_a_chain_that_does_not_fit_is_refused_before_it_runs(tmp_path: Path) -> 
     with pytest.raises(BuildError, match="batch_rows=0"):
         build(pytest.fail, first, at=tmp_path, batch_rows=0)
     with pytest.raises(BuildError, match="settings are not JSON"):
-        build(rows(1), one(Outcome, settings={"path": Path("x")}), at=tmp_path)
+        build(rows(1), one(list, settings={"path": Path("x")}), at=tmp_path)
 
 
 def test_an_error_in_a_stage_tells_which_rows_and_a_users_error_passes(tmp_path: Path) -> None:
-    def fail(batch: list[Row]) -> Outcome:
+    def fail(batch: list[Row]) -> list[Row]:
         raise ZeroDivisionError("what the row holds")
 
-    def refuse(batch: list[Row]) -> Outcome:
+    def refuse(batch: list[Row]) -> list[Row]:
         raise ModelError("model", found="does not answer")
 
     with pytest.raises(BuildError, match=r"^stage s, rows r0 to r3: ZeroDivisionError$") as error:
@@ -442,7 +440,7 @@ def test_source_rows_are_stored_as_they_come(tmp_path: Path) -> None:
             assert len(list((tmp_path / "batches").glob("*.parquet"))) >= number // 4 - 1
             yield row
 
-    assert len(list(build(source(), one(Outcome), at=tmp_path).rows())) == 12
+    assert len(list(build(source(), one(list), at=tmp_path).rows())) == 12
 
 
 # --- workers, interrupts, the disk ------------------------------------------------------------------------------------
@@ -462,7 +460,7 @@ def test_errors_of_workers_arrive_whole(toy: Any, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"stage odd, rows r0\d\d to r0\d\d: FileNotFoundError"):
         build(toy.source(), stage, at=tmp_path / "w", batch_rows=8, workers=2)
     with pytest.raises(BuildError, match="stage s: cannot be sent to a worker"):
-        build(rows(8), one(Outcome), at=tmp_path / "v", workers=2)
+        build(rows(8), one(list), at=tmp_path / "v", workers=2)
 
 
 def wait_for(condition: Any, seconds: float = 20) -> None:
@@ -514,8 +512,8 @@ def test_one_build_at_a_time(tmp_path: Path) -> None:
         filelock.FileLock(tmp_path / "lock"),
         pytest.raises(BedsideError, match="another build is using this workspace"),
     ):
-        build(rows(1), one(Outcome), at=tmp_path)
-    assert build(rows(1), one(Outcome), at=tmp_path).stages[0].rows_out == 1
+        build(rows(1), one(list), at=tmp_path)
+    assert build(rows(1), one(list), at=tmp_path).stages[0].rows_out == 1
 
 
 def test_a_full_disk_is_one_clear_error_and_loses_nothing(
@@ -545,7 +543,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(
 def test_a_workspace_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "w").write_text("mine")
     with pytest.raises(BedsideError, match="a file stands where a folder is needed"):
-        build(rows(1), one(Outcome), at=tmp_path / "w")
+        build(rows(1), one(list), at=tmp_path / "w")
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
@@ -555,7 +553,7 @@ def shown(at: Path, *, terminal: bool) -> str:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
     progress: Progress
     with Bars(console) as progress:
-        build(rows(20), one(Outcome, name="first"), one(Outcome, name="second"), at=at, progress=progress)
+        build(rows(20), one(list, name="first"), one(list, name="second"), at=at, progress=progress)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

@@ -43,8 +43,8 @@ def watched(command: list[str], out: Path) -> Any:
 def test_what_a_stage_runs_and_opens_is_covered(command: list[str], last: str, tmp_path: Path) -> None:
     found = watched(command, tmp_path / "out")
     assert found["stages"][0] == "source" and found["stages"][-1] == last
-    # The photos of the sample are what its rows are about: each row holds the digest of its photo.
-    assert [line for line in found["missing"] if "opens builders/samples/threemdbench/photos/" not in line] == []
+    # The pictures of the samples are what rows are about: the source's identity or the row holds their digest.
+    assert [line for line in found["missing"] if "images opens builders/samples/" not in line] == []
 
 
 def test_what_a_stage_that_asks_runs_is_covered(tmp_path: Path) -> None:

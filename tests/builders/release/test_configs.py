@@ -31,8 +31,8 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("photos")
     table = drawn(folder / "photos", "acne", "warts", "stye", each=6)
     build(folder, f"table={table}", out="whole")
-    build(folder, f"table={table}", out="public", splits=frozenset({"test"}))
-    build(folder, f"table={table}", out="private", splits=frozenset({"train", "validation"}))
+    build(folder, f"table={table}", out="public", splits="test")
+    build(folder, f"table={table}", out="private", splits="train,validation")
     return folder
 
 

@@ -12,11 +12,9 @@ from PIL import Image
 
 from builders.release.preview import write_preview
 from builders.threemdbench.preview import PREVIEW
-from loaders.errors import InputError
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, photo_table, rows_of
 from tests.pictures_in_tests import photo
-from tests.release_in_tests import write_small
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +34,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_photos_come_with_what_their_patients_say(photos: Path, tmp_path: Path) -> None:
-    text = write_preview(photos, tmp_path / "page.html").read_text(encoding="utf-8")
+    text = write_preview(photos, tmp_path / "page.html", PREVIEW).read_text(encoding="utf-8")
     test = next(row for row in rows_of(photos) if row["split"] == "test")
     assert "6 of its photos" in text and "Stand-in" in text
     assert text.count("data:image/jpeg;base64,") == 6
@@ -45,7 +43,7 @@ def test_photos_come_with_what_their_patients_say(photos: Path, tmp_path: Path) 
 
 
 def test_nothing_private_or_stripped_gets_into_it(photos: Path, tmp_path: Path) -> None:
-    page = write_preview(photos, tmp_path / "page.html").read_bytes()
+    page = write_preview(photos, tmp_path / "page.html", PREVIEW).read_bytes()
     for given_away in (b"jane", b"Jane Roe", b"patient jane", b"<script", b"http:", b"https:", str(photos).encode()):
         assert given_away not in page
     pictures = [base64.b64decode(found) for found in re.findall(rb"data:image/jpeg;base64,([\w+/=]+)", page)]
@@ -64,14 +62,8 @@ def test_columns_that_are_not_named_are_not_shown() -> None:
 
 
 def test_rows_are_drawn_by_seed_and_the_page_is_the_same_again(photos: Path, tmp_path: Path) -> None:
-    pages = [write_preview(photos, tmp_path / f"{n}.html", rows=2, seed=n % 3).read_bytes() for n in range(6)]
+    pages = [write_preview(photos, tmp_path / f"{n}.html", PREVIEW, rows=2, seed=n % 3).read_bytes() for n in range(6)]
     assert pages[:3] == pages[3:]
     assert len(set(pages)) > 1
     assert execute(["preview", str(photos), "--rows", "0", "-o", str(tmp_path / "none.html")]) == 0
     assert "0 of its photos" in (tmp_path / "none.html").read_text(encoding="utf-8")
-
-
-def test_a_corpus_without_a_preview_is_told(tmp_path: Path) -> None:
-    write_small(tmp_path / "small")
-    with pytest.raises(InputError, match="no preview is written"):
-        write_preview(tmp_path / "small", tmp_path / "page.html")

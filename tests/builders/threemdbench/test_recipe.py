@@ -19,6 +19,7 @@ import datasets
 import pytest
 from PIL import Image
 
+from builders import recipe as recipes
 from builders.release.cards import render_card
 from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
@@ -65,7 +66,7 @@ def drawn(folder: Path, *diagnoses: str, each: int = 3) -> Path:
 
 def build(folder: Path, *sources: str, out: str = "release", workers: int = 1, **options: Any) -> Manifest:
     chosen = recipe.Options(sources=sources, **options)
-    return recipe.build(chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
+    return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -263,7 +264,7 @@ def test_photos_are_drawn_to_a_prevalence_with_a_floor(tmp_path: Path) -> None:
     prevalence = tmp_path / "prevalence.csv"
     prevalence.write_text("diagnosis,share\nacne,0.7\nwarts,0.3\n", encoding="utf-8")
     # 32 classes at 2 leave 73 - 64 for acne and warts: 6 and 3.
-    manifest = build(tmp_path, f"table={table}", total=73, floor=1, prevalence=prevalence)
+    manifest = build(tmp_path, f"table={table}", total=73, floor=1, prevalence=str(prevalence))
     counts = Counter(row["diagnosis"] for row in rows_of(tmp_path / "release"))
     assert counts == {"acne": 6, "warts": 3, "stye": 2}
     assert reasons(tmp_path / "release") == {"draw: enough of its class": 7}
@@ -276,8 +277,8 @@ def test_photos_are_drawn_to_a_prevalence_with_a_floor(tmp_path: Path) -> None:
 def test_only_the_public_split(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne", "warts", each=8)
     whole = build(tmp_path, f"table={table}", out="whole")
-    public = build(tmp_path, f"table={table}", out="public", splits=frozenset({"test"}))
-    private = build(tmp_path, f"table={table}", out="private", splits=frozenset({"train", "validation"}))
+    public = build(tmp_path, f"table={table}", out="public", splits="test")
+    private = build(tmp_path, f"table={table}", out="private", splits="train,validation")
     assert list(public.splits) == ["test"]
     assert public.splits["test"] == whole.splits["test"]
     assert private.splits["train"] == whole.splits["train"]
@@ -297,11 +298,11 @@ def test_the_curve_of_the_paper_meets_what_the_paper_states() -> None:
     ("options", "where"),
     [
         ({"total": 100}, "--total"),
-        ({"prevalence": Path("p.csv")}, "--prevalence"),
-        ({"splits": frozenset({"dev"})}, "--splits"),
-        ({"splits": frozenset()}, "--splits"),
-        ({"labels": {"scin": Path("x.csv")}}, "--labels"),
-        ({"licences": {"scin": "CC0"}}, "--licence"),
+        ({"prevalence": "p.csv"}, "--prevalence"),
+        ({"splits": "dev"}, "--splits"),
+        ({"splits": ","}, "--splits"),
+        ({"labels": ("scin=x.csv",)}, "--labels"),
+        ({"licences": ("scin=CC0",)}, "--licence"),
         ({"prompts": Path("no such folder")}, "no such folder"),
     ],
 )
@@ -387,18 +388,18 @@ def test_licences_are_let_in_by_name_or_vouched_for(tmp_path: Path) -> None:
         build(tmp_path, f"table={table}", out="refused")
     build(tmp_path, f"table={table}", out="allowed", allowed_licences=frozenset({"unknown"}))
     assert {row["licence"] for row in rows_of(tmp_path / "allowed")} == {None}
-    build(tmp_path, f"table={table}", out="vouched", licences={"table": "CC BY 4.0"})
+    build(tmp_path, f"table={table}", out="vouched", licences=("table=CC BY 4.0",))
     row = rows_of(tmp_path / "vouched")[0]
     assert (row["licence"], row["licence_asserted_by"]) == ("CC BY 4.0", "whoever built this release (--licence)")
     with pytest.raises(ReleaseError, match="no derivatives: 3"):
-        build(tmp_path, f"table={table}", out="nd", licences={"table": "CC BY-ND 4.0"})
+        build(tmp_path, f"table={table}", out="nd", licences=("table=CC BY-ND 4.0",))
 
 
 def test_files_with_unreadable_names_do_not_stop_a_build(tmp_path: Path) -> None:
     (tmp_path / "photos" / "acne").mkdir(parents=True)
     for name in (b"fine.jpg", b"b\xff\xfe.jpg", "größe.jpg".encode()):
         (tmp_path / "photos" / "acne" / os.fsdecode(name)).write_bytes(photo("acne", len(name)))
-    build(tmp_path, f"folder:mine={tmp_path / 'photos'}", licences={"mine": "CC0"})
+    build(tmp_path, f"folder:mine={tmp_path / 'photos'}", licences=("mine=CC0",))
     assert reasons(tmp_path / "release") == {"admit: unreadable file name": 1}
     assert {row["source_file"] for row in rows_of(tmp_path / "release")} == {"acne/fine.jpg", "acne/größe.jpg"}
 
@@ -428,9 +429,9 @@ def test_photos_from_addresses(tmp_path: Path) -> None:
         rows += [{"url": server.url("/unasked.jpg"), "label": "measles"}]
         table = photo_table(tmp_path / "photos", rows)
         limits = Limits(pause=0, timeout=0.5, deadline=1, tries=1, max_bytes=200_000, allow_loopback=True)
-        build(tmp_path, f"web={table}", limits=limits)
+        build(tmp_path, f"web={table}", limits=limits, pause=0.0)
         first = dict(server.asked)
-        build(tmp_path, f"web={table}", limits=limits)
+        build(tmp_path, f"web={table}", limits=limits, pause=0.0)
         # What was fetched is kept, what is gone stays gone, what may come back is asked again.
         assert {path: n - first[path] for path, n in server.asked.items() if n > first[path]} == {"/hangs.jpg": 1}
     assert "/unasked.jpg" not in first

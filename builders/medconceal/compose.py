@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 
 import yaml
 
+from builders.medconceal.people import people
+from builders.medconceal.selection import CONCERNS_PER_CASE
 from builders.samples.medconceal.cases import CATEGORY_OF, HERE, values_of, written
 from loaders.errors import InputError
 from loaders.medconceal import SPECIALTY_CASES, PatientProfile, parse_profile
 
-# MC-G29, MC-G30: cases by number of concerns, and share of each category.
-CONCERNS_PER_CASE = {2: 31, 3: 84, 4: 105, 5: 60, 6: 20}
+# MC-G30: share of each category.
 CATEGORY_SHARES = {"E": 35, "M": 30, "C": 20, "F": 15}
 
 Key = TypeVar("Key", bound=Hashable)
@@ -83,12 +84,6 @@ def _bank() -> Mapping[str, Sequence[Sequence[str]]]:
     return found
 
 
-@cache
-def _people() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = yaml.safe_load((HERE / "people.yaml").read_text(encoding="utf-8"))
-    return found
-
-
 def _compose(kit: Mapping[str, Any], wanted: Sequence[str], draw: random.Random) -> dict[str, Any]:
     """A case of the kit's condition, with another person and the wanted categories of concerns."""
     values = values_of(kit)
@@ -126,19 +121,11 @@ def _pool(code: str, topic: Mapping[str, str], draw: random.Random) -> list[dict
 
 def _another_person(values: dict[str, Any], draw: random.Random) -> None:
     """Another name, age, schooling and job; a child stays one, and sex stays, for the condition may go with it."""
-    people, who = _people(), values["demographics"]
+    parts, who = people(), values["demographics"]
     if who["age"] < 18:
         return
-    who["name"] = f"{draw.choice(people['first'][who['sex']])} {draw.choice(people['last'])}"
+    who["name"] = f"{draw.choice(parts[who['sex']])} {draw.choice(parts['last'])}"
     who["age"] = max(18, who["age"] + draw.randint(-6, 6))
-    who["marital_status"] = draw.choice(people["marital"])
-    who["education"] = draw.choice(people["education"])
-    who["background"] = draw.choice(people["background"])
-
-
-def made_up_name(key: str, sex: str) -> str:
-    """A name that nobody chose and nothing gives away, the same for the same key."""
-    people = _people()
-    draw = random.Random(f"name {key}")
-    kind = sex if sex in people["first"] else draw.choice(sorted(people["first"]))
-    return f"{draw.choice(people['first'][kind])} {draw.choice(people['last'])}"
+    who["marital_status"] = draw.choice(parts["marital"])
+    who["education"] = draw.choice(parts["education"])
+    who["background"] = draw.choice(parts["background"])

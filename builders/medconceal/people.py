@@ -1,0 +1,27 @@
+"""Made-up people: names, jobs and schooling are drawn apart, so that no row is anyone's."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+
+from builders.tables import read_table
+
+SEXES = ("female", "male")
+
+
+@cache
+def people() -> dict[str, list[str]]:
+    """What there is to draw from: first names under the sex, last names, and what else is said of a person."""
+    parts: dict[str, list[str]] = {}
+    for _, cells in read_table(Path(__file__).with_name("people.csv")).rows:
+        parts.setdefault(cells["part"], []).append(cells["value"])
+    return parts
+
+
+def made_up_name(key: str, sex: str) -> str:
+    """A name that nobody chose and nothing gives away, the same for the same key."""
+    draw = random.Random(f"name {key}")
+    kind = sex if sex in SEXES else draw.choice(SEXES)
+    return f"{draw.choice(people()[kind])} {draw.choice(people()['last'])}"

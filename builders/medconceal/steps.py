@@ -1,0 +1,216 @@
+"""The steps of MedConceal, from threads: one of each poster, clean, ask the model, finish; and the clinician's review.
+
+What is excluded is recorded under the pseudonym of its thread, with a detail that holds no word of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import update_wrapper
+from typing import Any
+
+import pyarrow as pa
+
+from builders.curation.privacy import scrub, survivors
+from builders.curation.review import REJECT, Decisions
+from builders.medconceal.asking import Asker, thread_texts
+from builders.medconceal.people import made_up_name
+from builders.medconceal.planted import neutralised
+from builders.medconceal.plausibility import content_of
+from builders.medconceal.profiles import extract
+from builders.medconceal.scenarios import plan_of, scenarios_of
+from builders.medconceal.selection import most_common, rarity_of, specialty_of
+from builders.medconceal.sources import SYNTHETIC_LICENCE, THREAD_LICENCE
+from builders.medconceal.wording import texts_of
+from builders.pipeline.rows import Row
+from builders.pipeline.stage import Excluded
+from builders.steps import WHY, Chat, StepFunction, step
+from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
+from loaders.models.answers import AnswerStore
+from loaders.models.asking import Unfit
+
+_TEXTS = pa.list_(pa.string())
+# What a thread is when it leaves the dumps.
+SOURCE = pa.schema(
+    [
+        *((name, pa.string()) for name in ("case_id", "thread", "author", "title", "text")),
+        ("created", pa.int64()),
+        ("turns", pa.list_(pa.struct({"role": pa.string(), "text": pa.string()}))),
+        ("edited", pa.int64()),
+        ("names", _TEXTS),
+        ("refused", WHY),
+    ]
+)
+FINISHED = pa.schema(list(FEATURES.arrow_schema))
+
+
+@step(takes="all")
+def author(rows: list[Row]) -> Iterable[Row | Excluded]:
+    """Keep one thread of each poster: the longest, of equals the earliest."""
+    best: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda row: (-len(row["turns"]), row["created"], row["case_id"])):
+        best.setdefault(row["author"], row)
+    for row in rows:
+        yield {} if best[row["author"]] is row else Excluded("another thread of its poster is kept")
+
+
+# `raw` holds the texts as they were posted, for the check that nothing of them is published.
+@step(adds=pa.schema([("raw", _TEXTS), ("masked", pa.int64()), ("planted", pa.int64())]), drops=("names",))
+def clean(row: Row, packages: Mapping[str, str]) -> Row:
+    """Take identifiers, and sentences that speak to a machine, out of every text, before any model reads it.
+
+    `packages` are the versions of those that know identifiers.
+    """
+    masked = planted = 0
+
+    def cleaned(text: str) -> str:
+        nonlocal masked, planted
+        plain, taken = neutralised(text)
+        scrubbed = scrub(plain, row["names"])
+        planted += taken
+        masked += sum(scrubbed.counts.values())
+        return scrubbed.text
+
+    texts = {
+        "title": cleaned(row["title"]),
+        "text": cleaned(row["text"]),
+        "turns": [{**turn, "text": cleaned(turn["text"])} for turn in row["turns"]],
+    }
+    return {**texts, "raw": thread_texts(row), "masked": masked, "planted": planted}
+
+
+Question = Callable[[Row, Asker], Awaitable[Row]]
+
+
+def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunction[[Chat]]]:
+    """Declares a question to the model about each thread, whose answer fills `columns`; without one, `reason`."""
+
+    def declare(question: Question) -> StepFunction[[Chat]]:
+        def ask(rows: list[Row], chat: Chat) -> Iterable[Row | Excluded]:
+            async def ask_one(row: Row, answers: AnswerStore) -> Row | Excluded:
+                try:
+                    return await question(row, Asker(chat.model, answers, chat.prompts))
+                except Unfit as unfit:
+                    return Excluded(reason, str(unfit))
+
+            return chat.each(ask_one, rows)
+
+        # Requests to a model already run side by side within a batch.
+        declared = step(name=question.__name__, takes="batch", adds=pa.schema(columns.items()), parallel=False)(ask)
+        update_wrapper(declared, question, updated=())
+        return declared
+
+    return declare
+
+
+@_asked("no commonness score", rarity=pa.float64())
+async def commonness(row: Row, asker: Asker) -> Row:
+    """How rare the presentation is (C.2)."""
+    return {"rarity": await rarity_of(row, asker)}
+
+
+@_asked("no scenario labels", scenarios=_TEXTS)
+async def scenarios(row: Row, asker: Asker) -> Row:
+    """The communication families of the thread (C.5)."""
+    return {"scenarios": await scenarios_of(row, asker)}
+
+
+@step()
+def family(row: Row) -> Row | Excluded:
+    """Exclude threads of neither communication family (C.5)."""
+    return {} if row["scenarios"] else Excluded("of neither communication family")
+
+
+@step(takes="all")
+def select(rows: list[Row], count: int | None) -> Iterable[Row | Excluded]:
+    """Keep the `count` most common presentations (C.2); None keeps all."""
+    chosen = {row["case_id"] for row in most_common(rows, count)}
+    reason = f"beyond the {count or 0:,} most common"
+    for row in rows:
+        yield {} if row["case_id"] in chosen else Excluded(reason, f"rarity {row['rarity']:.2f}")
+
+
+@_asked("no specialty", specialty=pa.string())
+async def specialty(row: Row, asker: Asker) -> Row:
+    """The specialty that fits best (C.4)."""
+    return {"specialty": await specialty_of(row, asker)}
+
+
+@_asked("no profile", profile=pa.string(), dropped=pa.int64())
+async def profile(row: Row, asker: Asker) -> Row:
+    """The blocks and concerns of a profile, checked, as JSON; and how many concerns were dropped."""
+    extracted = await extract(row, asker)
+    return {"profile": _json(extracted.blocks), "dropped": sum(extracted.dropped.values())}
+
+
+@_asked("no plan")
+async def plan(row: Row, asker: Asker) -> Row:
+    """The intervention block of the profile."""
+    blocks = json.loads(row["profile"])
+    found = await plan_of(row, blocks["hidden_concerns"], asker)
+    blocks["intervention"] = {
+        "primary_concern": found.primary_concern,
+        "original_preference": found.original_preference,
+        "recommended_plan": found.recommended_plan,
+    }
+    return {"profile": _json(blocks)}
+
+
+@step(writes=FINISHED)
+def finish(row: Row, author: str, invented: bool, packages: Mapping[str, str]) -> Row | Excluded:
+    """Make the row of the release, or exclude what would give a concern or the thread away.
+
+    `author` is who wrote the profile; `invented` says that nobody posted the thread; `packages` as for `clean`.
+    """
+    counts: Counter[str] = Counter()
+    values = _scrubbed(json.loads(row["profile"]), counts)
+    who = values["demographics"]
+    who["name"] = made_up_name(row["case_id"], who["sex"])
+    told = {name: row[name] for name in ("case_id", "thread", "specialty", "rarity", "scenarios")}
+    profile = parse_profile({**values, **told, "synthetic": invented}, f"case {row['case_id']}")
+    if leaking := leaks(profile):
+        return Excluded("the chart gives a concern away", ", ".join(leaking))
+    finished = row_of(
+        profile,
+        author=author,
+        licence=SYNTHETIC_LICENCE if invented else THREAD_LICENCE,
+        attribution="Bedside, after a synthetic thread" if invented else "r/AskDocs, retold by a model",
+        curation={
+            "identifiers_masked": row["masked"] + sum(counts.values()),
+            "instructions_removed": row["planted"],
+            "concerns_dropped": row["dropped"],
+            "edited_posts": row["edited"],
+        },
+    )
+    if repeated := survivors(dict(texts_of(finished)), row["raw"]):
+        return Excluded("a field repeats the thread", ", ".join(repeated))
+    return finished
+
+
+@step(takes="all")
+def review(rows: list[Row], decisions: Decisions) -> Iterable[Row | Excluded]:
+    """Exclude the cases that a clinician found implausible, by criterion."""
+    matching = decisions.matching((row["case_id"], content_of(row)) for row in rows)
+    for row in rows:
+        decision = matching.get(row["case_id"])
+        yield Excluded(f"review: {decision.reason}") if decision and decision.decision == REJECT else {}
+
+
+_LABELS = frozenset({"category", "sex"})
+
+
+def _scrubbed(value: Any, counts: Counter[str]) -> Any:
+    """The values with identifiers out of every text but the labels."""
+    if isinstance(value, str):
+        scrubbed = scrub(value)
+        counts.update(scrubbed.counts)
+        return scrubbed.text
+    if isinstance(value, dict):
+        return {name: inner if name in _LABELS else _scrubbed(inner, counts) for name, inner in value.items()}
+    return [_scrubbed(inner, counts) for inner in value] if isinstance(value, list) else value
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,173 @@
+"""The steps of MedLayBench-V: admit, (concepts,) draft, refine by rules or by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from builders.licences import allows_rewriting
+from builders.medlaybench_v.caption_checks import row_problem
+from builders.medlaybench_v.concepts import Mention, Recognizer, merge
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.gates import Context
+from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
+from builders.pipeline.rows import Row
+from builders.pipeline.stage import Excluded
+from builders.steps import WHY, Chat, step
+from loaders.medlaybench_v import MODALITIES, modality_of
+from loaders.models.answers import AnswerStore
+from loaders.models.messages import Answer, Message
+
+MAX_TOKENS = 160  # of a lay caption (ML-G12)
+_SPAN = {"start": pa.int32(), "end": pa.int32()}
+MENTION = pa.struct({"surface": pa.string(), **_SPAN, "cui": pa.string(), "source": pa.string()})
+CONCEPT = pa.struct({"surface": pa.string(), **_SPAN, "cui": pa.string(), "lay": pa.string(), "source": pa.string()})
+PROTECTED = pa.struct({"kind": pa.string(), "text": pa.string(), **_SPAN})
+VERDICT = pa.struct({"gate": pa.string(), "passed": pa.bool_(), "reason": pa.string()})
+
+# What a row is when it leaves the source.
+SOURCE = pa.schema(
+    [
+        *((name, pa.string()) for name in ("image_id", "split", "expert_caption", "licence", "licence_asserted_by")),
+        *((name, pa.string()) for name in ("attribution", "article_id", "image_path")),
+        ("cuis", pa.list_(pa.string())),
+        ("image_bytes", pa.binary()),
+        ("no_image", WHY),
+    ]
+)
+_DRAFT = pa.schema(
+    [
+        ("mentions", pa.list_(MENTION)),
+        ("modality", pa.string()),
+        ("concepts", pa.list_(CONCEPT)),
+        ("protected", pa.list_(PROTECTED)),
+        ("draft", pa.string()),
+    ]
+)
+_REFINED = pa.schema(
+    [
+        ("layman_caption", pa.string()),
+        ("gates", pa.list_(VERDICT)),
+        ("status", pa.string()),
+        ("refiner", pa.string()),
+    ]
+)
+
+
+@step()
+def admit(row: Row, allowed: frozenset[str]) -> Row | Excluded:
+    """Keep captions that can be worked on and may be rewritten, licences that are `allowed` by name included."""
+    _, refused = allows_rewriting(row["licence"], allowed)
+    reason, _, detail = (refused or row_problem(row) or "").partition(": ")
+    return Excluded(reason, detail) if reason else {}
+
+
+@step(takes="batch", adds=pa.schema([("mentions", pa.list_(MENTION))]))
+def concepts(rows: list[Row], recognizers: tuple[Recognizer, ...]) -> Iterable[Row]:
+    """Concepts that recognisers (MedCAT, spaCy) find in the captions."""
+    captions = [row["expert_caption"] for row in rows]
+    found = [recognizer(captions) for recognizer in recognizers]
+    for mentions in zip(*found, strict=True):
+        yield {"mentions": [_mention_row(mention) for mention in merge(*mentions)]}
+
+
+@step(adds=_DRAFT)
+def draft(row: Row, lexicon: Lexicon) -> Row:
+    """Protected spans, the concepts with their lay phrases, and the draft."""
+    expert = read(row["expert_caption"])
+    known = row.get("mentions", [])  # none where no recogniser ran
+    mentions = [Mention(**mention) for mention in known]
+    matches = lexicon.match(expert, row["cuis"], mentions)
+    return {
+        "mentions": known,
+        "modality": modality_of(row["cuis"]),
+        "concepts": lexicon.concepts(row["cuis"], mentions, matches, expert),
+        "protected": [
+            {"kind": fact.kind, "text": expert.text[fact.start : fact.end], "start": fact.start, "end": fact.end}
+            for fact in expert.facts
+        ],
+        "draft": lexicon.drafter.draft(expert, matches).text,
+    }
+
+
+@step(adds=_REFINED, drops=("mentions",))
+def refine(row: Row, lexicon: Lexicon) -> Row:
+    """The lay caption by rules, with the verdict of every gate."""
+    return _refined(by_rules(caption_of(row, lexicon), lexicon.drafter))
+
+
+@step(name="refine", takes="batch", adds=_REFINED, drops=("mentions",), parallel=False)
+def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: str) -> Iterable[Row]:
+    """The lay caption by a chat model, greedy at first (ML-G12)."""
+
+    async def refine_one(row: Row, answers: AnswerStore) -> Refined:
+        async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+            return await answers.ask(
+                chat.model,
+                messages,
+                temperature=0.3 if attempt else 0.0,
+                max_tokens=MAX_TOKENS,
+                seed=attempt or None,
+                json_schema=ANSWER_SCHEMA,
+            )
+
+        return await by_model(
+            caption_of(row, lexicon),
+            lexicon.drafter,
+            ask,
+            name=chat.model.name,
+            condition=condition,
+            prompts=chat.prompts,
+        )
+
+    return [_refined(refined) for refined in chat.each(refine_one, rows)]
+
+
+ANSWER_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"layman_caption": {"type": "string"}},
+    "required": ["layman_caption"],
+    "additionalProperties": False,
+}
+_NAMED_BY_CUI = {cui: modality.says for modality in MODALITIES for cui in modality.cuis}
+
+
+def caption_of(row: Row, lexicon: Lexicon) -> Caption:
+    """What the refiner and the gates know of a drafted row."""
+    expert = read(row["expert_caption"])
+    matches = lexicon.match(expert, row["cuis"], [Mention(**m) for m in row["mentions"]])
+    return Caption(expert, tuple(matches), context_of(row))
+
+
+def context_of(row: Row) -> Context:
+    """The gates' context from a row's own columns, so that a published row can be checked without the vocabulary."""
+    glosses = tuple((c["surface"], c["lay"]) for c in row["concepts"] if c["lay"])
+    simplifiable = any(c["lay"] and c["start"] >= 0 for c in row["concepts"])
+    return Context(glosses, modalities_named(row["cuis"]), simplifiable)
+
+
+def modalities_named(cuis: Sequence[str]) -> frozenset[str]:
+    """The modalities that a record's CUIs name, in the words of the gates."""
+    return frozenset(_NAMED_BY_CUI[cui] for cui in cuis if cui in _NAMED_BY_CUI)
+
+
+def _refined(refined: Refined) -> Row:
+    return {
+        "layman_caption": refined.layman_caption,
+        "gates": [{"gate": v.gate, "passed": v.passed, "reason": v.reason} for v in refined.verdicts],
+        "status": refined.status,
+        "refiner": refined.refiner,
+    }
+
+
+def _mention_row(mention: Mention) -> dict[str, Any]:
+    return {
+        "surface": mention.surface,
+        "start": mention.start,
+        "end": mention.end,
+        "cui": mention.cui,
+        "source": mention.source,
+    }

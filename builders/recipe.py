@@ -1,0 +1,241 @@
+"""The recipe of a corpus, and the one way to build a release by it.
+
+    bedside build CORPUS …    # build(recipe, options, out, workspace=…)
+
+A recipe is data and a few functions: what a user may decide (`options`, which is the command line too), what these
+options come to (`plan`: the source, the steps, what goes into manifest and card), and what everybody does with a
+release of any corpus: measure it, check its rows, sum it up, show it. What only one corpus needs is a step of that
+corpus.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, Generic, TypeVar
+
+import pyarrow as pa
+import typer
+from pydantic import JsonValue
+from rich.progress import Progress
+
+import dataset_cards
+from builders.licences import corpus_licence
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.run import Run, run
+from builders.release.cards import render_card
+from builders.release.preview import Preview, Table
+from builders.release.verify import RowCheck
+from builders.release.write import Measure, write_release
+from builders.steps import Chat, Step, stages
+from builders.tables import decode, read_bytes
+from loaders.corpus import Corpus, corpus
+from loaders.errors import InputError
+from loaders.manifest import Config, Manifest, Source
+from loaders.models.chat import open_model
+from loaders.models.prompts import Prompts
+from loaders.registry import find_corpus
+
+_PACKAGES = ("bedside", "datasets", "pyarrow")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a user decides about any build. A corpus' own fields come before these; its docstring is the help."""
+
+    gate_text: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Terms that readers on the Hub must accept (text).")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(Options):
+    """What a user decides about a build that asks a chat model."""
+
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Chat model, such as openai/gpt-4o-mini or vllm/….")
+    ] = None
+    base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of the model's server.")] = None
+    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")] = None
+    concurrency: Annotated[int, typer.Option(min=1, help="Requests to the model at a time.")] = 16
+
+
+Chosen = TypeVar("Chosen", bound=Options)
+
+
+@dataclass(frozen=True)
+class Build(Generic[Chosen]):
+    """What a plan is made from: the user's options, and what the build has at hand."""
+
+    options: Chosen
+    workspace: Path
+    workers: int
+    progress: Progress | None
+
+    @property
+    def images(self) -> ImageStore:
+        """Where the images of this build are kept."""
+        return ImageStore(self.workspace / "images")
+
+    def chat(self: Build[Any], prompts: Callable[[Path | None], Prompts]) -> Chat | None:
+        """The model that the options name, or None; `prompts` reads the texts of this corpus, or the user's.
+
+        Raises: InputError for prompts, ModelError for a model that cannot be used.
+        """
+        options: ModelOptions = self.options
+        texts = prompts(options.prompts)
+        if options.model is None:
+            return None
+        model = open_model(options.model, base_url=options.base_url)
+        return Chat(model, texts, self.workspace / "answers.sqlite", options.concurrency)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the options come to.
+
+    `rows` of `schema` are what the source holds, named by `identity`: the same for the same rows, never a path.
+    `sources` tells of it, given the number of rows that were read. `settings` are all else that decides the content,
+    no path either. `card` gives the facts that the template asks for beside those of the manifest. `review` leaves in
+    the workspace what a person is to look at, and says in a sentence where.
+    """
+
+    rows: Iterable[Row]
+    schema: pa.Schema
+    identity: str
+    steps: Iterable[Step]
+    sources: Callable[[int], Sequence[Source]]
+    settings: Mapping[str, JsonValue]
+    card: Callable[[Manifest], Mapping[str, JsonValue]]
+    chat: Chat | None = None
+    packages: Sequence[str] = ()
+    stand_in: Sequence[str] = ()
+    review: Callable[[Run], str] | None = None
+
+
+@dataclass(frozen=True)
+class Recipe(Generic[Chosen]):
+    """How releases of a corpus are made and looked at.
+
+    `sample` are the words of the command that builds the bundled sample. `template` is the card; without one it is the
+    corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release: tables of counts and sentences.
+    """
+
+    corpus: Corpus
+    options: type[Chosen]
+    plan: Callable[[Build[Chosen]], Plan]
+    measure: Measure
+    check_row: RowCheck
+    summary: Callable[[Manifest], Iterable[Table | str]]
+    preview: Preview
+    sample: Sequence[str]
+    configs: Sequence[Config] = ()
+    template: Path | None = None
+
+
+def recipe_of(name: str) -> Recipe[Any]:
+    """The recipe of a corpus.
+
+    Raises: InputError when there is no such corpus, none can build it, or its package is broken.
+    """
+    known = corpus(name)
+    if not known.recipe:
+        raise InputError(name, found="nothing here builds this corpus", expected="a corpus with a recipe")
+    return replace(find_corpus(name), place=known.recipe).load_kind("RECIPE", Recipe)
+
+
+def build(
+    recipe: Recipe[Chosen],
+    options: Chosen,
+    out: Path,
+    *,
+    workspace: Path,
+    workers: int = 1,
+    progress: Progress | None = None,
+    overwrite: bool = False,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> Manifest:
+    """Build a release folder at `out`; stopped at any moment, the same call goes on from `workspace`.
+
+    `tell` is given what waits for a person, if anything does.
+
+    Raises: InputError, ModelError, MissingExtra for what the options name; BedsideError for a full disk or a
+    workspace in use; ReleaseError when no row is left.
+    """
+    gate_text = decode(read_bytes(options.gate_text), options.gate_text).strip() if options.gate_text else None
+    at_hand = Build(options, workspace, workers, progress)
+    plan = recipe.plan(at_hand)
+    known = recipe.corpus
+    finished = run(
+        plan.rows,
+        stages(plan.steps, plan.schema),
+        key=known.key,
+        workspace=workspace,
+        source_identity=plan.identity,
+        workers=workers,
+        progress=progress,
+    )
+    if plan.review is not None and (waiting := plan.review(finished)):
+        tell(waiting)
+    return write_release(
+        out,
+        corpus=known.name,
+        key=known.key,
+        features=known.features,
+        rows=_with_images(finished, at_hand.images, known.key),
+        exclusions=finished.exclusions(),
+        sources=plan.sources(finished.stages[0].rows_in),
+        settings=plan.settings,
+        prompts=plan.chat.prompts.digests if plan.chat else {},
+        versions=_versions(plan),
+        stages=finished.stages,
+        measure=recipe.measure,
+        card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
+        schema_version=known.schema_version,
+        configs=recipe.configs,
+        stand_in="; ".join(plan.stand_in) or None,
+        overwrite=overwrite,
+    )
+
+
+def _with_images(finished: Run, store: ImageStore, key: str) -> Iterator[Row]:
+    """The rows as they are stored: an image's bytes instead of its name in the build's store."""
+    for row in finished.rows():
+        if row.get("image"):
+            digest, ending = row["image"].split(".")
+            row = {**row, "image": {"bytes": store.get(digest), "path": f"{row[key]}.{ending}"}}
+        yield row
+
+
+def _versions(plan: Plan) -> dict[str, str]:
+    """Versions of what can change a byte of the release."""
+    packages = [*_PACKAGES, *plan.packages, *["inspect_ai"] * (plan.chat is not None)]
+    return {"python": platform.python_version(), **{package: version(package) for package in packages}}
+
+
+def _card(manifest: Manifest, *, recipe: Recipe[Any], plan: Plan, gate_text: str | None) -> str:
+    template = recipe.template or Path(dataset_cards.__file__).with_name(f"{recipe.corpus.name}.md")
+    notice = f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else ""
+    facts = {"notice": notice, **plan.card(manifest)}
+    return render_card(template.read_text(encoding="utf-8"), manifest, facts=facts, gating=gate_text)
+
+
+def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[str, JsonValue]:
+    """What a card says of the licences of its rows, called `rows` together and `one` singly."""
+    licence = corpus_licence(licences)
+    mixed = licence == "other"
+    return {
+        "licence": licence,
+        "licence_name": "per-row" if mixed else "",
+        "licence_link": "README.md#licences" if mixed else "",
+        "licence_text": (
+            f"The {rows} stand under different licences that no single one covers: column `licence` is what counts."
+            if mixed
+            else f"The strictest terms of the {rows} make the corpus {licence}; column `licence` holds {one} own."
+        ),
+    }

@@ -1,0 +1,260 @@
+"""The steps of a build: functions, declared where they stand.
+
+    @step(adds=pa.schema([("draft", pa.string())]))
+    def draft(row: Row, lexicon: Lexicon) -> Row | Excluded:
+        return {"draft": lexicon.draft(row["caption"])}
+
+    steps = [admit(), unique(KEY), draft(lexicon)]
+
+A step returns what it adds to a row, or `Excluded` with the reason. One that `takes` a batch, or all rows, returns as
+much for each of them, in their order. What it is given beside its rows decides its result, so all of that is part of
+the name under which the result is stored: plain values as they are, anything else by its `identity`. Steps are sent to
+worker processes by the name of their function, so they stand at the top of a module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import update_wrapper
+from inspect import signature
+from pathlib import Path
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+
+import pyarrow as pa
+from pydantic import JsonValue
+
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import BuildError, Row
+from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from loaders.images import ImageError, clean_bytes
+from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.messages import ChatModel
+from loaders.models.prompts import Prompts
+
+WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
+"""Of a source's columns `refused` and `no_image`: why a row is excluded; null where it is not."""
+
+Given = ParamSpec("Given")
+Item = TypeVar("Item")
+Said = TypeVar("Said")
+
+
+class StepFunction(Generic[Given]):
+    """A declared step; called with what it needs beside its rows, it is ready to stand in a build."""
+
+    def __init__(self, function: Callable[..., Any], stage: Mapping[str, Any], columns: _Columns, takes: str) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self.stage = stage
+        self.columns = columns
+        self.takes = takes
+
+    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Step:
+        bound = signature(self.function).bind(None, *given, **named)
+        bound.apply_defaults()
+        return Step(self, dict(list(bound.arguments.items())[1:]))
+
+    def __reduce__(self) -> str:
+        name: str = self.__qualname__  # type: ignore[attr-defined]
+        return name
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What a step does to the columns: it adds some and drops some, or leaves none but those that it `writes`."""
+
+    adds: pa.Schema
+    drops: Sequence[str]
+    writes: pa.Schema | None
+
+    def after(self, before: pa.Schema) -> pa.Schema:
+        if self.writes is not None:
+            return self.writes
+        added = {column.name: column for column in self.adds}
+        kept = [added.pop(column.name, column) for column in before if column.name not in self.drops]
+        return pa.schema([*kept, *added.values()])
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step with all that it needs."""
+
+    declared: StepFunction[Any]
+    given: Mapping[str, Any]
+
+    def stage(self, before: pa.Schema) -> Stage:
+        """The stage of the pipeline that does this to rows of the schema `before`."""
+        after = self.declared.columns.after(before)
+        name = self.declared.stage["name"]
+        settings = {each: _identity(value, f"step {name}: {each}") for each, value in self.given.items()}
+        work = _Opened(self.declared, self.given, frozenset(before.names) - frozenset(after.names))
+        return Stage(schema_in=before, schema_out=after, open=work, settings=settings, **self.declared.stage)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    declared: StepFunction[Any]
+    given: Mapping[str, Any]
+    dropped: frozenset[str]
+
+    def __call__(self) -> BatchFunction:
+        return self.answers
+
+    def answers(self, rows: list[Row]) -> Iterable[Row | Excluded]:
+        function, given = self.declared.function, self.given
+        single = self.declared.takes == "row"
+        answers = [function(row, **given) for row in rows] if single else list(function(rows, **given))
+        if len(answers) != len(rows):
+            raise BuildError(f"step {self.declared.stage['name']}: {len(rows)} rows came in, {len(answers)} answers")
+        return [self._left(row, answer) for row, answer in zip(rows, answers, strict=True)]
+
+    def _left(self, row: Row, answer: Row | Excluded) -> Row | Excluded:
+        if isinstance(answer, Excluded):
+            return answer
+        kept = {name: value for name, value in row.items() if name not in self.dropped}
+        return {**kept, **answer}
+
+
+def stages(steps: Iterable[Step], schema: pa.Schema) -> list[Stage]:
+    """The steps as stages of the pipeline, one after the other, for a source whose rows are of `schema`."""
+    chain: list[Stage] = []
+    for each in steps:
+        chain.append(each.stage(schema))
+        schema = chain[-1].schema_out
+    return chain
+
+
+@overload
+def step(
+    *,
+    name: str = ...,
+    adds: pa.Schema = ...,
+    drops: Sequence[str] = ...,
+    writes: pa.Schema | None = ...,
+    version: int = ...,
+) -> Callable[[Callable[Concatenate[Row, Given], Row | Excluded]], StepFunction[Given]]: ...
+
+
+@overload
+def step(
+    *,
+    takes: Literal["batch", "all"],
+    name: str = ...,
+    adds: pa.Schema = ...,
+    drops: Sequence[str] = ...,
+    writes: pa.Schema | None = ...,
+    version: int = ...,
+    parallel: bool = ...,
+) -> Callable[[Callable[Concatenate[list[Row], Given], Iterable[Row | Excluded]]], StepFunction[Given]]: ...
+
+
+def step(
+    *,
+    takes: str = "row",
+    name: str = "",
+    adds: pa.Schema = pa.schema([]),  # noqa: B008
+    drops: Sequence[str] = (),
+    writes: pa.Schema | None = None,
+    version: int = 1,
+    parallel: bool = True,
+) -> Callable[[Callable[..., Any]], StepFunction[Any]]:
+    """Declare a function to be a step, by the function's name unless another is given.
+
+    `adds` and `drops` are the columns that it adds (or makes anew) and takes away; `writes` are all that it leaves,
+    instead. Raise `version` when the meaning of a step changes in a way that its code does not show. A step whose
+    requests to a model run side by side within a batch is not `parallel`.
+    """
+
+    def declare(function: Callable[..., Any]) -> StepFunction[Any]:
+        called = name or function.__name__
+        stage = {"name": called, "version": version, "whole": takes == "all", "parallel": parallel}
+        return StepFunction(function, stage, _Columns(adds, tuple(drops), writes), takes)
+
+    return declare
+
+
+def _identity(value: Any, where: str) -> JsonValue:
+    """What stands for a value in the name of a result."""
+    if hasattr(value, "identity"):
+        identity: JsonValue = value.identity
+        return identity
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _identity(inner, where) for name, inner in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(_identity(inner, where) for inner in value)  # type: ignore[type-var]
+    if isinstance(value, list | tuple):
+        return [_identity(inner, where) for inner in value]
+    raise BuildError(f"{where}: found a {type(value).__name__}, expected a plain value or one with an `identity`")
+
+
+# --- Steps of several corpora -----------------------------------------------------------------------------------------
+
+
+@step(drops=("refused",))
+def admit(row: Row) -> Row | Excluded:
+    """Exclude the rows that their source refuses, with its reason."""
+    return Excluded(**row["refused"]) if row["refused"] else {}
+
+
+@step(takes="all")
+def unique(rows: list[Row], key: str) -> Iterable[Row | Excluded]:
+    """Keep the first row of each key. The detail counts rows from 1 in the order in which they come."""
+    first: dict[str, int] = {}
+    for number, row in enumerate(rows, start=1):
+        earlier = first.setdefault(row[key], number)
+        yield {} if earlier == number else Excluded("duplicate id", f"row {number} repeats the id of row {earlier}")
+
+
+@step(adds=pa.schema([("image", pa.string())]), drops=("image_path", "image_bytes", "no_image"))
+def images(row: Row, store: ImageStore) -> Row | Excluded:
+    """Clean each image of its metadata into the store; `image` becomes its name there, or null where there is none.
+
+    A row whose image is missing, broken or too large is excluded. The source tells where an image lies in `image_path`
+    or holds it in `image_bytes`; `no_image` says why one that should be there is not.
+    """
+    if row["no_image"]:
+        return Excluded(**row["no_image"])
+    data = row.get("image_bytes")
+    source = row["image_path"] if data is None else data
+    if source is None:
+        return {"image": None}
+    try:
+        cleaned, info = clean_bytes(source)
+    except ImageError as error:
+        return Excluded(f"image {error.reason.replace('_', ' ')}", error.found)
+    return {"image": f"{store.put(cleaned)}{'.png' if info.clean_format == 'PNG' else '.jpg'}"}
+
+
+# --- Steps that ask a model -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chat:
+    """The chat model of a build, with its prompts and the file that keeps its paid answers."""
+
+    model: ChatModel
+    prompts: Prompts
+    answers: Path
+    concurrency: int = 16
+
+    @property
+    def identity(self) -> JsonValue:
+        return {"model": dict[str, JsonValue](self.model.identity), "prompts": dict(self.prompts.digests)}
+
+    @property
+    def record(self) -> dict[str, JsonValue]:
+        """What a reader needs to know of the model; not its address, which is this machine's own affair."""
+        return {name: text for name, text in self.model.identity.items() if name != "base_url"}
+
+    def each(self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
+        """What `ask` makes of each item, with so many requests at a time as the user allows."""
+        with AnswerStore(self.answers) as store:
+            return asyncio.run(gather_bounded(lambda item: ask(item, store), items, limit=self.concurrency))
+
+    def stand_in(self, written: str) -> list[str]:
+        """Why what the model has written is no result: it is no language model. Nothing where it is one."""
+        return [f"{written} are by {self.model.name}, which is no language model"] * self.model.stand_in

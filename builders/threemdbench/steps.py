@@ -1,0 +1,243 @@
+"""The steps of 3MDBench: curate, draw, split, temperament, complaints by hand or by a model.
+
+Those that weigh photos against each other are given all rows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from builders.curation import sampling
+from builders.curation.review import Decisions, Item, Shown, write_queue
+from builders.curation.sampling import Member, joined, split_groups
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.stage import Excluded
+from builders.steps import WHY, Chat, step
+from builders.threemdbench.complaints import (
+    BASIC_SCHEMA,
+    FACTS_SCHEMA,
+    MAX_TOKENS,
+    TEMPERATURE,
+    Basic,
+    Facts,
+    basic_by_hand,
+    basic_by_model,
+    facts_by_hand,
+    facts_by_model,
+)
+from builders.threemdbench.curate import Curator
+from builders.threemdbench.findings import Candidate, Finding
+from builders.threemdbench.temperament import temperaments
+from loaders.models.answers import AnswerStore
+from loaders.models.asking import Ask
+from loaders.models.messages import Answer, Message
+from loaders.threemdbench import DIAGNOSES
+
+TEST = "test"
+_BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
+
+# What a row is when it leaves its source: `content` is the SHA-256 of the file, so that another file of the same name
+# is never taken for the one that was read before; `mixed` says what else its class holds, if anything.
+SOURCE = pa.schema(
+    [
+        *((name, pa.string()) for name in ("image_id", "diagnosis", "source", "source_label", "source_file")),
+        *((name, pa.string()) for name in ("group_id", "licence", "licence_asserted_by", "attribution")),
+        *((name, pa.string()) for name in ("image_path", "content", "mixed")),
+        ("refused", WHY),
+        ("no_image", WHY),
+    ]
+)
+_COMPLAINTS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("domain", "general_complaint", "general_complaint_source")),
+        ("complaints", pa.list_(pa.string())),
+        *((name, pa.string()) for name in ("complaints_source", "complaints_status")),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Where curation leaves what is borderline."""
+
+    path: Path
+
+    @property
+    def identity(self) -> None:
+        """Where it lies decides nothing."""
+
+
+# `kin` names everything that a photo is linked with through patients and clusters, left-out photos included.
+@step(
+    takes="all",
+    adds=pa.schema([("cluster_id", pa.string()), ("kin", pa.string())]),
+    drops=("content", "mixed"),
+)
+def curate(
+    rows: list[Row], store: ImageStore, curator: Curator, decisions: Decisions, queue: Queue
+) -> Iterable[Row | Excluded]:
+    """Exclude what is unfit, copies but the best, and photos that stand under two diagnoses; link what is kin.
+
+    `decisions` of a person go before the curator's own. What is borderline is written to `queue`.
+    """
+    photos = [
+        Candidate(
+            row["image_id"],
+            store.path(row["image"].split(".")[0]),
+            row["source"],
+            row["diagnosis"],
+            row["mixed"],
+            decisions.by_key.get(row["image_id"]),
+        )
+        for row in rows
+    ]
+    findings = curator(photos)
+    write_queue(queue.path, _borderline(rows, photos, findings))
+    kin = joined(
+        (f"cluster {finding.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))
+        for row, finding in zip(rows, findings, strict=True)
+    )
+    for finding in findings:
+        if finding.reason:
+            yield Excluded(finding.reason, finding.detail)
+        else:
+            yield {"cluster_id": finding.cluster, "kin": kin[f"cluster {finding.cluster}"]}
+
+
+def _borderline(rows: Sequence[Row], photos: Sequence[Candidate], findings: Sequence[Finding]) -> list[Item]:
+    """What a person is asked about: disputed diagnoses, quality, copies, mixed classes; and all decided earlier."""
+    shown = {row["image_id"]: Shown(row["image_id"], row["image"].split(".")[0], row["diagnosis"]) for row in rows}
+    items = []
+    for row, photo, finding in zip(rows, photos, findings, strict=True):
+        if finding.doubts or photo.decision:
+            beside = dict.fromkeys(key for doubt in finding.doubts for key in doubt.beside)
+            items.append(
+                Item(
+                    shown[photo.key],
+                    row["content"],
+                    kept=not finding.reason,
+                    facts={"source": row["source"], "label in the source": row["source_label"]},
+                    doubts=finding.doubts,
+                    beside=tuple(shown[key] for key in beside),
+                    decided=photo.decision,
+                )
+            )
+    return sorted(items, key=_place)
+
+
+def _place(item: Item) -> tuple[int, str, str]:
+    """Photos that are to be looked at together stand together."""
+    kind = item.doubts[0].kind if item.doubts else ""
+    key = item.picture.key
+    return _RANK.get(kind, len(_RANK)), min(key, *(other.key for other in item.beside), key), key
+
+
+_RANK = {"label": 0, "quality": 1, "copy": 2, "class": 3}
+
+
+@step(takes="all")
+def draw(rows: list[Row], targets: Mapping[str, int] | None, seed: int) -> Iterable[Row | Excluded]:
+    """As many photos of each class as the targets say; without targets, all."""
+    if targets is None:
+        return [{}] * len(rows)
+    chosen = {member.key for member in sampling.draw(_members(rows), targets, seed=seed).members}
+    return [
+        {}
+        if row["image_id"] in chosen
+        else Excluded("enough of its class", f"{row['diagnosis']}: {targets.get(row['diagnosis'], 0):,} wanted")
+        for row in rows
+    ]
+
+
+@step(takes="all", adds=pa.schema([("split", pa.string())]))
+def split(rows: list[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int) -> Iterable[Row | Excluded]:
+    """The split of each photo, stratified by diagnosis, kin together; photos of splits not asked for are excluded."""
+    split_of = split_groups(_members(rows), ratios, seed=seed)
+    for row in rows:
+        own = split_of[row["image_id"]]
+        # Which split it is in is not told: a split may be kept private.
+        yield {"split": own} if own in splits else Excluded("of a split that is not in this release")
+
+
+@step(takes="all", adds=pa.schema([("personality", pa.string())]))
+def temperament(rows: list[Row], seed: int) -> Iterable[Row]:
+    """A temperament for each photo of the test split."""
+    cases = {row["image_id"]: row["diagnosis"] for row in rows if row["split"] == TEST}
+    dealt = temperaments(cases, seed=seed)
+    return [{"personality": dealt.get(row["image_id"])} for row in rows]
+
+
+@step(adds=_COMPLAINTS, drops=("kin",))
+def complaints(row: Row, seed: int, authored: str) -> Row:
+    """Authored complaints for each photo of the test split; `authored` is the digest of their texts."""
+    diagnosis = _BY_NAME[row["diagnosis"]]
+    facts = facts_by_hand(diagnosis, key=row["image_id"], seed=seed) if row["split"] == TEST else None
+    return _told(row, basic_by_hand(diagnosis), facts)
+
+
+@step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
+def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, store: ImageStore) -> Iterable[Row]:
+    """Complaints by a chat model that sees the photo; the authored ones stand in where it fails."""
+    names = sorted({row["diagnosis"] for row in rows if row["split"] == TEST})
+
+    async def begin(name: str, answers: AnswerStore) -> Basic:
+        ask = _asking(chat, answers, f"basic {name}", BASIC_SCHEMA)
+        return await basic_by_model(_BY_NAME[name], ask, name=chat.model.name, prompts=chat.prompts)
+
+    basics = dict(zip(names, chat.each(begin, names), strict=True))
+
+    async def go_on(row: Row, answers: AnswerStore) -> Row:
+        diagnosis, key = _BY_NAME[row["diagnosis"]], row["image_id"]
+        if row["split"] != TEST:
+            return _told(row, basic_by_hand(diagnosis), None)
+        basic = basics[diagnosis.name]
+        facts = await facts_by_model(
+            diagnosis,
+            basic.text,
+            store.get(row["image"].split(".")[0]),
+            _asking(chat, answers, f"facts {key}", FACTS_SCHEMA),
+            name=chat.model.name,
+            prompts=chat.prompts,
+            key=key,
+            seed=seed,
+        )
+        return _told(row, basic, facts)
+
+    return chat.each(go_on, rows)
+
+
+def _asking(chat: Chat, answers: AnswerStore, namespace: str, schema: Mapping[str, Any]) -> Ask:
+    async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+        return await answers.ask(
+            chat.model,
+            messages,
+            temperature=TEMPERATURE,
+            max_tokens=MAX_TOKENS,
+            seed=attempt,
+            json_schema=schema,
+            namespace=namespace,
+        )
+
+    return ask
+
+
+def _told(row: Row, basic: Basic, facts: Facts | None) -> Row:
+    """What the row's patient says; one of another split than test says nothing."""
+    return {
+        "domain": _BY_NAME[row["diagnosis"]].domain,
+        "general_complaint": basic.text if facts else None,
+        "general_complaint_source": basic.source if facts else None,
+        "complaints": list(facts.texts) if facts else [],
+        "complaints_source": facts.source if facts else None,
+        "complaints_status": facts.status if facts else None,
+    }
+
+
+def _members(rows: Sequence[Row]) -> list[Member]:
+    return [Member(row["image_id"], row["diagnosis"], (row["kin"],)) for row in rows]
