@@ -203,6 +203,18 @@ class Server(ThreadingHTTPServer):
         """A client that hangs up is part of the exercise; the log says so."""
 
 
+def request_body(handler: BaseHTTPRequestHandler) -> bytes:
+    """The body of a request, chunked or not."""
+    if "chunked" not in handler.headers.get("Transfer-Encoding", "").lower():
+        return handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+    body = b""
+    while size := int(handler.rfile.readline().split(b";")[0], 16):
+        body += handler.rfile.read(size)
+        handler.rfile.readline()
+    handler.rfile.readline()
+    return body
+
+
 class Handler(BaseHTTPRequestHandler):
     loopback: LoopbackHub
     protocol_version = "HTTP/1.1"
@@ -217,7 +229,7 @@ class Handler(BaseHTTPRequestHandler):
         if kind == "cut":
             self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
         else:
-            body = self._body()
+            body = request_body(self)
             if fault is not None and kind == "delay":
                 hub.closing.wait(fault.seconds)
             if fault is not None and kind == "meanwhile":
@@ -240,16 +252,6 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
         else:
             self._send(reply)
-
-    def _body(self) -> bytes:
-        if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        body = b""
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
 
     def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
+import ssl
 import struct
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -64,6 +68,30 @@ def drips(handler: _Handler) -> None:
         time.sleep(0.05)
 
 
+def drips_head(handler: _Handler) -> None:
+    """As `drips`, with a head that does not end."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while not handler.owner.stopping.is_set():
+        handler.wfile.write(b"z")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+def wanders(handler: _Handler) -> None:
+    """A redirect that always leads on, to an address that nobody has seen before."""
+    redirects(f"{handler.path}/on")(handler)
+
+
+@cache
+def _bomb() -> bytes:
+    return gzip.compress(bytes(16 << 20))
+
+
+def bombs(handler: _Handler) -> None:
+    """Little that unpacks to much, though nobody asked for it packed."""
+    sends(_bomb(), Content_Encoding="gzip")(handler)
+
+
 def floods(handler: _Handler) -> None:
     """A body without a length that does not end."""
     handler.send_response(200)
@@ -98,7 +126,7 @@ def garbles(handler: _Handler) -> None:
 
 
 class PhotoServer:
-    """Serves `pages` by path; a list of behaviours is gone through, the last one for ever.
+    """Serves `pages` by path ("*" any other); a list of behaviours is gone through, the last one for ever.
 
     `asked` counts requests by path, but for robots.txt, which `robots` counts.
     """
@@ -114,8 +142,18 @@ class PhotoServer:
         self._server.owner = self
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
+    @property
+    def address(self) -> tuple[str, int]:
+        return "127.0.0.1", self._server.server_address[1]
+
     def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}{path}"
+        return f"http://127.0.0.1:{self.address[1]}{path}"
+
+    def secure(self, certificate: Path, key: Path) -> None:
+        """Speak TLS from now on."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -136,7 +174,7 @@ class PhotoServer:
                 number = self.asked[path]
                 self.asked[path] += 1
             self.agents.add(agent)
-        page = self.pages.get(path, sends(b"gone", kind="text/plain", status=404))
+        page = self.pages.get(path) or self.pages.get("*") or sends(b"gone", kind="text/plain", status=404)
         return page[min(number, len(page) - 1)] if isinstance(page, list) else page
 
 

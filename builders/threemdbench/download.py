@@ -9,7 +9,8 @@ and what may come back (no answer, a busy server) is tried again by the next bui
 times in a row is left alone for the rest of the run. What robots.txt forbids is not fetched, and a pause that it asks
 for is kept. Nothing that goes wrong with a photo stops a build.
 
-Connections are made directly, never through a proxy, so that every address can be checked (`public_network`).
+Only public addresses are fetched (`public_network`). Behind a proxy that the environment names, what a name leads to is
+checked by the proxy's owner (`proxies`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _MAX_REDIRECTS = 5
 _LONGEST_WAIT = 120.0  # seconds; a server that asks for more is asked again by the next build
 _ROBOTS_FAILED = "robots.txt cannot be read"
-_UNREACHABLE = ("no answer", "cannot be reached", _ROBOTS_FAILED)
+_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED)
 
 
 @dataclass(frozen=True, slots=True)

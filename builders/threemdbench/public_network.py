@@ -1,12 +1,12 @@
 """Connections to public addresses only, each with a deadline: what a list of addresses from strangers is fetched by.
 
 The name is resolved here and the connection made to the very address that was checked, so that a name server cannot
-answer twice. Loopback addresses can be let in, for tests; nothing else private ever is.
+answer twice. Loopback addresses can be let in, for tests; nothing else private ever is. The one connection that is not
+checked is that to a proxy of the environment (`proxies`).
 """
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import time
 from collections.abc import Iterable
@@ -14,8 +14,7 @@ from typing import Any
 
 import httpcore2
 
-# Everything under this prefix is a translation of an IPv4 address (RFC 6052).
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+from builders.threemdbench.public_address import is_public
 
 
 class ForbiddenAddress(httpcore2.ConnectError):
@@ -23,11 +22,15 @@ class ForbiddenAddress(httpcore2.ConnectError):
 
 
 class PublicNetwork(httpcore2.NetworkBackend):
-    """A backend for `httpcore2.ConnectionPool`; all that happens on its connections ends within `seconds`."""
+    """A backend for `httpcore2.ConnectionPool`; all that happens on its connections ends within `seconds`.
 
-    def __init__(self, seconds: float, *, allow_loopback: bool = False) -> None:
+    Without `checked` any address will do: for the way to a proxy, which is a private one as a rule.
+    """
+
+    def __init__(self, seconds: float, *, allow_loopback: bool = False, checked: bool = True) -> None:
         self._deadline = time.monotonic() + seconds
         self._allow_loopback = allow_loopback
+        self._checked = checked
         self._plain = httpcore2.SyncBackend()
 
     def connect_tcp(
@@ -45,12 +48,12 @@ class PublicNetwork(httpcore2.NetworkBackend):
             httpcore2.ConnectError, httpcore2.ConnectTimeout: the name is unknown, or none answers in time.
         """
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError(f"unknown host {host}") from error
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
         for address in addresses:
-            if not is_public(address, allow_loopback=self._allow_loopback):
+            if self._checked and not is_public(address, allow_loopback=self._allow_loopback):
                 raise ForbiddenAddress(f"{host} is {address}, which is no public address")
         last: Exception = httpcore2.ConnectError(f"{host} has no address")
         for address in addresses:
@@ -58,7 +61,7 @@ class PublicNetwork(httpcore2.NetworkBackend):
                 left = self.left(timeout)
                 stream = self._plain.connect_tcp(address, port, left, local_address, socket_options)
                 return _Timed(stream, self)
-            except httpcore2.ConnectError as error:
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 last = error
         raise last
 
@@ -94,24 +97,3 @@ class _Timed(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
-
-
-def is_public(address: str, *, allow_loopback: bool = False) -> bool:
-    """Whether an IP address is reachable by everyone, looking through every way of wrapping IPv4 in IPv6.
-
-    >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "10.1.2.3", "169.254.169.254", "::ffff:10.0.0.1", "fe80::1%2")]
-    [True, False, False, False, False, False]
-    """
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    if isinstance(found, ipaddress.IPv6Address):
-        wrapped = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
-        if wrapped is None and found in _NAT64:
-            wrapped = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        if wrapped is not None:
-            return is_public(str(wrapped))
-    if found.is_loopback:
-        return allow_loopback
-    return found.is_global and not found.is_multicast

@@ -1,22 +1,26 @@
 """One request for something that a source only names by address, to a public address and within limits.
 
-Connections are made directly, never through a proxy, so that every address can be checked (`public_network`); a
+Every address is checked (`public_network`), or left to the owner of the proxy that the environment names (`proxies`); a
 redirect is an answer, for the caller to follow.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import httpcore2
 
+from builders.threemdbench.proxies import proxy_for
+from builders.threemdbench.public_address import is_public, literal_address
 from builders.threemdbench.public_network import ForbiddenAddress, PublicNetwork
 from builders.threemdbench.robots import AGENT
 from loaders import __version__
 
 _REDIRECTS = (301, 302, 303, 307, 308)
+_COMPRESSED = frozenset({"br", "compress", "deflate", "gzip", "gz", "lzma", "xz", "zip", "zstd"})
 _SAFE = "/%:@!$&'()*+,;=~"
 
 
@@ -68,9 +72,15 @@ class Refused(Exception):
 def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     """Ask for an address, as `web_address` gives it.
 
-    Raises: Refused for an address that is not public, no answer in time, a broken one, or more bytes than the limit.
+    Raises:
+        Refused: an address that is not public, no answer in time, a broken one, or more bytes than the limit.
+        InputError: the environment names a proxy that cannot be used.
     """
-    network = PublicNetwork(limits.deadline, allow_loopback=limits.allow_loopback)
+    proxy = proxy_for(url)
+    literal = literal_address(host_of(url))
+    if literal is not None and not is_public(literal, allow_loopback=limits.allow_loopback):
+        raise Refused("address is not public", literal)
+    network = PublicNetwork(limits.deadline, allow_loopback=limits.allow_loopback, checked=proxy is None)
     headers: dict[bytes | str, bytes | str] = {
         "User-Agent": f"{AGENT}/{__version__} (builds a research corpus)",
         "Accept": accept,
@@ -81,12 +91,17 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     data = bytearray()
     try:
         with (
-            httpcore2.ConnectionPool(network_backend=network, max_connections=1, retries=0) as pool,
+            httpcore2.ConnectionPool(network_backend=network, proxy=proxy, max_connections=1, retries=0) as pool,
             pool.stream("GET", url, headers=headers, extensions={"timeout": timeouts}) as response,
         ):
             said = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+            if proxy is not None and url.startswith("http:") and response.status in (403, 407):
+                # What a proxy forbids today, another network may allow tomorrow.
+                raise Refused("the proxy refuses it", f"HTTP {response.status}", final=False)
             if response.status in _REDIRECTS and "location" in said:
                 return Answer(response.status, said, b"", said["location"])
+            if _COMPRESSED.intersection(re.findall(r"\w+", said.get("content-encoding", "").lower())):
+                raise Refused("compressed answer", said["content-encoding"], final=False)  # unasked, and maybe a bomb
             wanted = head(response.status, said)
             for part in response.iter_stream():
                 data += part
@@ -100,6 +115,8 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
         raise Refused("no answer", str(error) or "it took too long", final=False) from None
     except (httpcore2.ConnectError, httpcore2.NetworkError, OSError) as error:
         raise Refused("cannot be reached", str(error), final=False) from None
+    except httpcore2.ProxyError as error:
+        raise Refused("the proxy refuses it", str(error), final=False) from None
     except (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, ValueError) as error:
         raise Refused("broken answer", str(error), final=False) from None
     return Answer(response.status, said, bytes(data))

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
+import socket
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from builders.threemdbench import public_address
 from builders.threemdbench.download import Downloads, Fetched, Limits, Wanted
-from builders.threemdbench.public_network import is_public
+from builders.threemdbench.public_address import is_public
+from loaders.errors import InputError
 from tests.photo_server import (
     Behaviour,
     PhotoServer,
+    bombs,
     cuts,
     drips,
+    drips_head,
     floods,
     garbles,
     hangs,
@@ -24,7 +32,9 @@ from tests.photo_server import (
     redirects,
     resets,
     sends,
+    wanders,
 )
+from tests.proxy import Proxy
 
 PHOTO = picture()
 MD5 = hashlib.md5(PHOTO).hexdigest()
@@ -89,6 +99,8 @@ def test_a_kept_file_that_was_damaged_is_fetched_again(tmp_path: Path, server: P
         (sends(picture(2)), "another file than the source's digest says", True, 1),
         (hangs, "no answer", False, 2),
         (drips, "no answer", False, 2),
+        (drips_head, "no answer", False, 2),
+        (bombs, "compressed answer", False, 2),
         (cuts, "broken answer", False, 2),
         (resets, "cannot be reached", False, 2),
         (garbles, "broken answer", False, 2),
@@ -138,6 +150,165 @@ def test_the_loopback_is_refused_unless_a_test_asks_for_it(tmp_path: Path, serve
     found = fetch(tmp_path, *wanted, limits=Limits(pause=0.0, timeout=1.0))
     assert [one.reason for one in found] == ["address is not public"] * 2
     assert not server.asked
+
+
+@pytest.mark.parametrize(
+    "spelling", ["127.1", "0x7f000001", "2130706433", "017700000001", "[::ffff:7f00:1]", "127.0.0.1."]
+)
+def test_the_loopback_is_refused_however_it_is_spelled(tmp_path: Path, server: PhotoServer, spelling: str) -> None:
+    url = server.url("/a.jpg").replace("127.0.0.1", spelling)
+    (outcome,) = fetch(tmp_path, Wanted(url), limits=replace(FAST, allow_loopback=False))
+    assert outcome.reason == "address is not public"
+    assert not server.asked
+
+
+def test_a_name_that_is_answered_twice_leads_nowhere_else(
+    tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DNS rebinding: the check sees one address and the connection would be made to another."""
+    server.pages["/a.jpg"] = sends(PHOTO)
+    answers = [["127.0.0.1"], ["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1", "169.254.169.254"]]
+    asked: list[str] = []
+
+    def resolve(host: str, port: int, *_: object, **__: object) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+        if host[0].isdigit():  # what the connection itself asks for: an address already
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))]
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answers.pop(0)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    port = server.address[1]
+    # robots.txt and the photo: one resolution and one check for each connection.
+    (first,) = fetch(tmp_path, Wanted(f"http://rebinds.example:{port}/a.jpg"))
+    assert (first.reason, asked) == ("", ["rebinds.example"] * 2)
+    for number in (1, 2):
+        (later,) = fetch(tmp_path, Wanted(f"http://rebinds.example:{port}/{number}.jpg"))
+        assert later.reason == "address is not public"
+    assert (server.robots, server.asked) == (1, {"/a.jpg": 1})
+
+
+# --- Behind a proxy ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize("login", ["", "ann:s%20cr%C3%A9t"])
+def test_photos_come_through_the_proxy_of_the_environment(
+    tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch, login: str
+) -> None:
+    server.pages |= {"/a.jpg": redirects("http://other.example/b.jpg"), "/b.jpg": sends(PHOTO)}
+    with Proxy({"photos.example": server.address, "other.example": server.address}, login=login) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        (outcome,) = fetch(tmp_path, Wanted("http://photos.example/a.jpg"), limits=replace(FAST, allow_loopback=False))
+        assert outcome.sha256 == hashlib.sha256(PHOTO).hexdigest()
+        hosts = ("photos", "photos", "other", "other")
+        paths = ("robots.txt", "a.jpg", "robots.txt", "b.jpg")
+        assert proxy.asked == [f"GET http://{h}.example/{p}" for h, p in zip(hosts, paths, strict=True)]
+
+
+@pytest.mark.usefixtures("no_proxies")
+def test_https_goes_through_a_tunnel_and_is_checked_at_its_end(
+    tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.pages["/a.jpg"] = sends(PHOTO)
+    pem = tmp_path / "photos.pem"
+    names = "-subj /CN=photos.example -addext subjectAltName=DNS:photos.example".split()
+    made = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        str(pem),
+        "-out",
+        f"{pem}.crt",
+        *names,
+    ]
+    subprocess.run(made, check=True, capture_output=True)
+    server.secure(Path(f"{pem}.crt"), pem)
+    with Proxy({"photos.example": server.address, "others.example": server.address}) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        monkeypatch.setenv("SSL_CERT_FILE", f"{pem}.crt")
+        wanted = [Wanted("https://photos.example/a.jpg"), Wanted("https://others.example/a.jpg")]
+        found = fetch(tmp_path, *wanted, limits=replace(FAST, tries=1, timeout=5.0, deadline=9.0))
+        assert [outcome.reason for outcome in found] == ["", "cannot be reached"]
+        assert "certificate" in found[1].detail
+        assert set(proxy.asked) == {"CONNECT photos.example:443", "CONNECT others.example:443"}
+
+
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://10.0.0.1/a.jpg", "address is not public"),
+        ("http://169.254.169.254/latest/meta-data", "address is not public"),
+        ("http://0xa000001/a.jpg", "address is not public"),
+        ("http://[64:ff9b::a00:1]/a.jpg", "address is not public"),
+        ("http://127.0.0.1:9/a.jpg", "address is not public"),
+        ("http://localhost:9/a.jpg", "address is not public"),
+    ],
+)
+def test_no_proxy_is_asked_for_a_private_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, reason: str
+) -> None:
+    with Proxy({}) as proxy, PhotoServer({"/a.jpg": redirects(url)}) as photos:
+        proxy.names = {"photos.example": photos.address}
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        limits = replace(FAST, allow_loopback=False)
+        found = fetch(tmp_path, Wanted(url), Wanted("http://photos.example/a.jpg"), limits=limits)
+        assert [outcome.reason for outcome in found] == [reason] * 2
+        assert all("photos.example" in line for line in proxy.asked)
+
+
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize(
+    ("url", "options", "reason", "detail"),
+    [
+        ("http://photos.example/a.jpg", {"login": "ann:secret"}, "the proxy refuses it", "407"),
+        ("https://photos.example/a.jpg", {"login": "ann:secret"}, "the proxy refuses it", "407"),
+        ("http://photos.example/a.jpg", {"status": 403}, "the proxy refuses it", "403"),
+        ("https://photos.example/a.jpg", {"status": 403}, "the proxy refuses it", "403"),
+        ("http://photos.example/a.jpg", {}, "robots.txt cannot be read", ""),
+    ],
+)
+def test_what_a_proxy_refuses_is_asked_for_again_by_the_next_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, options: dict[str, Any], reason: str, detail: str
+) -> None:
+    with Proxy({}, **options) as proxy:
+        monkeypatch.setenv("ALL_PROXY", proxy.url.replace("ann:secret", "eve:guess"))
+        (outcome,) = fetch(tmp_path, Wanted(url))
+    assert (outcome.reason, outcome.final) == (reason, False)
+    assert detail in outcome.detail
+
+
+@pytest.mark.usefixtures("no_proxies")
+def test_no_proxy_names_hosts_that_are_asked_directly(
+    tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", ".example")
+    with Proxy({}) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        (outcome,) = fetch(tmp_path, Wanted("http://no-such-host.example/a.jpg"))
+        assert (outcome.reason, proxy.asked) == ("cannot be reached", [])
+
+
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize(
+    "named", ["socks5://127.0.0.1:1", "http://", "http://ann:hunter2@:x", "http://[::1", "ftp://a"]
+)
+def test_a_proxy_that_cannot_be_used_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    monkeypatch.setenv("HTTP_PROXY", named)
+    with pytest.raises(InputError, match="HTTP_PROXY") as error:
+        fetch(tmp_path, Wanted("http://photos.example/a.jpg"))
+    assert "hunter2" not in str(error.value)
 
 
 def test_redirects_are_followed_to_a_photo(tmp_path: Path, server: PhotoServer) -> None:
@@ -221,28 +392,54 @@ def test_a_record_cut_off_by_a_full_disk_counts_as_none(tmp_path: Path, server: 
     assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].sha256
 
 
-@pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("8.8.8.8", True),
-        ("2001:4860:4860::8888", True),
-        ("172.16.0.1", False),
-        ("100.64.0.1", False),
-        ("192.0.2.1", False),
-        ("224.0.0.1", False),
-        ("255.255.255.255", False),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("::1", False),
-        ("fd00::1", False),
-        ("::ffff:127.0.0.1", False),
-        ("64:ff9b::a00:1", False),
-        ("2002:a00:1::1", False),
-        ("no address", False),
-    ],
-)
-def test_public_addresses(address: str, public: bool) -> None:
-    assert is_public(address) is public
+def test_redirects_that_lead_on_and_on_end(tmp_path: Path, server: PhotoServer) -> None:
+    server.pages |= {"*": wanders, "/robots.txt": sends(b"", status=404)}
+    (outcome,) = fetch(tmp_path, Wanted(server.url("/a.jpg")))
+    assert (outcome.reason, sum(server.asked.values())) == ("too many redirects", 6)
+
+
+PUBLIC = "8.8.8.8 192.31.196.1 2001:4860:4860::8888 ::ffff:8.8.8.8 64:ff9b::808:808"
+NOT_PUBLIC = {
+    "private": "10.0.0.1 172.16.0.1 192.168.0.1 fd00::1",
+    "shared, link and site local": "100.64.0.1 169.254.169.254 fe80::1 fe80::1%2 fec0::1",
+    "loopback and this host": "127.0.0.1 127.8.8.8 ::1 0.0.0.0 :: 0.8.8.8",
+    "multicast": "224.0.0.1 239.255.255.255 ff02::1 ff0e::1",
+    "reserved": "240.0.0.1 255.255.255.255 4000::1 e000::1 100::1 5f00::1",
+    "documentation and benchmarks": "192.0.2.1 198.51.100.1 203.0.113.1 198.18.0.1 2001:db8::1 2001:2::1 3fff::1",
+    "protocol assignments": "192.0.0.8 192.0.0.9 192.0.0.170 2001:20::1 192.88.99.1",
+    "mapped": "::ffff:127.0.0.1 ::ffff:a00:1 ::ffff:224.0.0.1",
+    "NAT64": "64:ff9b::a00:1 64:ff9b::7f00:1 64:ff9b:1::808:808 64:ff9b:0:1::808:808",
+    "other embedded forms, even of public addresses": "::127.0.0.1 ::8.8.8.8 ::ffff:0:8.8.8.8 2002:808:808::1",
+    "Teredo and ISATAP": "2001:0:808:808::1 2001:4860::5efe:808:808 2001:4860::200:5efe:7f00:1 fe80::5efe:808:808",
+    "no address": "example.org 8.8.8 8.8.8.8/32 2001:4860:4860::8888%eth0 010.8.8.8",
+}
+
+
+@pytest.mark.parametrize("kind", NOT_PUBLIC)
+def test_addresses_that_not_everyone_can_reach(kind: str) -> None:
+    assert [address for address in NOT_PUBLIC[kind].split() if is_public(address)] == []
+
+
+def test_public_addresses() -> None:
+    assert all(map(is_public, PUBLIC.split()))
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_the_table_is_the_same_under_every_python(version: str) -> None:
+    """What `ipaddress` calls global changed with the version; the module needs the standard library only."""
+    places = [shutil.which(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}.*/bin/python")]
+    pythons = [str(place) for place in places if place and run_quietly([str(place), "-c", "import ipaddress"]) == ""]
+    if not pythons:
+        pytest.skip(f"no Python {version} on this machine")
+    code = "import sys; from public_address import is_public; print(*[a for a in sys.argv[1:] if is_public(a)])"
+    asked = [*PUBLIC.split(), *" ".join(NOT_PUBLIC.values()).split()]
+    assert run_quietly([pythons[0], "-c", code, *asked], Path(public_address.__file__).parent).split() == PUBLIC.split()
+
+
+def run_quietly(command: list[str], folder: Path | None = None) -> str | None:
+    """What a command printed; None where it failed."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
 
 
 def test_only_the_loopback_itself_is_let_in_for_tests() -> None:
