@@ -142,38 +142,67 @@ def _task(
     """`begun` gives the run that the samples are part of; it is called inside the evaluation, which knows the roles."""
     inspect = _inspect()
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.log import transcript
-    from inspect_ai.scorer import Score, metric, scorer
-    from inspect_ai.solver import solver
 
     check_cases(game, cases)
     by_id = {game.case_id(case): case for case in cases}
-    total = len(cases) * epochs
+    scores: dict[tuple[str, int], dict[str, float]] = {}
     done = 0
+
+    def ended() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, len(cases) * epochs)
+
+    @inspect.task(name="dialogue")  # type: ignore[untyped-decorator]
+    @_of_no_package
+    def of_game(settings: Mapping[str, Any], version: str) -> Any:
+        return inspect.Task(
+            name=game.name,
+            version=version,
+            dataset=MemoryDataset([Sample(id=case_id, input=case_id) for case_id in by_id], name=game.name),
+            solver=_solver(game, by_id, begun, scores, ended),
+            scorer=_scorer(scores),
+            epochs=epochs,
+            # inspect_ai takes a share for exceeded where it is just reached, and 1 for a count.
+            fail_on_error=max_invalid + 1e-9 if max_invalid < 1 else False,
+            continue_on_fail=True,
+        )
+
+    # What identifies a task in an eval set is its name, arguments and version: not its prompts, nor any code.
+    return of_game(dict(game.settings), settings_digest(game))
+
+
+def _solver(
+    game: Game[Case, Record],
+    by_id: Mapping[str, Case],
+    begun: Callable[[], Playing[Case, Record]],
+    scores: dict[tuple[str, int], dict[str, float]],
+    ended: Callable[[], None],
+) -> Any:
+    """Plays the case of a sample; leaves its scores, and tells when it has ended."""
+    from inspect_ai.log import transcript
+    from inspect_ai.solver import solver
 
     @solver(name="dialogue")  # type: ignore[untyped-decorator]
     @_of_no_package
     def dialogue() -> Any:
         async def solve(state: Any, generate: Any) -> Any:
-            nonlocal done
-            case_id = str(state.sample_id)
+            case = by_id[str(state.sample_id)]
             try:
-                playing = begun()
-                outcome = await playing.play(by_id[case_id], state.epoch)
+                outcome = await begun().play(case, state.epoch)
             except Exception as error:
                 raise _Abort(str(error)) from None
-            done += 1
-            if progress is not None:
-                progress(done, total)
+            ended()
             state.metadata["outcome"] = {name: value for name, value in to_json(outcome).items() if name != "case"}
             if outcome.record is not None:
-                said = game.transcript(by_id[case_id], outcome.record)
+                said = game.transcript(case, outcome.record)
                 state.messages = [inspect_message(message) for message in said]
                 # The viewer opens on events, of which replayed and scripted answers leave none.
                 transcript().info(
                     "\n\n".join(f"**{message.role}** {message.text}" for message in said), source="dialogue"
                 )
-                scores[case_id, state.epoch] = dict(game.scores(outcome.record))
+                scores[str(state.sample_id), state.epoch] = dict(game.scores(outcome.record))
             if outcome.problem:
                 raise InvalidCase(outcome.problem)
             state.completed = True
@@ -181,15 +210,20 @@ def _task(
 
         return solve
 
-    scores: dict[tuple[str, int], dict[str, float]] = {}
+    return dialogue()
+
+
+def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
+    """Hands over what the solver left."""
+    from inspect_ai.scorer import Score, metric, scorer
 
     @metric(name="mean")  # type: ignore[untyped-decorator]
     @_of_no_package
     def means() -> Any:
-        def mean(found: Sequence[Any]) -> dict[str, float]:
+        def mean(samples: Sequence[Any]) -> dict[str, float]:
             """Mean of every score over the samples that have it."""
             columns: dict[str, list[float]] = {}
-            for sample in found:
+            for sample in samples:
                 for name, value in sample.score.value.items():
                     if math.isfinite(value):
                         columns.setdefault(name, []).append(float(value))
@@ -205,23 +239,7 @@ def _task(
 
         return score
 
-    @inspect.task(name="dialogue")  # type: ignore[untyped-decorator]
-    @_of_no_package
-    def of_game(settings: Mapping[str, Any], version: str) -> Any:
-        return inspect.Task(
-            name=game.name,
-            version=version,
-            dataset=MemoryDataset([Sample(id=case_id, input=case_id) for case_id in by_id], name=game.name),
-            solver=dialogue(),
-            scorer=rated(),
-            epochs=epochs,
-            # inspect_ai takes a share for exceeded where it is just reached, and 1 for a count.
-            fail_on_error=max_invalid + 1e-9 if max_invalid < 1 else False,
-            continue_on_fail=True,
-        )
-
-    # What identifies a task in an eval set is its name, arguments and version: not its prompts, nor any code.
-    return of_game(dict(game.settings), settings_digest(game))
+    return rated()
 
 
 def _of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:

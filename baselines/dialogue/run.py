@@ -43,6 +43,7 @@ class Played(Generic[Record]):
     usage: Usage
     log: Path | None
     max_invalid: float
+    prices: Prices
 
     @property
     def records(self) -> list[Record]:
@@ -78,11 +79,22 @@ class Played(Generic[Record]):
         acted = [role for role in self.game.roles if stands_in(self.players[role])]
         return "scripted " + ", ".join(f"{role} {self.players[role].name}" for role in acted) if acted else None
 
-    def taken(self, prices: Prices) -> dict[str, Any]:
+    def cost(self, role: str) -> float | None:
+        """US dollars that the role's answers cost, cached input at full price; None where that cannot be known."""
+        player, spent = self.players[role], self.spent[role]
+        if stands_in(player):
+            return 0.0
+        if spent.uncounted or player.name not in self.prices:
+            return None
+        given, said = self.prices[player.name]
+        return (spent.input_tokens * given + spent.output_tokens * said) / 1e6
+
+    @property
+    def taken(self) -> dict[str, Any]:
         """Tokens and cost of the run for its record; None for what cannot be known of every role."""
         roles = [role for role, player in self.players.items() if not isinstance(player, Scripted)]
         counted = [self.spent[role] for role in roles]
-        costs = [cost(self, role, prices) for role in roles]
+        costs = [self.cost(role) for role in roles]
         known = not any(spent.uncounted for spent in counted)
         return {
             "input_tokens": sum(spent.input_tokens for spent in counted) if known else None,
@@ -147,31 +159,17 @@ def play_run(
             raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept) from error
         usage = store.usage
     spent = total(outcomes, game.roles)
-    played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid)
+    played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
     lines = (json.dumps(to_json(outcome), ensure_ascii=True, sort_keys=True) + "\n" for outcome in outcomes)
     write_whole(out / DIALOGUES, "".join(lines).encode())
-    text = json.dumps(usage_rows(played, prices or {}), indent=2, sort_keys=True) + "\n"
+    # None where the provider gave no counts, or no price is known.
+    usage_rows = {
+        role: {"model": players[role].name, **asdict(count), "cost_usd": played.cost(role)}
+        for role, count in spent.items()
+    }
+    text = json.dumps(usage_rows, indent=2, sort_keys=True) + "\n"
     write_whole(out / "usage.json", text.encode())
     return played
-
-
-def usage_rows(played: Played[Any], prices: Prices) -> dict[str, dict[str, Any]]:
-    """Role -> its model, requests, tokens and cost; None where the provider gave no counts, or no price is known."""
-    return {
-        role: {"model": played.players[role].name, **asdict(spent), "cost_usd": cost(played, role, prices)}
-        for role, spent in played.spent.items()
-    }
-
-
-def cost(played: Played[Any], role: str, prices: Prices) -> float | None:
-    """US dollars that the role's answers cost, cached input at full price; None where that cannot be known."""
-    player, spent = played.players[role], played.spent[role]
-    if stands_in(player):
-        return 0.0
-    if spent.uncounted or player.name not in prices:
-        return None
-    given, said = prices[player.name]
-    return (spent.input_tokens * given + spent.output_tokens * said) / 1e6
 
 
 def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: Path) -> str:

@@ -132,11 +132,9 @@ def minimal(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
         for role, messages, settings in requests(bench, case):
             wanted = settings.get("json_schema")
             schema = JSONSchema.model_validate(wanted) if wanted else None
-            config = GenerateConfig(
-                temperature=settings["temperature"],
-                max_tokens=settings["max_tokens"],
-                response_schema=ResponseSchema(name="answer", json_schema=schema) if schema else None,
-            )
+            answer = ResponseSchema(name="answer", json_schema=schema) if schema else None
+            decoding = {name: settings[name] for name in ("temperature", "max_tokens")}
+            config = GenerateConfig(**decoding, response_schema=answer)
             for message in messages:
                 if message not in shared:
                     shared[message] = inspect_message(message)

@@ -29,7 +29,7 @@ from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import check
 from builders.medlaybench_v.lexicon import Lexicon
-from builders.medlaybench_v.refine import by_rules
+from builders.medlaybench_v.refine import Caption, by_rules
 from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
@@ -78,19 +78,7 @@ def main() -> None:
     facts = len(captions) / _best(lambda: [read(caption) for caption in captions], options.repeats)
     shown.add_row("facts", f"{facts:,.0f}", "", "", "")
 
-    lexicon = Lexicon(vocabulary.terms)
-    cases = []
-    for caption in captions:
-        expert = read(caption)
-        matches = lexicon.match(expert, [], [])
-        row = {
-            "expert_caption": caption,
-            "cuis": [],
-            "mentions": [],
-            "concepts": lexicon.concepts([], [], matches, expert),
-        }
-        case = caption_of(row, lexicon)
-        cases.append((case, by_rules(case, drafter).layman_caption))
+    cases = _cases(captions, Lexicon(vocabulary.terms), drafter)
     gates = len(cases) / _best(
         lambda: [check(read(c.expert.text), read(lay), c.context) for c, lay in cases], options.repeats
     )
@@ -117,6 +105,17 @@ def main() -> None:
         "Goal: at most 5x textstat.",
         highlight=False,
     )
+
+
+def _cases(captions: Sequence[str], lexicon: Lexicon, drafter: Drafter) -> list[tuple[Caption, str]]:
+    """Captions as the gates take them, each with the draft by rules."""
+    cases = []
+    for caption in captions:
+        expert = read(caption)
+        concepts = lexicon.concepts([], [], lexicon.match(expert, [], []), expert)
+        case = caption_of({"expert_caption": caption, "cuis": [], "mentions": [], "concepts": concepts}, lexicon)
+        cases.append((case, by_rules(case, drafter).layman_caption))
+    return cases
 
 
 def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,60 +17,99 @@ from baselines.report.classifier import CONTENT
 from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from loaders.errors import MissingExtra
 from scripts.terminal.console import errors, output
-from scripts.terminal.finish import finish
-from scripts.terminal.options import EMBEDDINGS, Cache, Device, Out
+from scripts.terminal.finish import because, finish
+from scripts.terminal.options import EMBEDDINGS, Cache, Device, Out, Resamples
+from scripts.terminal.options_of import options_of
 from scripts.terminal.photos import Photos, cores, labelled_photos, pictures_of
 from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
-    from baselines.threemdbench.classifier.data import Labelled
+    from baselines.threemdbench.classifier.data import Labelled, Photo
+    from baselines.threemdbench.classifier.network import Network
+    from baselines.threemdbench.classifier.pictures import Pictures
+    from baselines.threemdbench.classifier.recipe import Recipe
     from baselines.threemdbench.classifier.training import Told
 
 CUES = "cues.parquet"
 MODEL = "model.safetensors"
 
 
-def command(
-    data: Photos,
-    out: Out,
-    model: str = typer.Option(
-        "EfficientNetV2-XL",
-        metavar="NAME",
-        help="EfficientNetV2-S, -M, -L or -XL, any model of timm, random:NAME or random:tiny; with --probe also any "
-        "encoder that `bedside run retrieval` knows.",
-    ),
-    weights: Path | None = typer.Option(None, metavar="FILE", help="Weights to start from (.safetensors)."),
-    probe: bool = typer.Option(False, "--probe", help="Logistic regression on frozen embeddings instead."),
-    clusters: Path | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="clusters.parquet of `bedside curate DATA`, where DATA is one folder of class folders: it is split, "
-        "copies left out, no cluster in two splits.",
-    ),
-    epochs: int = typer.Option(30, min=1, help="Passes over the training photos, at most."),
-    patience: int = typer.Option(8, min=1, help="Epochs without a better macro F1 on validation before it ends."),
-    batch_size: int = typer.Option(32, min=1, help="Photos a step, over all devices."),
-    learning_rate: float | None = typer.Option(None, help="Of the head. [0.0003; 0.005 for random weights]"),
-    depth_decay: float | None = typer.Option(
-        None, help="The first layer's share of the learning rate. [0.1; 1 for random weights]"
-    ),
-    size: int | None = typer.Option(None, min=16, help="Side of the training view in pixels. [the model's own]"),
-    test_size: int | None = typer.Option(None, min=16, help="Side of the test view in pixels. [the model's own]"),
-    crop: float = typer.Option(0.35, help="Least share of a photo's area that a training view shows."),
-    randaugment: int = typer.Option(9, min=0, max=30, help="Magnitude of RandAugment; 0 leaves it out."),
-    ema: float = typer.Option(0.998, help="Decay of the average of the weights."),
-    precision: str = typer.Option("auto", metavar="auto|fp32|bf16", help="auto: bf16 on a GPU that has it."),
-    device: Device = None,
-    workers: int | None = typer.Option(
-        None, min=0, help="Processes that make views. [0 where the photos fit in memory]"
-    ),
-    seed: int = typer.Option(0, help="Seed of everything random."),
-    resamples: int = typer.Option(10_000, min=10, help="Bootstrap resamples."),
-    allow_untrained: bool = typer.Option(False, "--allow-untrained", help="Test classes may lack training photos."),
-    restart: bool = typer.Option(False, "--restart", help="Delete an unfinished training in RUN and begin anew."),
-    checkpoint_seconds: float = typer.Option(300.0, min=0.0, help="Keep a checkpoint at least this often."),
-    cache: Cache = EMBEDDINGS,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Classifying:
+    data: Photos
+    out: Out
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="EfficientNetV2-S, -M, -L or -XL, any model of timm, random:NAME or random:tiny; with --probe also "
+            "any encoder that `bedside run retrieval` knows.",
+        ),
+    ] = "EfficientNetV2-XL"
+    weights: Annotated[Path | None, typer.Option(metavar="FILE", help="Weights to start from (.safetensors).")] = None
+    probe: Annotated[bool, typer.Option("--probe", help="Logistic regression on frozen embeddings instead.")] = False
+    clusters: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="clusters.parquet of `bedside curate DATA`, where DATA is one folder of class folders: it is split, "
+            "copies left out, no cluster in two splits.",
+        ),
+    ] = None
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training photos, at most.")] = 30
+    patience: Annotated[
+        int, typer.Option(min=1, help="Epochs without a better macro F1 on validation before it ends.")
+    ] = 8
+    batch_size: Annotated[int, typer.Option(min=1, help="Photos a step, over all devices.")] = 32
+    learning_rate: Annotated[float | None, typer.Option(help="Of the head. [0.0003; 0.005 for random weights]")] = None
+    depth_decay: Annotated[
+        float | None, typer.Option(help="The first layer's share of the learning rate. [0.1; 1 for random weights]")
+    ] = None
+    size: Annotated[int | None, typer.Option(min=16, help="Side of the training view in pixels. [the model's own]")] = (
+        None
+    )
+    test_size: Annotated[
+        int | None, typer.Option(min=16, help="Side of the test view in pixels. [the model's own]")
+    ] = None
+    crop: Annotated[float, typer.Option(help="Least share of a photo's area that a training view shows.")] = 0.35
+    randaugment: Annotated[int, typer.Option(min=0, max=30, help="Magnitude of RandAugment; 0 leaves it out.")] = 9
+    ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.998
+    precision: Annotated[str, typer.Option(metavar="auto|fp32|bf16", help="auto: bf16 on a GPU that has it.")] = "auto"
+    device: Device = None
+    workers: Annotated[
+        int | None, typer.Option(min=0, help="Processes that make views. [0 where the photos fit in memory]")
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0
+    resamples: Resamples = 10_000
+    allow_untrained: Annotated[
+        bool, typer.Option("--allow-untrained", help="Test classes may lack training photos.")
+    ] = False
+    restart: Annotated[bool, typer.Option("--restart", help="Delete an unfinished training in RUN and begin anew.")] = (
+        False
+    )
+    checkpoint_seconds: Annotated[float, typer.Option(min=0.0, help="Keep a checkpoint at least this often.")] = 300.0
+    cache: Cache = EMBEDDINGS
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A classifier that has answered about test. `facts` join the options of the record, `more` the page's content."""
+
+    photos: Mapping[str, Sequence[Photo]]
+    unreadable: Mapping[str, Sequence[tuple[str, str]]]
+    logits: Any
+    temperature: float
+    row: str
+    setting: str
+    model: ModelUsed
+    stand_in: str | None
+    facts: Mapping[str, Any]
+    versions: Mapping[str, str]
+    more: Mapping[str, Any]
+
+
+@options_of(Classifying)
+def command(options: Classifying) -> None:
     """Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).
 
     Stopped at any moment, the same command goes on with the same bits. Several GPUs: `accelerate launch -m scripts run
@@ -82,250 +121,220 @@ def command(
     try:
         import accelerate  # noqa: F401
         import timm  # noqa: F401
-        import torch
+        import torch  # noqa: F401
     except ModuleNotFoundError as missing:
         raise MissingExtra.named(str(missing.name), extra="models", purpose="image classifiers") from None
+
+    labelled = labelled_photos(options.data, options.clusters, options.seed)
+    labelled.check(allow_untrained=options.allow_untrained)
+    trained = _probe(labelled, options) if options.probe else _train(labelled, options)
+    if trained is not None:
+        _end(labelled, trained, options, started)
+
+
+def _recipe(options: Classifying) -> Recipe:
+    """How the network is trained; what is not given depends on where the weights come from."""
+    import torch
+
     from baselines.threemdbench.classifier.recipe import Recipe
 
-    labelled = labelled_photos(data, clusters, seed)
-    labelled.check(allow_untrained=allow_untrained)
-    options = {"allow_untrained": allow_untrained, "resamples": resamples}
-    if probe:
-        _probe(labelled, model, weights, test_size or size, device, cache, batch_size, seed, options, out, started)
-        return
-    scratch = model.startswith("random:") and weights is None
-    on_gpu = device != "cpu" and torch.cuda.is_available()
+    scratch = options.model.startswith("random:") and options.weights is None
+    precision = options.precision
     if precision == "auto":
+        on_gpu = options.device != "cpu" and torch.cuda.is_available()
         precision = "bf16" if on_gpu and torch.cuda.is_bf16_supported() else "fp32"
-    recipe = Recipe(
-        epochs=epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate or (5e-3 if scratch else 3e-4),
-        depth_decay=depth_decay or (1.0 if scratch else 0.1),
+    same = ("epochs", "batch_size", "randaugment", "crop", "ema", "patience", "seed")
+    return Recipe(
+        learning_rate=options.learning_rate or (5e-3 if scratch else 3e-4),
+        depth_decay=options.depth_decay or (1.0 if scratch else 0.1),
         drop_path=0.0 if scratch else 0.1,
         dropout=0.0 if scratch else 0.2,
-        randaugment=randaugment,
-        crop=crop,
-        ema=ema,
-        patience=patience,
         precision=precision,
-        seed=seed,
+        **{name: getattr(options, name) for name in same},
     )
-    _train(
-        labelled, model, weights, size, test_size, recipe, device, workers, checkpoint_seconds, restart, options, out,
-        started,
-    )  # fmt: skip
 
 
-def _train(
-    labelled: Labelled,
-    model: str,
-    weights: Path | None,
-    size: int | None,
-    test_size: int | None,
-    recipe: Any,
-    device: str | None,
-    workers: int | None,
-    checkpoint_seconds: float,
-    restart: bool,
-    options: Mapping[str, Any],
-    out: Path,
-    started: float,
-) -> None:
+def _train(labelled: Labelled, options: Classifying) -> Trained | None:
+    """Fine-tunes; None in the processes of a training that are not the first."""
     import numpy as np
 
     from baselines.threemdbench.classifier.answers import answer
     from baselines.threemdbench.classifier.calibration import fit_temperature
     from baselines.threemdbench.classifier.checkpoint import write_tensors
-    from baselines.threemdbench.classifier.network import open_network
-    from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH, Answers
+    from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
     from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, train
     from loaders.models.encoders_torch import state_digest
 
-    accelerator = _accelerator(device, recipe.precision)
+    recipe = _recipe(options)
+    accelerator = _accelerator(options.device, recipe.precision)
     main = accelerator.is_main_process
-    network = open_network(
-        model,
-        classes=len(labelled.classes),
-        weights=weights,
-        size=size,
-        test_size=test_size,
-        dropout=recipe.dropout,
-        drop_path=recipe.drop_path,
-        seed=recipe.seed,
-    )
+    network = _network(options, recipe, len(labelled.classes))
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
+    workers = options.workers
     if workers is None:
-        workers = 0 if all(one.in_memory for one in pictures.values()) else cores()
-    folder = out / "training"
-    if restart and main:
+        workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()
+    folder = options.out / "training"
+    if options.restart and main:
         for name in (CHECKPOINT, BEST):
             (folder / name).unlink(missing_ok=True)
     accelerator.wait_for_everyone()
-    versions = {name: version(name) for name in ("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")}
-    identity = {
-        "data": {split: labelled.digests[split] for split in ("train", "validation")},
-        "network": [network.name, network.source, asdict(network.input) | {"mean": None, "std": None}],
-        "unreadable": {split: len(pictures[split].unreadable) for split in ("train", "validation")},
-        "versions": versions,
-    }
+    versions = _versions("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
     with Bars(quiet=not main) as bars:
-        trained = train(
+        training = train(
             network,
             pictures,
             recipe,
             folder,
             accelerator,
-            identity=identity,
+            identity=_identity(labelled, network, pictures, versions),
             workers=workers,
-            checkpoint_seconds=checkpoint_seconds,
+            checkpoint_seconds=options.checkpoint_seconds,
             told=_told(bars, recipe.epochs, quiet=not main),
         )
-        ask = partial(answer, trained.module, input=network.input, accelerator=accelerator, workers=workers)
+        ask = partial(answer, training.module, input=network.input, accelerator=accelerator, workers=workers)
         validation, test = ask(pictures["validation"]), ask(pictures["test"])
     temperature = fit_temperature(validation, np.array(pictures["validation"].labels))
     if not main:
-        return
-    facts = {
-        "name": network.name, "classes": labelled.classes, "input": asdict(network.input), "temperature": temperature,
-        "source": network.source, "train": labelled.digests["train"],
-    }  # fmt: skip
-    write_tensors(out / MODEL, trained.module.state_dict(), facts)
-    readable = {photo.key for photo in pictures["test"].photos}
-    answers = Answers(test, np.array([p.key in readable for p in labelled.splits["test"]]), temperature)
-    _end(
-        labelled,
-        pictures["train"].labels,
-        answers,
+        return None
+    write_tensors(options.out / MODEL, training.module.state_dict(), _about(labelled, network, temperature))
+    return Trained(
+        photos={split: of_split.photos for split, of_split in pictures.items()},
+        unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
+        logits=test,
+        temperature=temperature,
         row=network.paper_name,
         setting=SCRATCH if network.source.startswith("random") else FINE_TUNED,
         model=ModelUsed("classifier", network.name, network.source),
         stand_in=network.stand_in,
-        options={
-            **options, "recipe": asdict(recipe), "input": asdict(network.input), "epochs trained": len(trained.history),
-            "best epoch": trained.best_epoch + 1, "processes": accelerator.num_processes,
-            "device": accelerator.device.type, "trained weights": state_digest(trained.module.cpu()),
+        facts={
+            "recipe": asdict(recipe), "input": asdict(network.input), "epochs trained": len(training.history),
+            "best epoch": training.best_epoch + 1, "processes": accelerator.num_processes,
+            "device": accelerator.device.type, "trained weights": state_digest(training.module.cpu()),
         },
         versions=versions,
-        unreadable={split: one.unreadable for split, one in pictures.items()},
-        more={"history": [asdict(epoch) for epoch in trained.history], "best_epoch": trained.best_epoch},
-        seed=recipe.seed,
-        out=out,
-        started=started,
+        more={"history": [asdict(epoch) for epoch in training.history], "best_epoch": training.best_epoch},
     )  # fmt: skip
 
 
-def _probe(
-    labelled: Labelled,
-    model: str,
-    weights: Path | None,
-    size: int | None,
-    device: str | None,
-    cache: Path,
-    batch_size: int,
-    seed: int,
-    options: Mapping[str, Any],
-    out: Path,
-    started: float,
-) -> None:
+def _network(options: Classifying, recipe: Recipe, classes: int) -> Network:
+    from baselines.threemdbench.classifier.network import open_network
+
+    return open_network(
+        options.model,
+        classes=classes,
+        weights=options.weights,
+        size=options.size,
+        test_size=options.test_size,
+        dropout=recipe.dropout,
+        drop_path=recipe.drop_path,
+        seed=recipe.seed,
+    )
+
+
+def _identity(
+    labelled: Labelled, network: Network, pictures: Mapping[str, Pictures], versions: Mapping[str, str]
+) -> dict[str, Any]:
+    """What must not change between a training and its resumption."""
+    return {
+        "data": {split: labelled.digests[split] for split in ("train", "validation")},
+        "network": [network.name, network.source, asdict(network.input) | {"mean": None, "std": None}],
+        "unreadable": {split: len(pictures[split].unreadable) for split in ("train", "validation")},
+        "versions": versions,
+    }
+
+
+def _about(labelled: Labelled, network: Network, temperature: float) -> dict[str, Any]:
+    """What stands beside the weights in their file."""
+    return {
+        "name": network.name, "classes": labelled.classes, "input": asdict(network.input), "temperature": temperature,
+        "source": network.source, "train": labelled.digests["train"],
+    }  # fmt: skip
+
+
+def _probe(labelled: Labelled, options: Classifying) -> Trained:
     import numpy as np
 
     from baselines.threemdbench.classifier.calibration import fit_temperature
     from baselines.threemdbench.classifier.probe import open_backbone, probe
-    from baselines.threemdbench.classifier.scoring import PROBED, Answers
+    from baselines.threemdbench.classifier.scoring import PROBED
 
-    encoder = open_backbone(model, device=device, weights=weights, size=size, seed=seed)
+    size = options.test_size or options.size
+    encoder = open_backbone(options.model, device=options.device, weights=options.weights, size=size, seed=options.seed)
     pictures = pictures_of(labelled, 16, quiet=False)
-    photos = {split: one.photos for split, one in pictures.items()}
+    photos = {split: of_split.photos for split, of_split in pictures.items()}
     with Bars() as bars:
-        found = probe(
+        probed = probe(
             encoder,
             photos,
             len(labelled.classes),
-            cache=cache,
-            batch_size=batch_size,
+            cache=options.cache,
+            batch_size=options.batch_size,
             progress=lambda kind, done, total: bars.show(f"{encoder.name}: images", done, total),
         )
-    labels = np.array([photo.label for photo in photos["validation"]])
-    readable = {photo.key for photo in photos["test"]}
-    answers = Answers(
-        found.test,
-        np.array([photo.key in readable for photo in labelled.splits["test"]]),
-        fit_temperature(found.validation, labels),
-    )
-    _end(
-        labelled,
-        [photo.label for photo in photos["train"]],
-        answers,
+    return Trained(
+        photos=photos,
+        unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
+        logits=probed.test,
+        temperature=fit_temperature(probed.validation, np.array([photo.label for photo in photos["validation"]])),
         row=encoder.name,
         setting=PROBED,
         model=ModelUsed("encoder", encoder.name, encoder.key),
         stand_in=f"random weights: {encoder.name}" if encoder.stand_in else None,
-        options={**options, "inverse penalty": found.strength},
-        versions={name: version(name) for name in ("torch", "timm", "scikit-learn", "numpy")},
-        unreadable={split: one.unreadable for split, one in pictures.items()},
+        facts={"inverse penalty": probed.strength},
+        versions=_versions("torch", "timm", "scikit-learn", "numpy"),
         more={"history": [], "best_epoch": None},
-        seed=seed,
-        out=out,
-        started=started,
     )
 
 
-def _end(
-    labelled: Labelled,
-    train_labels: Sequence[int],
-    answers: Any,
-    *,
-    row: str,
-    setting: str,
-    model: ModelUsed,
-    stand_in: str | None,
-    options: Mapping[str, Any],
-    versions: Mapping[str, str],
-    unreadable: Mapping[str, Sequence[tuple[str, str]]],
-    more: Mapping[str, Any],
-    seed: int,
-    out: Path,
-    started: float,
-) -> None:
+def _end(labelled: Labelled, trained: Trained, options: Classifying, started: float) -> None:
     """The one evaluation on test, cues, and the run's files."""
+    import numpy as np
+
     from baselines.threemdbench.classifier.cues import TOP, write_cues
     from baselines.threemdbench.classifier.data import FOLDER
-    from baselines.threemdbench.classifier.scoring import score
+    from baselines.threemdbench.classifier.scoring import Answers, score
 
-    reasons = [reason for reason in (labelled.stand_in, stand_in) if reason]
     record = RunRecord(
         baseline="classifier",
         data=DataUsed(labelled.corpus, "test", labelled.revision, labelled.digests["test"]),
-        models=(model,),
+        models=(trained.model,),
         options={
-            **options,
+            "allow_untrained": options.allow_untrained,
+            "resamples": options.resamples,
+            **trained.facts,
             "trained on": {split: labelled.digests[split] for split in ("train", "validation")},
-            "unreadable": {split: len(found) for split, found in unreadable.items()},
+            "unreadable": {split: len(photos) for split, photos in trained.unreadable.items()},
         },
-        seeds={"training and bootstrap": seed},
-        versions=versions,
-        stand_in="; ".join(reasons) or None,
+        seeds={"training and bootstrap": options.seed},
+        versions=trained.versions,
+        stand_in=because(labelled.stand_in, trained.stand_in),
     )
+    readable = {photo.key for photo in trained.photos["test"]}
+    tested = np.array([photo.key in readable for photo in labelled.splits["test"]])
+    answers = Answers(trained.logits, tested, trained.temperature)
     scored = score(
-        labelled, train_labels, answers, row=row, setting=setting, record=record, resamples=options["resamples"],
-        seed=seed,
+        labelled, [photo.label for photo in trained.photos["train"]], answers, row=trained.row,
+        setting=trained.setting, record=record, resamples=options.resamples, seed=options.seed,
     )  # fmt: skip
-    shown = {split: list(found) for split, found in unreadable.items() if found}
+    shown = {split: list(photos) for split, photos in trained.unreadable.items() if photos}
     if labelled.corpus != FOLDER:
         ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
-        names = {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in ranked if order}
         write_cues(
-            out / CUES,
-            names,
+            options.out / CUES,
+            {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in ranked if order},
             content_digest=labelled.digests["test"],
-            model=model.name,
+            model=trained.model.name,
             run_id=record.run_id,
             stand_in=record.stand_in,
         )
-    finish(out, scored.results, started, {CONTENT: {**scored.content, **more, "unreadable": shown}})
-    for split, found in shown.items():
-        output.print(f"{split}: {len(found):,} photos could not be decoded, e.g. {found[0][0]} ({found[0][1]})")
+    content = {**scored.content, **trained.more, "unreadable": shown}
+    finish(options.out, scored.results, started, {CONTENT: content})
+    for split, photos in shown.items():
+        output.print(f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})")
+
+
+def _versions(*packages: str) -> dict[str, str]:
+    return {package: version(package) for package in packages}
 
 
 def _accelerator(device: str | None, precision: str) -> Any:

@@ -112,7 +112,6 @@ def run_task(task: Task, options: Talks) -> None:
     record = record_of(
         task,
         played,
-        roles,
         options,
         opened,
         facts={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, get_args
@@ -10,7 +11,7 @@ from typing import Annotated, get_args
 import typer
 
 from baselines.dialogue.game import Game
-from baselines.results.run import ModelUsed
+from baselines.results.run import ModelUsed, Result
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
 from baselines.threemdbench.consultation.cases import Cases, Photos, read_cases
@@ -106,20 +107,13 @@ def command(options: Consultations) -> None:
     roles = roles_of(names, scripted_agent, options)
     opened = open_corpus("3mdbench", options.data, options.split)
     cues = _cues(options, opened)
-    read = read_cases(
-        opened.splits[options.split],
-        photos=photos,
-        cues=cues.names if cues else None,
-        folder=options.out / "photos" if photos == "original" else None,
-    )
+    read = _read(options, opened, photos, cues)
     cases = read.cases[: options.limit]
-    warn_of_cases(read, options.data)
     played = play(game, cases, roles, options, title=f"{options.doctor}, {options.setting}")
     keep_pictures(options.out, cases)
     record = record_of(
         "consultation",
         played,
-        roles,
         options,
         opened,
         facts={
@@ -134,9 +128,8 @@ def command(options: Consultations) -> None:
         },
         prompts=texts.digests,
         reasons=(opened.stand_in, played.stand_in, cues.stand_in if cues else None),
+        models=[ModelUsed("cues", cues.model, cues.run_id)] if cues else (),
     )
-    if cues:
-        record = replace(record, models=(*record.models, ModelUsed("cues", cues.model, cues.run_id)))
     warn_of_family(names, "doctor", "assessor")
     numbers = results(
         played.records,
@@ -146,13 +139,7 @@ def command(options: Consultations) -> None:
         resamples=options.resamples,
         seed=options.seed,
     )
-    # Tables 5 and 6, the chosen F1 first; by domain and temperament there is too much for a terminal.
-    whole = [result for result in numbers if result.table in ("Table 5", "Table 6")]
-    chosen = "F1 (strict)" if first == "strict" else "F1"
-    whole.sort(key=lambda result: (result.table, result.column != chosen))
-    print_values(whole, whole[0].setting, decimals=2)
-    others = len(numbers) - len(whole)
-    output.print(f"{others} more numbers by domain and temperament: bedside report\n", highlight=False)
+    _print(numbers, "F1 (strict)" if first == "strict" else "F1")
     finish(options.out, numbers, started, printed=False)
 
 
@@ -171,6 +158,27 @@ def _game(options: Consultations, texts: Prompts) -> tuple[Game[Case, Consultati
     if options.patient is None:
         raise InputError("--patient", found="no model", expected=f"one, as {options.setting} is a dialogue")
     return game, {"patient": options.patient, **names}
+
+
+def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | None) -> Cases:
+    """The cases, after a word on rows that cannot be played."""
+    read = read_cases(
+        opened.splits[options.split],
+        photos=photos,
+        cues=cues.names if cues else None,
+        folder=options.out / "photos" if photos == "original" else None,
+    )
+    warn_of_cases(read, options.data)
+    return read
+
+
+def _print(numbers: Sequence[Result], first: str) -> None:
+    """Tables 5 and 6, the chosen F1 first; by domain and temperament there is too much for a terminal."""
+    whole = [result for result in numbers if result.table in ("Table 5", "Table 6")]
+    whole.sort(key=lambda result: (result.table, result.column != first))
+    print_values(whole, whole[0].setting, decimals=2)
+    others = len(numbers) - len(whole)
+    output.print(f"{others} more numbers by domain and temperament: bedside report\n", highlight=False)
 
 
 def _cues(options: Consultations, opened: Opened) -> Cues | None:

@@ -15,8 +15,8 @@ import typer
 from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
-from baselines.dialogue.run import Played, Prices, cost, play_run
-from baselines.results.run import RunRecord
+from baselines.dialogue.run import Played, Prices, play_run
+from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError
 from loaders.models.chat import open_model
@@ -157,11 +157,11 @@ def play(
             prices=roles.prices,
             progress=bars.count(title, len(cases) * options.epochs),
         )
-    _tell(played, roles.prices, folder)
+    _tell(played, folder)
     return played
 
 
-def _tell(played: Played[Any], prices: Prices, out: Path) -> None:
+def _tell(played: Played[Any], out: Path) -> None:
     """Prints what the roles took, and why cases cannot be scored; ends the command where too many cannot.
 
     Results of an earlier run in the folder are removed then: beside these dialogues they would pass for theirs.
@@ -169,7 +169,7 @@ def _tell(played: Played[Any], prices: Prices, out: Path) -> None:
     right = ("answers", "tokens in", "out", "US$")
     shown = table("", "role", "model", *right, right=right)
     for role, spent in played.spent.items():
-        dollars = cost(played, role, prices)
+        dollars = played.cost(role)
         tokens = ("", "") if spent.uncounted else (f"{spent.input_tokens:,}", f"{spent.output_tokens:,}")
         price = "" if dollars is None else f"{dollars:,.2f}"
         shown.add_row(role, played.players[role].name, f"{spent.requests:,}", *tokens, price)
@@ -205,25 +205,25 @@ def rules_of(game: Game[Any, Any]) -> dict[str, Any]:
 def record_of(
     baseline: str,
     played: Played[Any],
-    roles: Roles,
     options: Asking,
     opened: Opened,
     *,
     facts: Mapping[str, Any],
     prompts: Mapping[str, str],
     reasons: Sequence[str | None],
+    models: Sequence[ModelUsed] = (),
 ) -> RunRecord:
-    """The record of a run. `facts` are its options, `reasons` why its numbers are no results."""
+    """The record of a run: `facts` are its options, `reasons` why its numbers are no results, `models` had no role."""
     return RunRecord(
         baseline=baseline,
         data=used(opened),
-        models=played.models,
+        models=(*played.models, *models),
         options=facts,
         prompts=prompts,
         seeds=options.seeds,
         versions={} if options.bare else {"inspect_ai": version("inspect_ai")},
         stand_in=because(*reasons),
-        **played.taken(roles.prices),
+        **played.taken,
     )
 
 

@@ -68,7 +68,6 @@ def command(options: Recheck) -> None:
     record = record_of(
         "recheck",
         played,
-        roles,
         options,
         opened,
         facts={"run": finished.record.run_id, "cases": len(cases), "judge": judge},

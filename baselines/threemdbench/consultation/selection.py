@@ -81,64 +81,79 @@ def results(
     """
     if not candidates or len({one.model for one in candidates}) < len(candidates):
         raise InputError("candidates", found=", ".join(one.model for one in candidates) or "none", expected="each once")
+    numbers: list[Result] = []
+    scores: list[list[float]] = []
+    for candidate in candidates:
+        if not candidate.trials:
+            raise InputError(candidate.model, found="no dialogue", expected="one at least")
+        metrics = _metrics(candidate, encoder, record, resamples, seed)
+        numbers += [*metrics, *_unrated(candidate, record)]
+        scores.append([cell.value for cell in metrics if cell.value is not None])
+    if len(candidates) > 1 and all(len(row) == len(METRICS) for row in scores):
+        for candidate, rank in zip(candidates, mean_ranks(scores).tolist(), strict=True):
+            numbers.append(_cell(record, candidate.model, "Mean Rank", rank, "rank", "down", n=len(candidates)))
+    return numbers
+
+
+def _cell(
+    record: RunRecord, model: str, column: str, value: float | None, unit: str, direction: Direction, **more: Any
+) -> Result:
     split = record.data.split
     group = "validation set" if split == "validation" else split
-    found: list[Result] = []
-    scores: list[list[float | None]] = []
+    return Result(
+        paper=PAPER, table=TABLE, row=model_name(model), setting=SETTING, column=column, split_or_group=group,
+        value=value, unit=unit, direction=direction, record=record, **more,
+    )  # fmt: skip
 
-    def cell(model: str, column: str, value: float | None, unit: str, direction: Direction, **more: Any) -> Result:
-        return Result(
-            paper=PAPER, table=TABLE, row=model_name(model), setting=SETTING, column=column, split_or_group=group,
-            value=value, unit=unit, direction=direction, record=record, **more,
-        )  # fmt: skip
 
-    for one in candidates:
-        if not one.trials:
-            raise InputError(one.model, found="no dialogue", expected="one at least")
-        cases = [trial.case_id for trial in one.trials]
-        rated = [(trial.case_id, float(trial.following)) for trial in one.trials if trial.following is not None]
-        relevance = [
-            (trial.case_id, float(np.mean(given)))
-            for trial in one.trials
-            if (given := [mark for mark in trial.relevance if mark is not None])
-        ]
-        near = factual(one.trials, encoder)
-        spreads = [_over_cases(rated, resamples, seed), _over_cases(relevance, resamples, seed)]
-        counts = np.array([[sum(marks), len(marks)] for marks in near], dtype=np.float64)
-        spreads.append(
-            bootstrap_ratios(counts[:, 0], counts[:, 1], resamples=resamples, seed=seed, clusters=cases)
-            if counts[:, 1].sum()
-            else None
+def _metrics(
+    candidate: PatientCandidate, encoder: SentenceEncoder, record: RunRecord, resamples: int, seed: int
+) -> list[Result]:
+    """The three metrics of a candidate, with intervals over cases."""
+    trials = candidate.trials
+    rated = [(trial.case_id, float(trial.following)) for trial in trials if trial.following is not None]
+    relevance = [
+        (trial.case_id, float(np.mean(given)))
+        for trial in trials
+        if (given := [mark for mark in trial.relevance if mark is not None])
+    ]
+    counts = np.array([[sum(marks), len(marks)] for marks in factual(trials, encoder)], dtype=np.float64)
+    near, said = counts[:, 0], counts[:, 1]
+    cases = [trial.case_id for trial in trials]
+    factuality = bootstrap_ratios(near, said, resamples=resamples, seed=seed, clusters=cases) if said.sum() else None
+    kinds = (
+        (_over_cases(rated, resamples, seed), "score 1-5", len(rated), "judge's rating of the dialogue"),
+        (_over_cases(relevance, resamples, seed), "proportion", len(relevance), "mean over dialogues"),
+        (factuality, "proportion", int(said.sum()), f"{encoder.name}, cosine {NEAR} or more"),
+    )
+    cells = []
+    for metric, (spread, unit, n, note) in zip(METRICS, kinds, strict=True):
+        value, more = None, {"n": 0, "note": "nothing could be rated"}
+        if spread is not None:
+            low, high = spread.interval()[0].tolist()
+            value, more = float(spread.estimates[0]), {"n": n, "note": note, "ci95": (low, high)}
+        cells.append(_cell(record, candidate.model, metric, value, unit, "up", **more))
+    return cells
+
+
+def _unrated(candidate: PatientCandidate, record: RunRecord) -> list[Result]:
+    """Shares of what could not be rated, or not be played."""
+    trials = candidate.trials
+    marks = [mark for trial in trials for mark in trial.relevance]
+    shares = (
+        ("Unfinished", sum(trial.ended != "break" for trial in trials), len(trials)),
+        ("Following not rated", sum(trial.following is None for trial in trials), len(trials)),
+        ("Relevance not rated", sum(mark is None for mark in marks), len(marks)),
+        ("Not played", candidate.lost, len(trials) + candidate.lost),
+    )
+    return [
+        _cell(
+            record, candidate.model, column, bad / n, "proportion", "down", n=n, numerator=float(bad),
+            denominator=float(n), ci95=wilson_interval(bad, n),
         )
-        notes = ("judge's rating of the dialogue", "mean over dialogues", f"{encoder.name}, cosine {NEAR} or more")
-        ns = (len(rated), len(relevance), int(counts[:, 1].sum()))
-        scores.append([None if spread is None else float(spread.estimates[0]) for spread in spreads])
-        for metric, spread, note, n in zip(METRICS, spreads, notes, ns, strict=True):
-            unit = "score 1-5" if metric == METRICS[0] else "proportion"
-            if spread is None:
-                found.append(cell(one.model, metric, None, unit, "up", n=0, note="nothing could be rated"))
-            else:
-                low, high = spread.interval()[0].tolist()
-                value = float(spread.estimates[0])
-                found.append(cell(one.model, metric, value, unit, "up", n=n, note=note, ci95=(low, high)))
-        marks = [mark for trial in one.trials for mark in trial.relevance]
-        for column, bad, n in (
-            ("Unfinished", sum(trial.ended != "break" for trial in one.trials), len(cases)),
-            ("Following not rated", len(cases) - len(rated), len(cases)),
-            ("Relevance not rated", sum(mark is None for mark in marks), len(marks)),
-            ("Not played", one.lost, len(cases) + one.lost),
-        ):
-            if n:
-                interval = wilson_interval(bad, n)
-                found.append(
-                    cell(one.model, column, bad / n, "proportion", "down", n=n, numerator=float(bad),
-                         denominator=float(n), ci95=interval)
-                )  # fmt: skip
-    known = [[score for score in row if score is not None] for row in scores]
-    if len(candidates) > 1 and all(len(row) == len(METRICS) for row in known):
-        for one, rank in zip(candidates, mean_ranks(known).tolist(), strict=True):
-            found.append(cell(one.model, "Mean Rank", rank, "rank", "down", n=len(candidates)))
-    return found
+        for column, bad, n in shares
+        if n
+    ]  # fmt: skip
 
 
 def _over_cases(given: Sequence[tuple[str, float]], resamples: int, seed: int) -> Bootstrap | None:
