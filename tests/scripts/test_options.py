@@ -31,7 +31,7 @@ OPTIONS = {
         --out/-o! --resamples=1000 --seed=0 --split=None --wordnet=None data!
     """,
     "run retrieval": """
-        --batch-size=64 --cache=runs/embeddings --device=None --k=[1, 5, 10] --method=SCGR (Ours) --model!
+        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --k=[1, 5, 10] --method=SCGR (Ours) --model=[]
         --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
     """,
     "run captioning": """
@@ -39,7 +39,7 @@ OPTIONS = {
         --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
     """,
     "run embedding-space": """
-        --batch-size=64 --cache=runs/embeddings --device=None --model! --out/-o! --points=2000 --precision=fp32
+        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --model=[] --out/-o! --points=2000 --precision=fp32
         --projection/--no-projection=True --resamples=1000 --seed=0 --split=test data!
     """,
     "run concepts": """
@@ -99,13 +99,15 @@ OPTIONS = {
 
 def entry(words: str) -> Command:
     group, _, name = words.partition(" ")
-    found = COMMANDS[group]
-    return found.commands[name] if isinstance(found, Group) else found
+    listed = COMMANDS[group]
+    chosen = listed.commands[name] if isinstance(listed, Group) else listed
+    assert isinstance(chosen, Command)
+    return chosen
 
 
 @pytest.mark.parametrize("command", OPTIONS)
 def test_options_keep_their_names_and_defaults(command: str) -> None:
-    module, _, function = entry(command).target.partition(":")
+    module, _, function = entry(command).place.partition(":")
     app = typer.Typer(add_completion=False)
     app.command()(getattr(import_module(module), function or "command"))
     offered = []
