@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, cast
 
+import pyarrow as pa
 import typer
 from pydantic import JsonValue
 
@@ -26,7 +27,16 @@ from builders.medconceal.measure import check_row, measure
 from builders.medconceal.plausibility import read_plausibility, write_sheet
 from builders.medconceal.preview import PREVIEW
 from builders.medconceal.prompts import read_prompts
-from builders.medconceal.sources import SAMPLE, SAMPLE_THREADS, SYNTHETIC_LICENCE, THREADS, Dumps, Written, open_source
+from builders.medconceal.sources import (
+    OWN_CASES,
+    SAMPLE,
+    SAMPLE_THREADS,
+    SYNTHETIC_LICENCE,
+    THREADS,
+    Dumps,
+    Written,
+    open_source,
+)
 from builders.medconceal.steps import (
     FINISHED,
     SOURCE,
@@ -46,7 +56,7 @@ from builders.medconceal.threads import spool_threads, thread_rows
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
-from builders.steps import Chat, Step, admit, unique
+from builders.steps import WHY, Chat, Step, admit, unique
 from builders.tables import read_bytes
 from loaders.disk import write_whole
 from loaders.errors import InputError
@@ -77,14 +87,24 @@ class Options(ModelOptions):
         bedside build medconceal --source sample --out runs/medconceal
 
         bedside build medconceal --source threads=dumps/ --model openai/gpt-4o-mini --out runs/askdocs
+
+        bedside build medconceal --source cases=profiles.jsonl --fields fields.yaml --out runs/ours
     """
 
     source: Annotated[
         str | None,
         typer.Option(
-            metavar=f"{SAMPLE}|{SAMPLE_THREADS}|{THREADS}DIR|{THREADS}FILE,FILE",
-            help="Bundled cases; bundled threads; or dumps of r/AskDocs (submissions and comments; .zst, .jsonl, "
-            "Parquet).",
+            metavar=f"{SAMPLE}|{SAMPLE_THREADS}|{THREADS}DIR|{THREADS}FILE,FILE|{OWN_CASES}FILE",
+            help="Bundled cases; bundled threads; dumps of r/AskDocs (submissions and comments; .zst, .jsonl, "
+            "Parquet); or patient profiles of your own (CSV, TSV, JSON, JSON lines, Parquet).",
+        ),
+    ] = None
+    fields: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"Which column of {OWN_CASES}FILE holds a field of another name: `field: column` a line, in YAML or "
+            "JSON; null for a field that it does not have.",
         ),
     ] = None
     synthetic: Annotated[
@@ -123,7 +143,13 @@ def from_source(build: Build[Options]) -> Plan:
     """What the options come to: threads or whole cases, then the steps that both take."""
     options, workspace = build.options, build.workspace
     decisions = read_plausibility(options.decisions)
-    source = open_source(options.source, synthetic=options.synthetic, seed=options.seed, workspace=workspace)
+    source = open_source(
+        options.source,
+        synthetic=options.synthetic,
+        seed=options.seed,
+        workspace=workspace,
+        fields=options.fields,
+    )
     made = _from_threads(source, build) if isinstance(source, Dumps) else _from_cases(source)
 
     def leave_sheet(finished: Run) -> str:
@@ -140,17 +166,18 @@ def from_source(build: Build[Options]) -> Plan:
 
 
 def _from_cases(source: Written) -> Plan:
-    facts = Source(name=source.name, digest=source.digest, rows=len(source.rows), licence=SYNTHETIC_LICENCE)
+    licence = SYNTHETIC_LICENCE if source.invented else "per row"
+    facts = Source(name=source.name, digest=source.digest, rows=len(source.rows), licence=licence)
     return Plan(
         rows=source.rows,
-        schema=FINISHED,
+        schema=FINISHED if source.invented else FINISHED.append(pa.field("refused", WHY)),
         identity=source.digest,
-        steps=[],
+        steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],
         settings={"source": source.name, "model": None},
-        card=lambda manifest: _card(manifest, None),
+        card=_invented_card if source.invented else _own_card,
         packages=_PACKAGES,
-        stand_in=["the patients were made up for this project, and no clinician has reviewed them"],
+        stand_in=["the patients were made up for this project, and no clinician has reviewed them"] * source.invented,
     )
 
 
@@ -190,7 +217,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             "pseudonyms": fingerprint,
             "model": chat.record,
         },
-        card=lambda manifest: _card(manifest, chat),
+        card=lambda manifest: _card(manifest, chat, source.invented),
         chat=chat,
         packages=(*_PACKAGES, *_PRIVACY),
         stand_in=[
@@ -232,43 +259,51 @@ def _key(path: Path, *, own: bool) -> bytes:
     return key
 
 
-def _card(manifest: Manifest, chat: Chat | None) -> dict[str, JsonValue]:
-    statistics = cast(dict[str, Any], manifest.statistics)
-    synthetic = statistics["cases"] == statistics["synthetic_cases"]
+def _invented_card(manifest: Manifest) -> dict[str, JsonValue]:
     return {
-        "licence": "cc0-1.0" if synthetic else "other",
-        "licence_name": "" if synthetic else "medconceal-data-use",
-        "licence_link": "" if synthetic else "README.md#terms-of-use",
-        "terms": "" if synthetic else _TERMS,
-        "method": _by_hand() if chat is None else _by_model(chat),
-        "origin": _origin(chat, synthetic),
+        **_open_terms(),
+        "method": "No model was used: cases were written by hand, larger sets are put together from the same parts. "
+        "Each concern quotes a narrative that stands in the hidden part. No clinician has reviewed them.",
+        "origin": "Every patient here was made up for this project. Nobody is described, and none of them exists.",
     }
 
 
-_TERMS = (
-    "These profiles retell, in other words, what people wrote on a public forum about their health. By asking for "
-    "access you agree not to try to find the people or threads behind them, to use them for research on clinical "
-    "communication only, never for the care of a person, not to train models on the hidden parts that you then "
-    "evaluate with them, and to delete a case when a later version drops it."
-)
+def _own_card(manifest: Manifest) -> dict[str, JsonValue]:
+    return {
+        **_closed_terms("These profiles hold what patients keep to themselves."),
+        "method": "The profiles were made elsewhere and are published as they came. Each is whole, no chart gives a "
+        "concern away, and no text holds an identifier that Bedside knows.",
+        "origin": f"The cases are those of `{manifest.sources[0].name}`; column `attribution` says whom to name.",
+    }
 
 
-def _origin(chat: Chat | None, synthetic: bool) -> str:
-    if chat is None:
-        return "Every patient here was made up for this project. Nobody is described, and none of them exists."
-    if synthetic:
-        return "The threads were written for this project. Nobody said any of it."
-    return (
-        "Each case is retold from one thread of r/AskDocs: a post with the flair *Physician Responded* and a single "
-        "chain of replies, a verified clinician and the poster by turns, of at least eight turns."
-    )
+def _card(manifest: Manifest, chat: Chat, invented: bool) -> dict[str, JsonValue]:
+    if invented:
+        origin = "The threads were written for this project. Nobody said any of it."
+        return {**_open_terms(), "method": _by_model(chat), "origin": origin}
+    return {
+        **_closed_terms(
+            "These profiles retell, in other words, what people wrote on a public forum about their health."
+        ),
+        "method": _by_model(chat),
+        "origin": "Each case is retold from one thread of r/AskDocs: a post with the flair *Physician Responded* and a "
+        "single chain of replies, a verified clinician and the poster by turns, of at least eight turns.",
+    }
 
 
-def _by_hand() -> str:
-    return (
-        "No model was used: cases were written by hand, larger sets are put together from the same parts. Each "
-        "concern quotes a narrative that stands in the hidden part. No clinician has reviewed them."
-    )
+def _open_terms() -> dict[str, JsonValue]:
+    return {"licence": "cc0-1.0", "licence_name": "", "licence_link": "", "terms": ""}
+
+
+def _closed_terms(what: str) -> dict[str, JsonValue]:
+    return {
+        "licence": "other",
+        "licence_name": "medconceal-data-use",
+        "licence_link": "README.md#terms-of-use",
+        "terms": f"{what} By asking for access you agree not to try to find the people or threads behind them, to use "
+        "them for research on clinical communication only, never for the care of a person, not to train models on the "
+        "hidden parts that you then evaluate with them, and to delete a case when a later version drops it.",
+    }
 
 
 def _by_model(chat: Chat) -> str:

@@ -4,6 +4,7 @@ sample                          forty written cases (bundled)
 sample-threads                  twelve written threads, as a dump would hold them (bundled)
 threads=DIR                     dumps in a folder, told apart by "submissions"/RS and "comments"/RC in their names
 threads=SUBMISSIONS,COMMENTS    two files
+cases=FILE                      whole profiles of somebody else's: CSV, TSV, JSON, JSON lines or Parquet
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from pathlib import Path
 
 from builders.medconceal.compose import composed
 from builders.medconceal.dumps import ENDINGS
+from builders.medconceal.measure import check_row
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
+from builders.tables import read_records
 from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.foreign import read_mapping
 from loaders.manifest import canonical_json, file_digest
-from loaders.medconceal import PatientProfile, row_of
+from loaders.medconceal import FEATURES, FOREIGN, PatientProfile, from_foreign, row_of
 
-SAMPLE, SAMPLE_THREADS, THREADS = "sample", "sample-threads", "threads="
+SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"
 SYNTHETIC_LICENCE = "CC0-1.0"
 THREAD_LICENCE = "other"
@@ -33,11 +37,12 @@ _COMMENTS = re.compile(r"comment|^RC[_-]", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Written:
-    """Cases that are whole already."""
+    """Cases that are whole already; `invented` by this project, or somebody else's, each with why it is refused."""
 
     name: str
     rows: list[Row]
     digest: str
+    invented: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,15 +56,19 @@ class Dumps:
     invented: bool
 
 
-def open_source(text: str | None, *, synthetic: int | None, seed: int, workspace: Path) -> Written | Dumps:
-    """The source that the options name.
+def open_source(
+    text: str | None, *, synthetic: int | None, seed: int, workspace: Path, fields: Path | None = None
+) -> Written | Dumps:
+    """The source that the options name; `fields` is a mapping of fields to the columns of `cases=FILE`.
 
     Raises:
-        InputError: none or two are named, or its files are not there.
+        InputError: none or two are named, its files are not there or cannot be read, or no case in them is whole.
     """
     if (text is None) == (synthetic is None):
         found = "neither" if text is None else "both"
         raise InputError("--source, --synthetic", found=found, expected="one of the two")
+    if fields and not (text or "").startswith(OWN_CASES):
+        raise InputError("--fields", found=f"a mapping for {text or 'composed cases'}", expected=f"{OWN_CASES}FILE")
     if synthetic is not None:
         return _written(f"{synthetic:,} cases composed of the bundled ones", composed(synthetic, seed=seed))
     assert text is not None
@@ -69,7 +78,9 @@ def open_source(text: str | None, *, synthetic: int | None, seed: int, workspace
         return _bundled_threads(workspace / "sample")
     if text.startswith(THREADS) and text != THREADS:
         return _dumps(text.removeprefix(THREADS))
-    expected = f"{SAMPLE}, {SAMPLE_THREADS}, {THREADS}DIR or {THREADS}SUBMISSIONS,COMMENTS"
+    if text.startswith(OWN_CASES) and text != OWN_CASES:
+        return _own_cases(Path(text.removeprefix(OWN_CASES)), fields)
+    expected = f"{SAMPLE}, {SAMPLE_THREADS}, {THREADS}DIR, {THREADS}SUBMISSIONS,COMMENTS or {OWN_CASES}FILE"
     raise InputError("--source", found=text, expected=expected)
 
 
@@ -79,6 +90,31 @@ def _written(title: str, profiles: Iterable[PatientProfile]) -> Written:
         row_of(profile, author=SYNTHETIC, licence=SYNTHETIC_LICENCE, attribution=attribution) for profile in profiles
     ]
     return Written(title, rows, hashlib.sha256(canonical_json(rows)).hexdigest())
+
+
+def _own_cases(path: Path, fields: Path | None) -> Written:
+    """Somebody else's profiles. Those that are not whole, or break a rule of the corpus, are refused one by one."""
+    columns = read_mapping(fields, FOREIGN) if fields else {}
+    records = read_records(path)
+    rows: list[Row] = []
+    errors: list[InputError] = []
+    nothing = dict.fromkeys(FEATURES)
+    for number, (where, record) in enumerate(records.each(None), start=1):
+        case_id = f"case-{number:05d}"
+        try:
+            row = from_foreign(record, columns, where=where, case_id=case_id, author="unknown", attribution=path.name)
+        except InputError as error:
+            errors.append(error)
+            rows.append(
+                {**nothing, "case_id": case_id, "refused": {"reason": "no whole profile", "detail": error.found}}
+            )
+            continue
+        problems = "; ".join(check_row(row))
+        rows.append({**row, "refused": {"reason": "breaks a rule", "detail": problems} if problems else None})
+    if len(errors) == len(rows):
+        raise errors[0]
+    identity = canonical_json([records.digest, dict(columns)])
+    return Written(path.name, rows, hashlib.sha256(identity).hexdigest(), invented=False)
 
 
 def _bundled_threads(folder: Path) -> Dumps:

@@ -1,0 +1,162 @@
+"""`--source cases=FILE`: profiles of somebody else's, in any file type, by a mapping of fields."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builders.medconceal import recipe
+from builders.release.verify import verify
+from builders.samples.medconceal import profiles
+from loaders.corpus import load
+from loaders.manifest import Manifest
+from loaders.medconceal import PatientProfile, profile_of, row_of
+from scripts.cli import execute
+
+CANARY = "zirconium quokka"
+FIELDS = """
+admission_reason: Reason
+hidden_concerns: worries
+content: says
+narrative: null
+original_preference: goals.wish
+recommended_plan: goals.plan
+primary_concern: goals.main
+awareness: null
+"""
+
+
+def foreign(profile: PatientProfile, number: int) -> dict[str, Any]:
+    """A profile as another group may keep it: other names, other nesting, the main worry as text."""
+    row = row_of(profile, author="a", licence="CC BY 4.0", attribution="The clinic")
+    shown, hidden = row["chart"], row["hidden"]
+    worries = [
+        {
+            "says": concern["content"],
+            "category": concern["category"],
+            "confidence": 0.5,
+            "evidence": [" ".join(snippet.split()[:5]) for snippet in concern["evidence"]],
+        }
+        for concern in hidden["hidden_concerns"]
+    ]
+    domains = {name: text for name, text in hidden["self_management_domains"].items() if name != "awareness"}
+    plain = ("name", "marital_status", "education", "adherence_behavior")
+    return {
+        "case id": f"clinic-{number}",
+        "Age": f"{shown['age']} years",
+        "Reason": shown["admission_reason"],
+        **{name: shown[name] for name in ("sex", "background", "medical_surgical_history")},
+        **{name: hidden[name] for name in plain},
+        "psychosocial": hidden["psychosocial"],
+        "worries": worries,
+        "goals": {
+            "wish": row["intervention"]["original_preference"],
+            "plan": row["intervention"]["recommended_plan"],
+            "main": worries[hidden["primary_concern"]]["says"].upper(),
+        },
+        **hidden["roleplay"],
+        **domains,
+        **{name: row[name] for name in ("specialty", "licence", "attribution")},
+    }
+
+
+def written(folder: Path, kind: str, rows: list[dict[str, Any]]) -> Path:
+    path = folder / f"profiles.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif kind == "csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            for row in rows:
+                cells = {name: json.dumps(v) if isinstance(v, dict | list) else v for name, v in row.items()}
+                writer.writerow(cells)
+    else:
+        text = "".join(json.dumps(row) + "\n" for row in rows) if kind == "jsonl" else json.dumps(rows)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def build(folder: Path, path: Path, fields: str | None = FIELDS) -> int:
+    arguments = ["build", "medconceal", "--source", f"cases={path}", "--out", str(folder / "out"), "--workers", "1"]
+    if fields is not None:
+        (folder / "fields.yaml").write_text(fields, encoding="utf-8")
+        arguments += ["--fields", str(folder / "fields.yaml")]
+    return execute(arguments)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "parquet"])
+def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("phonenumbers")
+    chosen = profiles()[:3]
+    assert build(tmp_path, written(tmp_path, kind, [foreign(one, n) for n, one in enumerate(chosen)])) == 0
+    assert verify(tmp_path / "out", row_check=recipe.check_row, measure=recipe.measure) == []
+    manifest = Manifest.read(tmp_path / "out")
+    assert manifest.stand_in is None and manifest.sources[0].name == f"profiles.{kind}"
+    rows = list(load("medconceal", "test", source=tmp_path / "out"))
+    assert [row["case_id"] for row in rows] == ["clinic-0", "clinic-1", "clinic-2"]
+    for row, profile in zip(rows, chosen, strict=True):
+        read = profile_of(row)
+        assert read.demographics == profile.demographics and read.psychosocial == profile.psychosocial
+        assert read.clinical == profile.clinical and read.intervention == profile.intervention
+        assert [c.content for c in read.hidden_concerns] == [c.content for c in profile.hidden_concerns]
+        assert (row["licence"], row["attribution"], row["author"]) == ("CC BY 4.0", "The clinic", "unknown")
+        assert (
+            not read.synthetic
+            and read.narrative is None
+            and row["hidden"]["self_management_domains"]["awareness"] == ""
+        )
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert f"those of `profiles.{kind}`" in card and "forum" not in card.partition("---\n\n")[2].partition("## ")[0]
+
+
+def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) -> None:
+    pytest.importorskip("phonenumbers")
+    rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:5])]
+    rows[1]["sex"] = None
+    rows[2]["worries"][0] |= {"category": CANARY, "says": CANARY}
+    rows[3]["Reason"] = rows[3]["worries"][0]["says"]
+    rows[4]["case id"] = "clinic-0"
+    assert build(tmp_path, written(tmp_path, "jsonl", rows)) == 0
+    excluded = pq.read_table(tmp_path / "out" / "exclusions.parquet").to_pylist()
+    assert [(row["key"], row["reason"]) for row in excluded] == [
+        ("case-00002", "no whole profile"),
+        ("case-00003", "no whole profile"),
+        ("clinic-3", "breaks a rule"),
+        ("clinic-0", "duplicate id"),
+    ]
+    details = [row["detail"] for row in excluded]
+    assert details[0].startswith("lacks demographics.sex; it holds ") and "hidden_concerns.0.category" in details[1]
+    assert "admission_reason repeats a hidden concern" in details[2] and CANARY not in " ".join(details)
+
+
+def test_without_a_mapping_all_that_is_missing_is_said_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build(tmp_path, written(tmp_path, "jsonl", [foreign(profiles()[0], 0)] * 2), fields=None) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    for name in ("clinical.admission_reason", "intervention.original_preference", "hidden_concerns", "goals.wish"):
+        assert name in said
+    assert "profiles.jsonl:1" in said and "--fields FILE" in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["--source", "cases=missing.csv"], "does not exist"),
+        (["--source", "cases="], "cases=FILE"),
+        (["--source", "sample", "--fields", "x.yaml"], "a mapping for sample"),
+        (["--synthetic", "3", "--fields", "x.yaml"], "a mapping for composed cases"),
+        (["--source", "cases=x.csv", "--fields", "missing.yaml"], "cannot be read"),
+    ],
+)
+def test_mistakes(arguments: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["build", "medconceal", *arguments, "--out", str(tmp_path / "out")]) == 2
+    assert found in " ".join(capsys.readouterr().err.split())
