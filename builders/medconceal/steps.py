@@ -16,8 +16,8 @@ import pyarrow as pa
 from builders.curation.privacy import scrub, survivors
 from builders.curation.review import REJECT, Decisions
 from builders.medconceal.asking import Asker, thread_texts
+from builders.medconceal.injected import neutralised
 from builders.medconceal.people import made_up_name
-from builders.medconceal.planted import neutralised
 from builders.medconceal.plausibility import content_of
 from builders.medconceal.profiles import extract
 from builders.medconceal.scenarios import plan_of, scenarios_of
@@ -57,19 +57,19 @@ def author(rows: list[Row]) -> Iterable[Row | Excluded]:
 
 
 # `raw` holds the texts as they were posted, for the check that nothing of them is published.
-@step(adds=pa.schema([("raw", _TEXTS), ("masked", pa.int64()), ("planted", pa.int64())]), drops=("names",))
+@step(adds=pa.schema([("raw", _TEXTS), ("masked", pa.int64()), ("injected", pa.int64())]), drops=("names",))
 def clean(row: Row, packages: Mapping[str, str]) -> Row:
     """Take identifiers, and sentences that speak to a machine, out of every text, before any model reads it.
 
     `packages` are the versions of those that know identifiers.
     """
-    masked = planted = 0
+    masked = injected = 0
 
     def cleaned(text: str) -> str:
-        nonlocal masked, planted
+        nonlocal masked, injected
         plain, taken = neutralised(text)
         scrubbed = scrub(plain, row["names"])
-        planted += taken
+        injected += taken
         masked += sum(scrubbed.counts.values())
         return scrubbed.text
 
@@ -78,7 +78,7 @@ def clean(row: Row, packages: Mapping[str, str]) -> Row:
         "text": cleaned(row["text"]),
         "turns": [{**turn, "text": cleaned(turn["text"])} for turn in row["turns"]],
     }
-    return {**texts, "raw": thread_texts(row), "masked": masked, "planted": planted}
+    return {**texts, "raw": thread_texts(row), "masked": masked, "injected": injected}
 
 
 Question = Callable[[Row, Asker], Awaitable[Row]]
@@ -179,7 +179,7 @@ def finish(row: Row, author: str, invented: bool, packages: Mapping[str, str]) -
         attribution="Bedside, after a synthetic thread" if invented else "r/AskDocs, retold by a model",
         curation={
             "identifiers_masked": row["masked"] + sum(counts.values()),
-            "instructions_removed": row["planted"],
+            "instructions_removed": row["injected"],
             "concerns_dropped": row["dropped"],
             "edited_posts": row["edited"],
         },

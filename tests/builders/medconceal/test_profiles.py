@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.medconceal.asking import RETRIES, Asker, as_data, thread_texts
-from builders.medconceal.planted import MARK, neutralised
+from builders.medconceal.injected import MARK, neutralised
 from builders.medconceal.profiles import Extracted, category_of, extract, publishable
 from builders.medconceal.prompts import read_prompts
 from builders.medconceal.scenarios import plan_of, scenarios_of
@@ -329,7 +329,7 @@ def obedient(body: Body) -> str:
 
 
 def test_a_planted_thread_is_extracted_like_any_other(tmp_path: Path, cleaned: list[Row]) -> None:
-    planted = next(row for row in cleaned if row["planted"])
+    planted = next(row for row in cleaned if row["injected"])
     assert "PLANTED-CANARY" not in json.dumps(thread_texts(planted))
     assert "PLANTED-CANARY" in json.dumps(planted["raw"])
     for model in (careful, obedient):
@@ -338,7 +338,7 @@ def test_a_planted_thread_is_extracted_like_any_other(tmp_path: Path, cleaned: l
 
 
 def test_a_model_that_was_steered_all_the_same_is_caught(tmp_path: Path, cleaned: list[Row]) -> None:
-    planted = next(row for row in cleaned if row["planted"])
+    planted = next(row for row in cleaned if row["injected"])
 
     def steered(body: Body) -> str:
         answer = careful_answer(body)
