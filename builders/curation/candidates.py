@@ -28,8 +28,8 @@ def _by_whole(contents: Sequence[Content]) -> set[tuple[int, int]]:
     if not len(places):
         return set()
     hashes = np.stack([content.whole for content in contents if content.whole is not None])  # n x 2 variants x 8
-    queries, found = matches_within(hashes.reshape(-1), np.ascontiguousarray(hashes[:, 0, 0]), WHOLE_DISTANCE)
-    left, right = places[queries // 16], places[found]
+    queries, matched = matches_within(hashes.reshape(-1), np.ascontiguousarray(hashes[:, 0, 0]), WHOLE_DISTANCE)
+    left, right = places[queries // 16], places[matched]
     return _pairs(left, right)
 
 

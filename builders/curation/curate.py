@@ -45,13 +45,13 @@ def curate(
             examined = examine(files, memory, workers=workers, progress=progress)
             distinct = list(contents(examined))
             if not distinct:
-                reasons = ", ".join(sorted({one.reason for one in examined}))
+                reasons = ", ".join(sorted({picture.reason for picture in examined}))
                 found = f"none of {len(examined):,} files is an image that can be read ({reasons})"
                 raise InputError(files[0].path.parent if files else "no file", found=found, expected="images")
             first: dict[str, File] = {}
-            for one in examined:
-                if one.content:
-                    first.setdefault(one.content.digest, one.file)
+            for picture in examined:
+                if picture.content:
+                    first.setdefault(picture.content.digest, picture.file)
             groups = duplicates.group(
                 distinct,
                 {digest: file.name for digest, file in first.items()},
@@ -63,13 +63,13 @@ def curate(
     except KeyboardInterrupt:
         kept = f" What was measured is kept in {index}; the same command continues from there" if index else ""
         raise KeyboardInterrupt(f"Stopped.{kept}") from None
-    readable = [one for one in examined if one.content]
-    qualities = [one.content.quality for one in readable if one.content]
-    judged = iter(judge(qualities, [calibrated_by(one) for one in readable]))
+    readable = [picture for picture in examined if picture.content]
+    qualities = [picture.content.quality for picture in readable if picture.content]
+    judged = iter(judge(qualities, [calibrated_by(picture) for picture in readable]))
     cluster_of = {digest: place.cluster for digest, place in groups.places.items()}
     return Curation(
         tuple(examined),
-        tuple(next(judged) if one.content else None for one in examined),
+        tuple(next(judged) if picture.content else None for picture in examined),
         tuple(decide(examined, groups, first)),
         groups,
         tuple(leaks(examined, cluster_of)),

@@ -29,31 +29,31 @@ def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, Fil
     files: dict[str, int] = {}
     copies: dict[str, int] = {}
     sets: dict[str, set[str]] = {}
-    for one in examined:
-        if one.content:
-            place = groups.places[one.content.digest]
+    for picture in examined:
+        if picture.content:
+            place = groups.places[picture.content.digest]
             files[place.best] = files.get(place.best, 0) + 1
             sets.setdefault(place.cluster, set()).add(place.best)
     decisions = []
-    for one in examined:
-        if one.content is None:
-            decisions.append(Decision("", False, "unreadable", f"{one.reason}: {one.detail}"))
+    for picture in examined:
+        if picture.content is None:
+            decisions.append(Decision("", False, "unreadable", f"{picture.reason}: {picture.detail}"))
             continue
-        digest = one.content.digest
+        digest = picture.content.digest
         place = groups.places[digest]
         copies[digest] = copies.get(digest, 0) + 1
-        decisions.append(_decision(one, place, files[place.best], copies[digest] > 1, sets[place.cluster], first))
+        decisions.append(_decision(picture, place, files[place.best], copies[digest] > 1, sets[place.cluster], first))
     return decisions
 
 
 def _decision(
-    one: Examined, place: Place, files: int, again: bool, sets: set[str], first: Mapping[str, File]
+    picture: Examined, place: Place, files: int, again: bool, sets: set[str], first: Mapping[str, File]
 ) -> Decision:
-    assert one.content is not None
+    assert picture.content is not None
     best = first[place.best].name
     if again:
-        return Decision(place.cluster, False, "same_bytes", f"the same bytes as {first[one.content.digest].name}")
-    if one.content.digest != place.best:
+        return Decision(place.cluster, False, "same_bytes", f"the same bytes as {first[picture.content.digest].name}")
+    if picture.content.digest != place.best:
         if place.same_pixels:
             return Decision(place.cluster, False, "same_pixels", f"the same pixels as {best}")
         detail = f"a copy of {best}" + _told(place.verdict)

@@ -235,8 +235,8 @@ def _verdicts(
     """The verdict on each pair, smaller digest first, from the index where it is known."""
     keys = [_key(*pair) for pair in pairs]
     told = {key: index.get("pair", " ".join(key)) for key in keys}
-    found = {key: from_json(Verdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
-    new = [key for key in told if key not in found]
+    known = {key: from_json(Verdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
+    new = [key for key in told if key not in known]
     reader = reader or _Reader(load)
     for start in range(0, len(new), _ROUND):
         some = new[start : start + _ROUND]
@@ -244,8 +244,8 @@ def _verdicts(
         verdicts = in_order(lambda key: compare(at_hand[key[0]], at_hand[key[1]]), some, workers)  # noqa: B023
         for key, verdict in zip(some, verdicts, strict=True):
             index.put("pair", " ".join(key), json.dumps(to_json(verdict)))
-            found[key] = verdict
-    return {key: found[key] for key in keys}
+            known[key] = verdict
+    return {key: known[key] for key in keys}
 
 
 def _looks(

@@ -64,14 +64,14 @@ def examine(files: Sequence[File], index: Index, *, workers: int, progress: Prog
             index.put(_KIND, digest, text)
         examined.append(_examined(file, text))
         meter.advance(1)
-    meter.finish(sum(one.content is None for one in examined))
+    meter.finish(sum(picture.content is None for picture in examined))
     return examined
 
 
 def read_again(file: File, digest: str) -> bytes:
     """The bytes of a file that was examined. Raises: ImageError when they are gone or others now."""
-    found, data, _ = _read(file)
-    if found != digest:
+    present, data, _ = _read(file)
+    if present != digest:
         raise ImageError(
             file.path,
             reason="missing",
@@ -140,6 +140,6 @@ def _examined(file: File, text: str) -> Examined:
 
 def contents(examined: Sequence[Examined]) -> Iterator[Content]:
     """Each distinct content once, by digest."""
-    distinct = {one.content.digest: one.content for one in examined if one.content}
+    distinct = {picture.content.digest: picture.content for picture in examined if picture.content}
     for digest in sorted(distinct):
         yield distinct[digest]

@@ -36,12 +36,12 @@ def files_of(folder: Path, *, table: Path | None = None, without: Path | None = 
     """
     if not folder.is_dir():
         raise InputError(folder, found="is not a folder" if folder.exists() else "does not exist", expected="a folder")
-    found = {_name(path, folder): path for path in _walk(folder, without.resolve() if without else None)}
+    paths = {_name(path, folder): path for path in _walk(folder, without.resolve() if without else None)}
     if table is None:
-        listed = [_from_layout(name, path) for name, path in found.items()]
+        listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
         told = _told(table, folder)
-        listed = [told.pop(name, File(name, path)) for name, path in found.items()]
+        listed = [told.pop(name, File(name, path)) for name, path in paths.items()]
         listed += told.values()
     if not listed:
         raise InputError(folder, found="holds no file", expected="images")

@@ -37,17 +37,19 @@ def leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak
     `cluster_of` tells the cluster of each content's digest.
     """
     clusters: dict[str, list[Examined]] = defaultdict(list)
-    for one in examined:
-        if one.content:
-            clusters[cluster_of[one.content.digest]].append(one)
-    found = []
+    for picture in examined:
+        if picture.content:
+            clusters[cluster_of[picture.content.digest]].append(picture)
+    crossings = []
     for boundary in BOUNDARIES:
         for cluster, files in clusters.items():
-            sides = {side(one, boundary) for one in files} - {""}
+            sides = {side(picture, boundary) for picture in files} - {""}
             if len(sides) > 1:
-                found.append(Leak(boundary, cluster, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files)))
-    found.sort(key=lambda leak: (BOUNDARIES.index(leak.boundary), not leak.exact, leak.files[0].file.name))
-    return found
+                crossings.append(
+                    Leak(boundary, cluster, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files))
+                )
+    crossings.sort(key=lambda leak: (BOUNDARIES.index(leak.boundary), not leak.exact, leak.files[0].file.name))
+    return crossings
 
 
 def side(examined: Examined, boundary: str) -> str:
@@ -57,7 +59,7 @@ def side(examined: Examined, boundary: str) -> str:
 
 def _same_bytes(files: Sequence[Examined], boundary: str) -> int:
     sides: dict[str, set[str]] = defaultdict(set)
-    for one in files:
-        if one.content and side(one, boundary):
-            sides[one.content.digest].add(side(one, boundary))
-    return sum(len(found) > 1 for found in sides.values())
+    for picture in files:
+        if picture.content and side(picture, boundary):
+            sides[picture.content.digest].add(side(picture, boundary))
+    return sum(len(places) > 1 for places in sides.values())

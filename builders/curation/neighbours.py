@@ -38,9 +38,9 @@ def matches_within(queries: Hashes, hashes: Hashes, distance: int) -> tuple[Plac
 
 
 def _collected(blocks: Iterator[tuple[Places, Places]]) -> tuple[Places, Places]:
-    found = list(blocks)
-    left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in found)])
-    right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in found)])
+    pieces = list(blocks)
+    left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in pieces)])
+    right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in pieces)])
     order = np.lexsort((right, left))
     return left[order], right[order]
 

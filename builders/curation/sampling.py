@@ -159,7 +159,7 @@ def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed
     need = {split: {label: share * n for label, n in sizes.items()} for split, share in ratios.items()}
     overall = {split: share * len(members) for split, share in ratios.items()}
     order = sorted(together.values(), key=lambda group: (-len(group), chance(seed, "split", min(m.key for m in group))))
-    found: dict[str, str] = {}
+    split_of: dict[str, str] = {}
     for group in order:
         counts = Counter(member.label for member in group)
         # Only whole photos can be lacking in a class; what is left over of many small classes evens out over all, in
@@ -169,8 +169,8 @@ def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed
         for label, n in counts.items():
             need[best][label] -= n
         overall[best] -= len(group)
-        found.update((member.key, best) for member in group)
-    return found
+        split_of.update((member.key, best) for member in group)
+    return split_of
 
 
 def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:
