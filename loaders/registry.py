@@ -8,10 +8,20 @@ from __future__ import annotations
 from loaders.errors import InputError
 from loaders.plugins import CORPORA, Plugin, brought
 
+# Name -> the module of its `Corpus`, and what `bedside build` says of it: the first line of its recipe's options.
 BUNDLED = {
-    "medlaybench-v": "loaders.medlaybench_v",
-    "3mdbench": "loaders.threemdbench",
-    "medconceal": "loaders.medconceal",
+    "medlaybench-v": (
+        "loaders.medlaybench_v",
+        "Build MedLayBench-V: lay captions beside expert captions, every row through nine fact gates.",
+    ),
+    "3mdbench": (
+        "loaders.threemdbench",
+        "Build 3MDBench: curated photos of 34 diagnoses, with complaints and temperaments in the test split.",
+    ),
+    "medconceal": (
+        "loaders.medconceal",
+        "Build MedConceal: charts that clinicians see, and concerns that they have to elicit.",
+    ),
 }
 
 
@@ -23,7 +33,7 @@ def corpora() -> list[str]:
 def find_corpus(name: str) -> Plugin:
     """Where the corpus of that name is. Raises InputError when there is none."""
     if name in BUNDLED:
-        return Plugin(name, BUNDLED[name])
+        return Plugin(name, BUNDLED[name][0])
     plugins = {plugin.name: plugin for plugin in brought(CORPORA, BUNDLED)[0]}
     if name not in plugins:
         expected = "one of " + ", ".join(sorted([*BUNDLED, *plugins]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +43,7 @@ def command_of(corpus: str) -> Callable[..., None]:
     def command(options: Options, place: Place) -> None:
         run(recipe, options, place)
 
-    command.__doc__ = f"Build a release of {corpus}.\n\n{cleandoc(recipe.options.__doc__ or '')}"
+    command.__doc__ = recipe.options.__doc__
     return command
 
 

