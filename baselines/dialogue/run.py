@@ -90,6 +90,14 @@ class Played(Generic[Record]):
         return (spent.input_tokens * given + spent.output_tokens * said) / 1e6
 
     @property
+    def usage_rows(self) -> dict[str, dict[str, Any]]:
+        """Role -> its model, requests, tokens and cost; None for what the provider did not count, or has no price."""
+        return {
+            role: {"model": self.players[role].name, **asdict(spent), "cost_usd": self.cost(role)}
+            for role, spent in self.spent.items()
+        }
+
+    @property
     def taken(self) -> dict[str, Any]:
         """Tokens and cost of the run for its record; None for what cannot be known of every role."""
         roles = [role for role, player in self.players.items() if not isinstance(player, Scripted)]
@@ -162,12 +170,7 @@ def play_run(
     played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
     lines = (json.dumps(to_json(outcome), ensure_ascii=True, sort_keys=True) + "\n" for outcome in outcomes)
     write_whole(out / DIALOGUES, "".join(lines).encode())
-    # None where the provider gave no counts, or no price is known.
-    usage_rows = {
-        role: {"model": players[role].name, **asdict(count), "cost_usd": played.cost(role)}
-        for role, count in spent.items()
-    }
-    text = json.dumps(usage_rows, indent=2, sort_keys=True) + "\n"
+    text = json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n"
     write_whole(out / "usage.json", text.encode())
     return played
 

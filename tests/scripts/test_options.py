@@ -31,7 +31,8 @@ OPTIONS = {
         --out/-o! --resamples=1000 --seed=0 --split=None --wordnet=None data!
     """,
     "run retrieval": """
-        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --k=[1, 5, 10] --method=SCGR (Ours) --model=[]
+        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --k=[1, 5, 10] --method=SCGR
+        (Ours) --model=[]
         --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
     """,
     "run captioning": """
@@ -39,7 +40,8 @@ OPTIONS = {
         --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
     """,
     "run embedding-space": """
-        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --model=[] --out/-o! --points=2000 --precision=fp32
+        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --model=[] --out/-o! --points=2000
+        --precision=fp32
         --projection/--no-projection=True --resamples=1000 --seed=0 --split=test data!
     """,
     "run concepts": """
