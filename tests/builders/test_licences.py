@@ -1,14 +1,11 @@
 """Licences as sources write them, and what they allow."""
 
 import csv
-import os
-from pathlib import Path
 
 import pytest
 
 from builders.licences import allows_rewriting, corpus_licence, read_licence
-
-SHARED = Path(os.environ.get("BEDSIDE_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+from tests.parts.places import SHARED
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,8 +19,8 @@ import pytest
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.models.answers import AnswerStore, Usage, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
+from tests.parts.processes import started
 
-ROOT = Path(__file__).resolve().parents[2]
 HELLO = [Message("user", "Hello")]
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -221,8 +220,7 @@ with AnswerStore(path) as store:
 
 
 def child(path: Path, who: str, count: int, pause: float = 0.0) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(path), who, str(count), str(pause)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return started("-c", CHILD, path, who, count, pause)
 
 
 def stored(path: Path) -> set[str]:

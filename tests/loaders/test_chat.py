@@ -16,8 +16,8 @@ from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from loaders.models.waiting import waiting, watched
-from tests.chat_server import ChatServer, Fault, Reply, cut, hang, raw, status
-from tests.tiny_chat import MISSING, tiny_chat_server
+from tests.parts.chat_server import ChatServer, Fault, Reply, cut, hang, raw, status
+from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
 KEY = "sk-local-0123456789"
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest of a picture"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
@@ -20,10 +18,19 @@ from PIL import Image
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import PAPER_MODELS, open_encoder, read_embeddings
-from tests import tiny_encoders
-from tests.tiny_encoders import BERT, BIOMED_CLIP, HUGE, PUBMED_CLIP, make_hub, pictures, repository, tiny_architectures
+from tests.parts import tiny_encoders
+from tests.parts.processes import printed
+from tests.parts.tiny_encoders import (
+    BERT,
+    BIOMED_CLIP,
+    HUGE,
+    PUBMED_CLIP,
+    make_hub,
+    pictures,
+    repository,
+    tiny_architectures,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = ["The chest radiograph shows a small effusion", "no fracture of the left lung", "liver, 3.5 mm"]
 CONTEXT = {"CoCa-Large": 76, "BiomedCLIP": 256}  # the others: 77
 
@@ -220,16 +227,9 @@ def test_the_environment_alone_is_enough(hub: Path) -> None:
         "for name in ('PubMedCLIP', 'BiomedCLIP', 'random:tiny'):\n"
         "    print(open_encoder(name).key)\n"
     )
-    environment = os.environ | {
-        "HF_HUB_OFFLINE": "1",
-        "HF_HUB_CACHE": str(hub),
-        "PYTHONPATH": str(ROOT),
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    said = printed("-c", code, HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(hub), CUDA_VISIBLE_DEVICES="")
     keys = [open_encoder(name, cache_dir=hub, device="cpu").key for name in ("PubMedCLIP", "BiomedCLIP", "random:tiny")]
-    assert run.stdout.split() == keys
+    assert said.split() == keys
 
 
 @pytest.mark.parametrize("repo", [PUBMED_CLIP, BIOMED_CLIP])

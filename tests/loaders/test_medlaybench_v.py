@@ -9,7 +9,7 @@ import pytest
 
 from loaders.errors import InputError
 from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, modality_of, parse_cuis
-from tests.shared_data import shared_data
+from tests.parts.places import shared_data
 
 
 def test_columns_in_their_order() -> None:

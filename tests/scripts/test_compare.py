@@ -14,7 +14,7 @@ from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.errors import InputError
 from scripts.cli import execute
-from tests.runs_in_tests import DIGEST, record, results, write
+from tests.parts.runs import DIGEST, record, results, write
 
 Capture = pytest.CaptureFixture[str]
 

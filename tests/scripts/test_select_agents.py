@@ -12,7 +12,7 @@ import pytest
 from baselines.results.run import read_run
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS
 from scripts.cli import execute
-from tests.bare_consultations import write_cases
+from tests.parts.played_consultations import write_cases
 
 PATIENTS = ("--doctor", "scripted/doctor", "--judge", "scripted/judge", "--encoder", "words", "--bare")
 

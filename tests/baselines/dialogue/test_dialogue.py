@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,10 +22,10 @@ from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
-from tests.chat_server import ChatServer, Reply, cut, raw, status
-from tests.dialogue_in_tests import Crowd, Round, game, puzzles, scripted
+from tests.parts.chat_server import ChatServer, Reply, cut, raw, status
+from tests.parts.processes import started
+from tests.parts.puzzles import Crowd, Round, game, puzzles, scripted
 
-ROOT = Path(__file__).resolve().parents[3]
 ROLES = ("guest", "host", "judge")
 
 
@@ -246,7 +245,8 @@ import sys
 from pathlib import Path
 from baselines.dialogue.run import play_run
 from loaders.models.chat import open_model
-from tests.dialogue_in_tests import game, puzzles
+from tests.parts.processes import started
+from tests.parts.puzzles import game, puzzles
 url, out, number = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 players = {role: open_model(f"openai-api/local/{role}", base_url=url) for role in ("guest", "host", "judge")}
 try:
@@ -259,11 +259,7 @@ except KeyboardInterrupt as stop:
 
 
 def worker(server: ChatServer, out: Path, number: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WORKER, server.base_url, str(out), str(number)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "LOCAL_API_KEY": "not-a-secret"}
-    return subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return started("-c", WORKER, server.base_url, out, number, LOCAL_API_KEY="not-a-secret")
 
 
 def stored(out: Path) -> int:

@@ -33,11 +33,11 @@ from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
 from loaders.models.waiting import watched
-from tests.chat_server import ChatServer, Request, status
-from tests.dialogue_in_tests import Crowd, game, puzzles, scripted
-from tests.tiny_chat import MISSING, tiny_chat_server
+from tests.parts.chat_server import ChatServer, Request, status
+from tests.parts.places import ROOT
+from tests.parts.puzzles import Crowd, game, puzzles, scripted
+from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
-ROOT = Path(__file__).resolve().parents[3]
 ROLES = ("guest", "host", "judge")
 
 
@@ -354,7 +354,8 @@ import sys
 from pathlib import Path
 from baselines.dialogue.run import play_run
 from loaders.errors import BedsideError
-from tests.dialogue_in_tests import game, puzzles, scripted
+from tests.parts.places import ROOT
+from tests.parts.puzzles import game, puzzles, scripted
 try:
     play_run(game(), puzzles(60), scripted(), Path(sys.argv[1]) / "run")
 except BedsideError as error:

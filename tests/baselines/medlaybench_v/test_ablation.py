@@ -19,6 +19,7 @@ from baselines.results.published import published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.errors import InputError
 from scripts.cli import find
+from tests.parts.places import ROOT
 
 SCGR, LLM_CUI, LLM = METHODS
 R1 = "Average R@1 (I2T and T2I)"
@@ -209,7 +210,7 @@ def test_what_is_no_retrieval_run_is_refused() -> None:
 
 # --- The recipes of the tables ----------------------------------------------------------------------------------------
 
-RECIPES = sorted((Path(__file__).resolve().parents[3] / "scripts" / "reproduce" / "medlaybench_v").glob("*.sh"))
+RECIPES = sorted((ROOT / "scripts" / "reproduce" / "medlaybench_v").glob("*.sh"))
 
 
 def named_tables(recipe: Path) -> set[str]:

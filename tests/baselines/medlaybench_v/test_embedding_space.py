@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +22,8 @@ from baselines.medlaybench_v.embedding_space import (
 from baselines.results.published import published
 from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
+from tests.parts.processes import printed
 
-ROOT = Path(__file__).resolve().parents[3]
 RECORD = RunRecord(baseline="embedding-space", data=DataUsed("medlaybench-v", "test", None, "ab" * 32))
 STAND_IN = RunRecord(baseline="embedding-space", data=RECORD.data, stand_in="random weights")
 
@@ -216,12 +212,8 @@ def digest_of_projection() -> str:
 
 def test_projection_does_not_depend_on_the_process_or_its_threads() -> None:
     pytest.importorskip("sklearn")
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "5", "OPENBLAS_NUM_THREADS": "5"}
-    done = subprocess.run(
-        [sys.executable, "-c", _PROJECT], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == digest_of_projection()
+    made = printed("-c", _PROJECT, OMP_NUM_THREADS="5", OPENBLAS_NUM_THREADS="5")
+    assert made.strip() == digest_of_projection()
 
 
 def test_projection_of_nothing_to_show_is_refused() -> None:

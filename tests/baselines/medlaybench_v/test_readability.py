@@ -15,8 +15,8 @@ from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.readability import COLUMNS, FORMULAS, measure, vocabulary
 from loaders.errors import MissingExtra
 from scripts.bench.language import cmudict_for_textstat, textstat_values
-from tests.caption_texts import made_up_captions
-from tests.shared_data import shared_data
+from tests.parts.captions import made_up_captions
+from tests.parts.places import shared_data
 
 textstat = pytest.importorskip("textstat")
 ODD = st.text(st.one_of(st.characters(), st.sampled_from("aeiouys'’-.!? \n\t_1ﬁİΣtdslv")), max_size=60)

@@ -17,8 +17,8 @@ from baselines.medlaybench_v.relevance import NO_SYNONYMS, bleu, corpus_bleu, me
 from baselines.medlaybench_v.wordnet import find_wordnet
 from loaders.errors import InputError, MissingExtra
 from scripts.bench.language import changed, nltk_values, rouge_score_values, sacrebleu_values
-from tests.caption_texts import made_up_captions
-from tests.shared_data import shared_data
+from tests.parts.captions import made_up_captions
+from tests.parts.places import shared_data
 
 nltk = pytest.importorskip("nltk")
 pytest.importorskip("sacrebleu")

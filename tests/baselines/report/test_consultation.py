@@ -22,9 +22,9 @@ from baselines.threemdbench.consultation.record import Case, Consultation, Turn
 from baselines.threemdbench.consultation.tables import results
 from loaders.errors import InputError
 from tests.baselines.report.test_report import Page
-from tests.consultations_in_tests import consultation, graded, many, record, said, write_dialogues
-from tests.pictures_in_tests import drawn, jpeg
-from tests.runs_in_tests import write as write_captions
+from tests.parts.consultations import consultation, graded, many, record, said, write_dialogues
+from tests.parts.pictures import drawn, jpeg
+from tests.parts.runs import write as write_captions
 
 HOSTILE = '<script>alert(1)</script> Patient: "><img src=http://x/y> {{ 7 * 7 }} </details> ' + "x" * 50_000
 HIDDEN = "It must be a stye, but I shall not say so yet."

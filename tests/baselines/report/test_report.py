@@ -19,7 +19,7 @@ from baselines.results.comparison import read_runs
 from baselines.results.run import DataUsed, write_run
 from loaders.errors import InputError, MissingExtra, ReleaseError
 from scripts.cli import execute
-from tests.runs_in_tests import everything, record, release, results, write
+from tests.parts.runs import everything, record, release, results, write
 
 Capture = pytest.CaptureFixture[str]
 VOID = {"meta", "link", "img", "br", "hr", "input", "path", "use"}

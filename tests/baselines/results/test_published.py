@@ -9,7 +9,7 @@ import pytest
 
 from baselines.results.published import TABLES, Published, find, published
 from baselines.results.published_checks import FIGURE_A4, FOUR_POOLS, PAPER, Check, checks
-from tests.shared_data import shared_data
+from tests.parts.places import shared_data
 
 
 def test_every_table_has_the_cells_that_a_count_by_hand_gives() -> None:

@@ -6,9 +6,6 @@ import csv
 import dataclasses
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ import pytest
 
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, read_run, write_run
 from loaders.errors import InputError
+from tests.parts.processes import printed
 
 LEDGER = ["paper", "table", "row", "setting", "column", "split_or_group", "value", "unit", "direction", "note"]
 
@@ -114,22 +112,11 @@ def test_run_id_follows_what_determines_the_numbers() -> None:
 
 
 def test_run_id_is_the_same_in_every_process() -> None:
-    root = Path(__file__).resolve().parents[3]
     program = (
         "from baselines.results.run import *\n"
         "print(RunRecord(baseline='b', data=DataUsed('c', 's', None, 'd'), options={'x': 1.5, 'y': 'é'}).run_id)"
     )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=root,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    found = {printed("-c", program, PYTHONHASHSEED=seed) for seed in ("1", "2")}
     assert len(found) == 1 and len(found.pop().strip()) == 16
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import itertools
-import os
 import tracemalloc
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +36,7 @@ from baselines.results.statistics import (
     wilson_interval,
 )
 from loaders.errors import InputError
+from tests.parts.places import SHARED
 
 RNG = np.random.default_rng(11)
 HITS = (RNG.random((400, 5)) < 0.3).astype(np.float64)
@@ -386,8 +385,7 @@ def test_grimmer_finds_the_impossible_cell_of_the_human_evaluation() -> None:
 
 
 def test_grimmer_passes_all_other_cells_of_the_published_table() -> None:
-    shared = Path(os.environ.get("BEDSIDE_SHARED", Path(__file__).resolve().parents[4] / "shared"))
-    ledger = shared / "papers" / "published_results.csv"
+    ledger = SHARED / "papers" / "published_results.csv"
     if not ledger.exists():
         pytest.skip(f"{ledger} is not here")
     with ledger.open(encoding="utf-8", newline="") as handle:

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -38,8 +37,8 @@ from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, score
 from loaders.opened import open_data
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
 from scripts.cli import execute
-from tests.release_in_tests import write_small
-from tests.shared_data import ROOT
+from tests.parts.processes import python
+from tests.parts.small_release import write_small
 
 SMALL = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--device", "cpu", "--resamples", "100")
 
@@ -135,9 +134,7 @@ sys.exit(execute(sys.argv[1:]))
 def killed(data: Path, out: Path, sign: str, steps: int, *options: str) -> subprocess.CompletedProcess[str]:
     command = ["run", "classifier", str(data), *SMALL, *options, "-o", str(out)]
     code = KILLED.format(sign=sign, steps=steps)
-    return subprocess.run(
-        [sys.executable, "-c", code, *command], cwd=ROOT, capture_output=True, text=True, env=os.environ | {"TZ": "UTC"}
-    )
+    return python("-c", code, *command, TZ="UTC")
 
 
 def test_a_training_killed_in_an_epoch_ends_with_the_same_bits(
@@ -224,10 +221,7 @@ def test_two_processes_train_one_network(release: Path, tmp_path: Path) -> None:
     """Through accelerate, over gloo: what several GPUs do."""
     out = tmp_path / "run"
     command = ["run", "classifier", str(release), *SMALL, "--epochs", "2", "--batch-size", "16", "-o", str(out)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", TWO, *command], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    done = python("-c", TWO, *command, OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stderr[-3000:]
     record, _ = read_run(out)
     assert record.options["processes"] == 2

@@ -23,7 +23,7 @@ from loaders.models.chat import open_model
 from loaders.models.messages import Answer, Message
 from loaders.records import from_json, to_json
 from loaders.threemdbench import NAMES
-from tests.bare_consultations import PHOTO, PROMPTS, VERDICT, Asked, Table, by_script, case, cases, played
+from tests.parts.played_consultations import PHOTO, PROMPTS, VERDICT, Asked, Table, by_script, case, cases, played
 
 TALK = ("My skin itches.", "For a week.")
 

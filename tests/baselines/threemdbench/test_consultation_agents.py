@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import inspect
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -23,7 +21,8 @@ from baselines.threemdbench.consultation.record import ITEMS, Consultation
 from loaders.errors import ModelError
 from loaders.models.messages import Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
-from tests.bare_consultations import by_script, case, cases, played
+from tests.parts.played_consultations import by_script, case, cases, played
+from tests.parts.processes import printed
 
 CUES = "dialogue+image+rationale+cues"
 
@@ -260,8 +259,7 @@ def test_a_consultation_needs_no_framework() -> None:
         "import sys; import baselines.threemdbench.consultation.game, baselines.threemdbench.consultation.agents;"
         "print([name for name in ('inspect_ai', 'torch', 'openai', 'sklearn') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed("-c", code).strip() == "[]"
 
 
 def test_all_diagnoses_can_be_concluded_and_read() -> None:

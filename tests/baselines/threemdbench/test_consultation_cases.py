@@ -18,8 +18,8 @@ from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
 from loaders.models.messages import read_image
 from loaders.threemdbench import FEATURES
-from tests.bare_consultations import PROMPTS, Table
-from tests.pictures_in_tests import drawn, jpeg
+from tests.parts.pictures import drawn, jpeg
+from tests.parts.played_consultations import PROMPTS, Table
 
 CANARY = "canary-stye"
 

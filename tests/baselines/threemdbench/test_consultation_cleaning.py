@@ -20,7 +20,7 @@ from baselines.threemdbench.consultation.cleaning import (
 )
 from baselines.threemdbench.consultation.record import Role
 from loaders.models.messages import Answer, Message
-from tests.bare_consultations import case
+from tests.parts.played_consultations import case
 
 
 def cleaned(text: str, role: Role = "doctor", stop: str = "stop") -> tuple[str, tuple[str, ...]]:

@@ -20,7 +20,7 @@ from loaders.errors import InputError
 from loaders.models.messages import Message
 from loaders.records import from_json, to_json
 from scripts.cli import execute
-from tests.bare_consultations import PROMPTS, by_script, case, write_cases
+from tests.parts.played_consultations import PROMPTS, by_script, case, write_cases
 
 RECORD = RunRecord(baseline="recheck", data=DataUsed("3mdbench", "test", None, "0" * 64), stand_in="test")
 STEADY = dict.fromkeys(ITEMS, 1)

@@ -29,7 +29,7 @@ from baselines.threemdbench.consultation.rubric import (
     transcript,
 )
 from loaders.models.messages import Message
-from tests.bare_consultations import PROMPTS, Table, by_script, case, played
+from tests.parts.played_consultations import PROMPTS, Table, by_script, case, played
 
 TURNS = (Turn("patient", "It itches."), Turn("doctor", "You have eczema.", "hidden"))
 GOOD = dict.fromkeys(ITEMS, 1) | {"4.1": 2}

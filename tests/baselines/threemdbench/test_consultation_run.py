@@ -17,8 +17,8 @@ from baselines.threemdbench.consultation.rubric import as_items
 from baselines.threemdbench.consultation.settings import PAPER
 from loaders.opened import Opened, open_data
 from scripts.cli import execute
-from tests.bare_consultations import case, write_cases
-from tests.chat_server import ChatServer, status
+from tests.parts.chat_server import ChatServer, status
+from tests.parts.played_consultations import case, write_cases
 
 CASES = 6
 SCRIPTED = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")

@@ -62,8 +62,8 @@ from loaders.models.messages import Answer, Message
 from loaders.models.sentences import open_sentence_encoder
 from loaders.records import from_json, to_json
 from loaders.threemdbench import NAMES
-from tests.consultations_in_tests import consultation, many, said
-from tests.consultations_in_tests import record as run_record
+from tests.parts.consultations import consultation, many, said
+from tests.parts.consultations import record as run_record
 
 FACTS = ("Your eyelid hurts.", "It began two days ago.", "The lid is red.", "You see as well as ever.")
 CASE = Case("case-1", b"", "stye", "ophthalmology", FACTS[0], FACTS[1:], "choleric")

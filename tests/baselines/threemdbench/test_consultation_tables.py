@@ -21,7 +21,7 @@ from baselines.threemdbench.consultation.settings import SETTINGS
 from baselines.threemdbench.consultation.tables import TEMPERAMENT_TESTS, results
 from loaders.errors import InputError
 from scripts.cli import execute
-from tests.consultations_in_tests import consultation, graded, many, record, said, write_dialogues
+from tests.parts.consultations import consultation, graded, many, record, said, write_dialogues
 
 Cells = dict[tuple[str, str, str], Result]
 

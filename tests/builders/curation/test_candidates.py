@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 
 from builders.curation.candidates import COMMON, candidates
 from builders.curation.examine import Content
 from builders.curation.hashes import mirrored_keypoints
 from builders.curation.quality import Quality
-from tests.shared_data import ROOT
+from tests.parts.processes import printed
 
 QUALITY = Quality(400, 300, 50.0, 120.0, 20, 230, 0.0, 0.0, 0)
 DRAW = np.random.default_rng(0)
@@ -79,5 +76,4 @@ def test_without_opencv_the_error_names_the_extra() -> None:
         "try: import builders.curation.curate\n"
         "except MissingExtra as error: print(error)"
     )
-    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "pip install 'bedside[curation]'" in told
+    assert "pip install 'bedside[curation]'" in printed("-c", code)

@@ -30,8 +30,9 @@ from builders.curation.output import CLUSTERS, LEAKS, PAIRS, QUALITY, curate_fol
 from loaders.errors import InputError
 from loaders.images import ImageError
 from scripts.curate import command
-from tests.pictures_in_tests import drawn, jpeg, on_rig, save
-from tests.shared_data import ROOT, shared_data
+from tests.parts.pictures import drawn, jpeg, on_rig, save
+from tests.parts.places import shared_data
+from tests.parts.processes import started
 
 OUTPUTS = ("clusters.parquet", "leaks.parquet", "pairs.parquet", "quality.parquet", "report.html")
 
@@ -348,8 +349,7 @@ def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
         "try: curate_folder(Path(sys.argv[1]), Path(sys.argv[2]), workers=2)\n"
         "except KeyboardInterrupt as stop: print(stop); sys.exit(130)"
     )
-    arguments = [sys.executable, "-c", code, str(tmp_path / "images"), str(tmp_path / "report")]
-    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with started("-c", code, tmp_path / "images", tmp_path / "report") as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.3)

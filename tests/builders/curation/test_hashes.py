@@ -12,7 +12,7 @@ from builders.curation.hashes import Box, inside_border, keypoints, mirrored_key
 from builders.curation.neighbours import distances
 from builders.curation.pictures import SIDE, Picture, read_picture
 from loaders.images import ImageError
-from tests.pictures_in_tests import drawn, jpeg, picture
+from tests.parts.pictures import drawn, jpeg, picture
 
 TURNS = list(Image.Transpose)
 

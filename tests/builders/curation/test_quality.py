@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
 from builders.curation.overlaid_text import text_characters
 from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure
-from tests.pictures_in_tests import drawn, picture
+from tests.parts.pictures import drawn, picture
 
 
 def _measured(image: Image.Image) -> Quality:

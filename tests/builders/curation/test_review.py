@@ -22,7 +22,7 @@ from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, files_of, photo_table, reasons, rows_of
-from tests.pictures_in_tests import photo
+from tests.parts.pictures import photo
 
 
 def shrunk(data: bytes, side: int) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
 from builders.curation.verification import COPY, DIFFERENT, SCENE, UNSURE, Verdict, compare, features
-from tests.pictures_in_tests import drawn, on_rig, picture
+from tests.parts.pictures import drawn, on_rig, picture
 
 
 def _verdict(first: Image.Image, second: Image.Image) -> Verdict:

@@ -28,7 +28,7 @@ from loaders.models.answers import AnswerStore
 from loaders.models.asking import Unfit
 from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted
-from tests.medconceal_reader import Body, careful, careful_answer, profile
+from tests.parts.thread_reader import Body, careful, careful_answer, profile
 
 Result = TypeVar("Result")
 ROW: Row = {

@@ -34,11 +34,11 @@ from loaders.manifest import Manifest
 from loaders.medconceal import CHARTS, cases, profile_of, row_of
 from loaders.spans import shares_span
 from scripts.cli import execute
-from tests.chat_server import ChatServer, status
 from tests.hub import LoopbackHub
-from tests.medconceal_reader import Body, asked_for, careful
+from tests.parts.chat_server import ChatServer, status
+from tests.parts.places import ROOT
+from tests.parts.thread_reader import Body, asked_for, careful
 
-ROOT = Path(__file__).resolve().parents[3]
 MODEL = "openai-api/local/reader"
 
 

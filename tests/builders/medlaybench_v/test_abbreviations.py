@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.medlaybench_v.abbreviations import KEY, LONG_SHORT, SHORT_LONG, resolve, without_key
-from tests.shared_data import shared_data
+from tests.parts.places import shared_data
 
 
 def pairs(caption: str) -> list[tuple[str, str]]:

@@ -12,8 +12,8 @@ from builders.medlaybench_v.audit import Tally, audit, read_pairs
 from builders.medlaybench_v.lexicon import Lexicon
 from loaders.errors import InputError
 from scripts.cli import execute
-from tests.shared_data import shared_data
-from tests.terms_in_tests import TERMS
+from tests.parts.places import shared_data
+from tests.parts.terms import TERMS
 
 
 def test_what_the_published_captions_lost() -> None:

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from builders.medlaybench_v.caption_checks import row_problem
-from tests.shared_data import shared_data
+from tests.parts.places import shared_data
 
 
 def problem(caption: str) -> str | None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from builders.medlaybench_v.draft import Drafter, keeps_facts
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import Lexicon
-from tests.shared_data import shared_data
-from tests.terms_in_tests import TERMS, term
+from tests.parts.places import shared_data
+from tests.parts.terms import TERMS, term
 
 DRAFTER = Drafter(TERMS)
 

@@ -5,7 +5,7 @@ import pytest
 from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.grammar import indefinite, polish, tidy
-from tests.terms_in_tests import TERMS
+from tests.parts.terms import TERMS
 
 DRAFTER = Drafter(TERMS)
 

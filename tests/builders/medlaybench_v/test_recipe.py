@@ -24,9 +24,9 @@ from builders.release.verify import verify
 from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
 from tests.builders.medlaybench_v.test_recognizers_medcat import make_pack
-from tests.chat_server import ChatServer
-from tests.shared_data import ROOT, shared_data
-from tests.tiny_chat import MISSING, tiny_chat_server
+from tests.parts.chat_server import ChatServer
+from tests.parts.places import ROOT, shared_data
+from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
 CAPTIONS = [
     ("a1", "CT shows a 2 cm hepatic abscess in the left lobe (white arrow).", "CC BY", "C0040405"),

@@ -16,7 +16,7 @@ from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
 from builders.medlaybench_v.steps import context_of
 from loaders.errors import InputError
 from loaders.models.messages import Answer, Message
-from tests.terms_in_tests import TERMS, term
+from tests.parts.terms import TERMS, term
 
 LEXICON = Lexicon(TERMS)
 EXPERT = "Computed tomography shows two hepatic abscesses of 2 cm in the left lobe (arrow)."

@@ -4,10 +4,7 @@ import csv
 import hashlib
 import io
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +22,8 @@ from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.sources import open_source
 from loaders.errors import HubError, InputError
 from tests.hub import LoopbackHub
-from tests.shared_data import ROOT, shared_data
+from tests.parts.places import shared_data
+from tests.parts.processes import printed
 
 HEADER = "id,caption,cuis,licence,pmc_file,split\n"
 ROWS = (
@@ -379,12 +377,7 @@ def test_rocov2_streamed(hub: LoopbackHub, tmp_path: Path) -> None:
         datasets.Dataset(table.cast(features.arrow_schema)).to_parquet(tmp_path / f"{split}.parquet")
         shard = (tmp_path / f"{split}.parquet").read_bytes()
         commit = hub.commit(roco.ROCOV2, {f"data/{split}-00000-of-00001.parquet": shard})
-    environment = {**os.environ, **hub.environment(tmp_path / "home")}
-    done = subprocess.run(
-        [sys.executable, "-c", STREAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    read = json.loads(done.stdout)
+    read = json.loads(printed("-c", STREAM, **hub.environment(tmp_path / "home")))
     found = read["rows"]
     assert [(row["image_id"], row["split"]) for row in found][::2] == [
         ("ROCOv2_2023_train_000001", "train"),

@@ -1,6 +1,5 @@
 """Lay vocabularies: each format, each reason to set a pair aside, each way a file can be broken."""
 
-import os
 import time
 import zipfile
 from pathlib import Path
@@ -10,8 +9,7 @@ import pytest
 from builders.medlaybench_v import vocabulary as module
 from builders.medlaybench_v.vocabulary import KINDS, POS, Term, Vocabulary, combine, plural_forms, read_vocabulary
 from loaders.errors import InputError
-
-SHARED = Path(os.environ.get("BEDSIDE_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+from tests.parts.places import SHARED
 
 
 @pytest.fixture(autouse=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.shared_data import shared_data
+from tests.parts.places import ROOT, shared_data
 
-HERE = Path(__file__).resolve().parents[3] / "builders" / "medlaybench_v"
+HERE = ROOT / "builders" / "medlaybench_v"
 COLUMNS = ["expert", "lay", "cui", "kind", "pos", "expert_plural", "lay_plural", "site", "gloss"]
 KINDS = set("modality view anatomy finding disease procedure device agent laterality direction time other".split())
 NUMBER_WORDS = set(

@@ -13,23 +13,17 @@ from typing import Any
 import pytest
 
 from loaders.reached import reach
-from tests.chat_server import ChatServer
-from tests.medconceal_reader import careful
+from tests.parts.chat_server import ChatServer
+from tests.parts.places import ROOT
+from tests.parts.processes import printed
+from tests.parts.thread_reader import careful
 
-ROOT = Path(__file__).resolve().parents[3]
 CAPTIONS = ["build", "medlaybench-v", "--captions", "sample", "--limit", "16"]
 
 
 def watched(command: list[str], out: Path) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.watched_build", *command, "--out", str(out)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "LOCAL_API_KEY": "none"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    said = printed("-m", "tests.parts.watched_build", *command, "--out", out, LOCAL_API_KEY="none")
+    return json.loads(said.splitlines()[-1])
 
 
 @pytest.mark.parametrize(

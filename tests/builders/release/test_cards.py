@@ -15,7 +15,7 @@ from huggingface_hub import DatasetCard
 from builders.release.cards import markdown_table, render_card, size_category
 from loaders.errors import ReleaseError
 from loaders.manifest import Manifest
-from tests.release_in_tests import FEATURES, write_small
+from tests.parts.small_release import FEATURES, write_small
 
 HEAD = "---\npretty_name: Small\nlicense: cc-by-4.0\nlanguage: [en]\ntask_categories: [image-to-text]\n{}---\n"
 

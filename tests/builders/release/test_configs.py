@@ -22,7 +22,7 @@ from loaders.manifest import Config, Manifest
 from loaders.threemdbench import SPOKEN
 from tests.builders.threemdbench.test_recipe import build, drawn
 from tests.hub import LoopbackHub
-from tests.release_in_tests import write_small
+from tests.parts.small_release import write_small
 
 
 @pytest.fixture(scope="module")

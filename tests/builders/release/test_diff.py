@@ -19,7 +19,7 @@ from builders.release.diff import Diff, diff
 from loaders.errors import ReleaseError
 from loaders.manifest import Source
 from loaders.records import to_json
-from tests.release_in_tests import EXCLUSIONS, FEATURES, png, rows, write_small
+from tests.parts.small_release import EXCLUSIONS, FEATURES, png, rows, write_small
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from builders.release.preview import write_preview
 from builders.threemdbench.preview import PREVIEW
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, photo_table, rows_of
-from tests.pictures_in_tests import photo
+from tests.parts.pictures import photo
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +20,9 @@ from builders.pipeline.rows import BuildError, Row
 from builders.release.shards import read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, Manifest
-from tests.release_in_tests import EXCLUSIONS, FEATURES, files, png, row, rows, write_small
+from tests.parts.processes import printed, python
+from tests.parts.small_release import EXCLUSIONS, FEATURES, files, png, row, rows, write_small
 
-ROOT = Path(__file__).resolve().parents[3]
 SPLITS = {"train": [1, 2, 5, 6, 9, 10], "validation": [3, 7, 11], "test": [0, 4, 8]}
 
 
@@ -126,16 +123,16 @@ def test_only_the_last_part_of_an_image_path_is_kept(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests.release_in_tests import write_small
+from tests.parts.processes import printed, python
+from tests.parts.small_release import write_small
 write_small(Path(sys.argv[1]))
 """
 
 
 def test_place_time_locale_and_hash_seed_change_no_byte(tmp_path: Path) -> None:
     write_small(tmp_path / "here")
-    more = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
     there = tmp_path / "another place" / "there"
-    subprocess.run([sys.executable, "-c", SCRIPT, str(there)], env={**os.environ, **more}, check=True, cwd=tmp_path)
+    printed("-c", SCRIPT, there, PYTHONHASHSEED="7", TZ="Asia/Tokyo", LC_ALL="C")
     assert files(there) == files(tmp_path / "here")
 
 
@@ -235,7 +232,8 @@ DYING = """
 import os, signal, sys
 from pathlib import Path
 import builders.release.write
-from tests.release_in_tests import card, measure, rows, write_small
+from tests.parts.processes import printed, python
+from tests.parts.small_release import card, measure, rows, write_small
 
 out, moment = Path(sys.argv[1]), sys.argv[2]
 def die(*_, **__):
@@ -257,10 +255,7 @@ def test_killed_anywhere_the_name_holds_a_whole_release_or_none(moment: str, tmp
     out = tmp_path / "out"
     if moment == "swap":
         write_small(out)
-    process = subprocess.run(
-        [sys.executable, "-c", DYING, str(out), moment], env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
-    assert process.returncode == -signal.SIGKILL
+    assert python("-c", DYING, out, moment).returncode == -signal.SIGKILL
     assert ".out.building" in siblings(out)
     if moment == "swap":
         present = Manifest.read(out)

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,8 @@ from loaders.manifest import file_digest
 from loaders.medlaybench_v import from_official
 from loaders.schema import Migration
 from tests.hub import LoopbackHub
-from tests.release_in_tests import FEATURES, measure, row, rows, write_small
+from tests.parts.processes import python
+from tests.parts.small_release import FEATURES, measure, row, rows, write_small
 
 TEST_SHARD = "data/test-00000-of-00001.parquet"
 
@@ -328,7 +328,8 @@ import sys
 from pathlib import Path
 from builders.release.verify import resolve, verify
 from loaders.errors import BedsideError
-from tests.release_in_tests import measure
+from tests.parts.processes import python
+from tests.parts.small_release import measure
 try:
     path = resolve(sys.argv[1], cache_dir=Path(sys.argv[2]))
     print(path.name, len(list(path.rglob("*.parquet"))), verify(path, measure=measure))
@@ -354,9 +355,7 @@ def published(hub: LoopbackHub, pristine: Path, tmp_path: Path) -> tuple[Loopbac
 
 
 def ask(hub: LoopbackHub, source: str, cache: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    root = str(Path(__file__).resolve().parents[3])
-    env = {**hub.environment(cache), "PYTHONPATH": root, **more}
-    return subprocess.run([sys.executable, "-c", RESOLVE, source, str(cache)], env=env, capture_output=True, text=True)
+    return python("-c", RESOLVE, source, cache, **(hub.environment(cache) | more))
 
 
 def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from builders.threemdbench.validators import check_facts
 from loaders.errors import InputError
 from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES, diagnosis_of
-from tests.photo_server import picture
+from tests.parts.photo_server import picture
 
 STYE = diagnosis_of("stye")
 assert STYE is not None

@@ -18,7 +18,7 @@ from builders.threemdbench import public_address
 from builders.threemdbench.download import Downloads, Fetched, Limits, Wanted
 from builders.threemdbench.public_address import is_public
 from loaders.errors import InputError
-from tests.photo_server import (
+from tests.parts.photo_server import (
     Behaviour,
     PhotoServer,
     bombs,

@@ -12,7 +12,7 @@ from builders.threemdbench.labels import BY_NAME, Entry, LabelMap, assign, bundl
 from builders.threemdbench.sources import KINDS
 from loaders.errors import InputError
 from loaders.threemdbench import NAMES
-from tests.shared_data import shared_data
+from tests.parts.places import shared_data
 
 TABLES = sorted(path.stem for path in Path(labels.__file__).parent.glob("*.csv"))
 SKIN = LabelMap(

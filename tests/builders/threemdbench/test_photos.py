@@ -15,7 +15,7 @@ from builders.threemdbench import recipe
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import reasons, rows_of
-from tests.shared_data import shared_data
+from tests.parts.places import shared_data
 
 # What the labels of the photos mean. An inflamed throat is not always one with inflamed tonsils.
 LABELS = """label,diagnosis,match,note

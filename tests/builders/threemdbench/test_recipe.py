@@ -32,11 +32,11 @@ from loaders.errors import InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from scripts.cli import execute
-from tests.chat_server import ChatServer
-from tests.photo_server import PhotoServer, floods, hangs, redirects, sends
-from tests.pictures_in_tests import photo
-from tests.release_in_tests import write_small
-from tests.shared_data import ROOT
+from tests.parts.chat_server import ChatServer
+from tests.parts.photo_server import PhotoServer, floods, hangs, redirects, sends
+from tests.parts.pictures import photo
+from tests.parts.places import ROOT
+from tests.parts.small_release import write_small
 
 Cell = str
 

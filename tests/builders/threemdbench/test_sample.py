@@ -15,7 +15,7 @@ from PIL import Image
 
 from builders.samples.threemdbench import PHOTOS
 from loaders.threemdbench import NAMES
-from tests.pictures_in_tests import photo
+from tests.parts.pictures import photo
 
 EACH, SIDE = 12, 256
 ROWS = list(csv.DictReader(PHOTOS.read_text(encoding="utf-8").splitlines()))

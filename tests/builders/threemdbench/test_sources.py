@@ -11,8 +11,8 @@ import pytest
 from builders.threemdbench.labels import assign
 from builders.threemdbench.sources import Photo, open_source
 from loaders.errors import InputError
-from tests.photo_server import picture
-from tests.shared_data import shared_data
+from tests.parts.photo_server import picture
+from tests.parts.places import shared_data
 
 
 def place(folder: Path, *names: str) -> Path:

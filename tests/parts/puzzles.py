@@ -14,7 +14,7 @@ from typing import Any
 from baselines.dialogue.game import Ask, Game
 from baselines.dialogue.playing import Scripted
 from loaders.models.messages import Message
-from tests.pictures_in_tests import drawn, jpeg
+from tests.parts.pictures import drawn, jpeg
 
 SECRET = "Ornithorhynchus-{}"
 """The hidden answer of a case; no one but the judge is ever told."""

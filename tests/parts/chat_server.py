@@ -11,13 +11,11 @@ ordered beforehand, each for one request, before any reply: `server.faults += [s
 from __future__ import annotations
 
 import json
-import socket
-import struct
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+from tests.parts.loopback import Handler, Loopback
 
 Body = dict[str, Any]
 
@@ -49,12 +47,12 @@ def status(
     """An error of that HTTP status, in OpenAI's form; `error` is its code."""
     headers = {} if retry_after is None else {"Retry-After": f"{retry_after:g}"}
     body = json.dumps({"error": {"message": message, "type": "error", "code": error, "param": None}})
-    return lambda handler: handler.send(code, body, headers)
+    return lambda handler: handler.answer(code, body, headers)
 
 
 def raw(code: int, body: str, content_type: str = "application/json") -> Fault:
     """Any bytes as the body: broken JSON, an HTML page of a proxy, another server's idea of an error."""
-    return lambda handler: handler.send(code, body, {}, content_type)
+    return lambda handler: handler.answer(code, body, {"Content-Type": content_type})
 
 
 def hang(seconds: float = 60) -> Fault:
@@ -72,50 +70,29 @@ def cut(*, after_bytes: int = 0) -> Fault:
 
     def fault(handler: _Handler) -> None:
         if after_bytes:
-            handler.send_response(200)
-            handler.send_header("Content-Type", "application/json")
-            handler.send_header("Content-Length", "1000")
-            handler.end_headers()
+            handler.head(200, {"Content-Type": "application/json", "Content-Length": 1000})
             handler.wfile.write(b"{" + b" " * (after_bytes - 1))
             handler.wfile.flush()
-        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        handler.close_connection = True
-        handler.connection.close()
+        handler.reset()
 
     return fault
 
 
-class ChatServer:
-    """The server; it listens on a free port between `__enter__` and `__exit__`."""
-
+class ChatServer(Loopback):
     def __init__(self, reply: str | Sequence[str | Reply | None] | Answerer | None = "ok", *, port: int = 0) -> None:
+        super().__init__(_Handler, port)
         self.reply = reply
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
-        self.stopping = threading.Event()
-        self._lock = threading.Lock()
         self._served = 0
-        self._server = _Server(("127.0.0.1", port), _Handler)
-        self._server.owner = self
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stopping.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return "http://{}:{}/v1".format(*self.address)
 
     def receive(self, request: Request) -> Fault | Reply:
         """Notes a request and decides what happens to it."""
-        with self._lock:
+        with self.lock:
             self.requests.append(request)
             if self.faults:
                 return self.faults.pop(0)
@@ -129,46 +106,20 @@ class ChatServer:
         return answer if isinstance(answer, Reply) else Reply(answer)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128  # a crowd that connects at once is not turned away
-    owner: ChatServer
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that give up are part of the tests: no traceback."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    @property
-    def owner(self) -> ChatServer:
-        return self.server.owner
-
-    def do_POST(self) -> None:
+class _Handler(Handler):
+    def do_POST(self) -> None:  # noqa: N802
         body: Body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         outcome = self.owner.receive(Request(self.path, headers, body))
         if not isinstance(outcome, Reply):
             outcome(self)
         elif not self.path.endswith("/chat/completions"):
-            self.send(404, json.dumps({"error": {"message": f"no route {self.path}"}}), {})
+            self.answer(404, json.dumps({"error": {"message": f"no route {self.path}"}}))
         else:
-            self.send(200, json.dumps(_completion(body, outcome)), {})
+            self.answer(200, json.dumps(_completion(body, outcome)))
 
-    def send(self, code: int, body: str, headers: dict[str, str], content_type: str = "application/json") -> None:
-        data = body.encode()
-        self.send_response(code)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(data)))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silent: `ChatServer.requests` is the log."""
+    def answer(self, code: int, body: str, headers: Mapping[str, str] | None = None) -> None:
+        self.send(code, body.encode(), {"Content-Type": "application/json", **(headers or {})})
 
 
 def _completion(body: Body, reply: Reply) -> Body:

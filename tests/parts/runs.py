@@ -11,7 +11,7 @@ from typing import Any
 from baselines.results.published import published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.medlaybench_v import FEATURES
-from tests.release_in_tests import png, write_small
+from tests.parts.small_release import png, write_small
 
 PAPER = "MedLayBench-V"
 MADE_UP = "numbers made up for a test"

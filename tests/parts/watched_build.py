@@ -1,6 +1,6 @@
 """`bedside build …` in a process of its own that watches which code runs and which files are opened in each stage.
 
-    python -m tests.watched_build build medlaybench-v --captions sample --out DIR
+    python -m tests.parts.watched_build build medlaybench-v --captions sample --out DIR
 
 Prints JSON: the stages that worked, and what ran or was opened in one though its code digest does not cover it.
 """

@@ -18,8 +18,8 @@ from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
 from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
-from tests.pictures_in_tests import drawn, jpeg
-from tests.release_in_tests import write_small
+from tests.parts.pictures import drawn, jpeg
+from tests.parts.small_release import write_small
 
 PROMPTS = read_prompts()
 PHOTO = jpeg(drawn(1, (60, 40)))

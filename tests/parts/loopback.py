@@ -1,0 +1,72 @@
+"""A web server on the loopback interface (standard library only), for the servers of chats and of photos."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+class Loopback:
+    """Listens on a free port between `__enter__` and `__exit__`; `stopping` is set when it ends."""
+
+    def __init__(self, handler: type[Handler], port: int = 0) -> None:
+        self.stopping = threading.Event()
+        self.lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", port), handler)
+        self._server.owner = self
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return "127.0.0.1", self._server.server_address[1]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopping.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # a crowd that connects at once is not turned away
+    owner: Any
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that give up are part of the tests: no traceback."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    @property
+    def owner(self) -> Any:
+        return self.server.owner
+
+    def head(self, code: int, headers: Mapping[str, object]) -> None:
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+
+    def send(self, code: int, body: bytes, headers: Mapping[str, object]) -> None:
+        self.head(code, {"Content-Length": len(body), **headers})
+        self.wfile.write(body)
+
+    def reset(self) -> None:
+        """Break the connection off."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.connection.close()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent: the server keeps its own log."""

@@ -1,0 +1,35 @@
+"""Python in a process of its own, in the project's root and with its modules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+from tests.parts.places import ROOT
+
+
+def starting(arguments: tuple[object, ...], variables: dict[str, str]) -> dict[str, Any]:
+    """What `subprocess` is given: the command, where, and the environment with these variables besides."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
+    return {"args": [sys.executable, *map(str, arguments)], "cwd": ROOT, "env": environment, "text": True}
+
+
+def python(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A process that has ended, however: `python("-c", code, path, TZ="UTC")`."""
+    return subprocess.run(**starting(arguments, variables), capture_output=True, timeout=300)
+
+
+def printed(*arguments: object, **variables: str) -> str:
+    """What a process printed that ended well."""
+    done = python(*arguments, **variables)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def started(*arguments: object, **variables: str) -> subprocess.Popen[str]:
+    """A process under way, to be read or killed."""
+    return subprocess.Popen(
+        **starting(arguments, variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
