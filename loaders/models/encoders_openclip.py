@@ -21,7 +21,6 @@ from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
     Towers,
-    code_digest,
     file_digest,
     json_digest,
     loaded,
@@ -31,6 +30,7 @@ from loaders.models.encoders_torch import (
     tokenizer_digest,
     versions,
 )
+from loaders.reached import code_digest
 
 CONFIG = "open_clip_config.json"
 WEIGHTS = "open_clip_pytorch_model.bin"  # or open_clip_model.safetensors, which is tried first
@@ -155,7 +155,7 @@ def _encoder(
             "transform": json_digest(model.visual.preprocess_cfg),
             "tokenizer": tokenizer_digest(of_transformers) if of_transformers else type(tokenizer).__name__,
             "libraries": versions(*packages),
-            "code": code_digest(__file__),
+            "code": code_digest(open_open_clip, open_random),
         },
         stand_in=stand_in,
     )

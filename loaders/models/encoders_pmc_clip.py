@@ -30,7 +30,6 @@ from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
     Towers,
-    code_digest,
     file_digest,
     json_digest,
     loaded,
@@ -39,6 +38,7 @@ from loaders.models.encoders_torch import (
     tokenizer_digest,
     versions,
 )
+from loaders.reached import code_digest
 
 REPO = "axiong/pmc_oa"  # a data set's repository
 FILES = ("image_encoder(resnet50).pth", "text_encoder.pth", "text_projection_layer.pth")
@@ -101,7 +101,7 @@ def open_pmc_clip(name: str, reading: str, setting: Setting, cache_dir: Path | N
             "transform": json_digest(vars(preprocess)),
             "tokenizer": tokenizer_digest(tokenizer),
             "libraries": versions("open_clip_torch", "transformers", "tokenizers"),
-            "code": code_digest(__file__),
+            "code": code_digest(open_pmc_clip),
         },
     )
 

@@ -132,14 +132,6 @@ def versions(*packages: str) -> str:
     return ", ".join(f"{package} {version(package)}" for package in (*LIBRARIES, *packages))
 
 
-def code_digest(*modules: str) -> str:
-    """SHA-256 over this module and those: embeddings of other code are never taken for this code's."""
-    digest = hashlib.sha256()
-    for path in (__file__, *modules):
-        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
-    return digest.hexdigest()
-
-
 def file_digest(*paths: Path) -> str:
     """SHA-256 of a file, or over the digests of several in their order."""
     digests = []

@@ -17,7 +17,6 @@ from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
     Towers,
-    code_digest,
     file_digest,
     json_digest,
     loaded,
@@ -26,6 +25,7 @@ from loaders.models.encoders_torch import (
     tokenizer_digest,
     versions,
 )
+from loaders.reached import code_digest
 
 CONFIG = "config.json"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
@@ -76,7 +76,7 @@ def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir
             "transform": json_digest([type(processor).__name__, processor.to_dict()]),
             "tokenizer": tokenizer_digest(tokenizer),
             "libraries": versions("transformers", "tokenizers"),
-            "code": code_digest(__file__),
+            "code": code_digest(open_transformers),
         },
     )
 

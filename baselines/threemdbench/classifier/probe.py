@@ -30,12 +30,12 @@ from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
     Towers,
-    code_digest,
     json_digest,
     ready,
     state_digest,
     versions,
 )
+from loaders.reached import code_digest
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def open_backbone(
         "source": network.source,
         "weights": state_digest(module),
         "input": json_digest(repr(network.input)),
-        "code": code_digest(__file__),
+        "code": code_digest(open_backbone),
         "versions": versions("timm"),
     }
     return TorchEncoder(
