@@ -39,6 +39,7 @@ from loaders.errors import InputError
 from loaders.manifest import Config, Manifest, Source
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
+from loaders.reached import code_digest
 from loaders.registry import find_corpus
 
 _PACKAGES = ("bedside", "datasets", "pyarrow")
@@ -99,10 +100,10 @@ class Build(Generic[Chosen]):
 class Plan:
     """What the options come to.
 
-    `rows` of `schema` are what the source holds, named by `identity`: the same for the same rows, never a path.
-    `sources` tells of it, given the number of rows that were read. `settings` are all else that decides the content,
-    no path either. `card` gives the facts that the template asks for beside those of the manifest. `review` leaves in
-    the workspace what a person is to look at, and says in a sentence where.
+    `rows` of `schema` are what the source holds, named by `identity`: the same for the same rows, never a path; the
+    code that reads them counts besides. `sources` tells of it, given the number of rows that were read. `settings` are
+    all else that decides the content, no path either. `card` gives the facts that the template asks for beside those of
+    the manifest. `review` leaves in the workspace what a person is to look at, and says in a sentence where.
     """
 
     rows: Iterable[Row]
@@ -176,7 +177,7 @@ def build(
         stages(plan.steps, plan.schema),
         key=known.key,
         workspace=workspace,
-        source_identity=plan.identity,
+        source_identity=f"{plan.identity} {code_digest(recipe.plan)}",
         workers=workers,
         progress=progress,
     )

@@ -24,8 +24,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from loaders.plugins import BASELINES, CORPORA
+
 _OURS = ("loaders", "builders", "baselines", "scripts", "dataset_cards")
-_PLUGINS = ("bedside.corpora", "bedside.baselines")
 _PAGES = (".html", ".css", ".js")  # what a person looks at decides no result
 
 
@@ -253,7 +254,9 @@ def _top(module: str) -> Path | None:
 
 @cache
 def _plugins() -> frozenset[str]:
-    return frozenset(entry.module.partition(".")[0] for group in _PLUGINS for entry in entry_points(group=group))
+    return frozenset(
+        entry.module.partition(".")[0] for group in (BASELINES, CORPORA) for entry in entry_points(group=group)
+    )
 
 
 def _data_of(folder: Path) -> Iterator[Path]:

@@ -27,5 +27,6 @@ def command(
     Example: `bedside preview runs/medlaybench-v -o preview.html`
     """
     folder = resolve(source)
-    page = write_preview(folder, out, recipe_of(Manifest.read(folder).corpus).preview, rows=rows, seed=seed)
+    recipe = recipe_of(Manifest.read(folder).corpus)
+    page = write_preview(folder, out, recipe.preview, corpus=recipe.corpus, rows=rows, seed=seed)
     output.print(f"{page}", highlight=False, soft_wrap=True)

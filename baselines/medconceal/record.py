@@ -10,7 +10,7 @@ stands in `Episode.hidden` and nowhere else, apart from what the patient has sai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from loaders.medconceal import Task
@@ -198,11 +198,6 @@ class Episode:
             raise ValueError(f"{sorted(sizes)} concerns in one episode")
         if not 0 <= self.primary < len(self.categories):
             raise ValueError(f"primary concern {self.primary} of {len(self.categories)}")
-
-    @property
-    def public(self) -> Episode:
-        """The episode without what the profile hides; what the patient said aloud stays."""
-        return replace(self, hidden=None)
 
     @property
     def success(self) -> bool:

@@ -206,7 +206,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     return Plan(
         rows=thread_rows(threads, key),
         schema=SOURCE,
-        identity=f"{digest} {fingerprint} {code_digest(spool_threads, thread_rows)}",
+        identity=f"{digest} {fingerprint}",
         steps=[*_thread_steps(options, chat, source.invented)],
         sources=lambda rows: [facts],
         settings={

@@ -31,7 +31,6 @@ from builders.steps import Chat, Step, images, unique
 from loaders.errors import InputError
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.medlaybench_v import CORPUS
-from loaders.reached import code_digest
 
 BUNDLED = "bundled"
 RULES_METHOD = (
@@ -136,9 +135,7 @@ def plan(build: Build[Options]) -> Plan:
     return Plan(
         rows=_rows(source, options),
         schema=SOURCE,
-        identity=json.dumps(
-            [source.identity, options.default_split, options.licence, options.limit, code_digest(open_source, _rows)]
-        ),
+        identity=json.dumps([source.identity, options.default_split, options.licence, options.limit]),
         steps=_steps(build, Lexicon(vocabulary.terms, options.substitute), recognizers, chat),
         sources=lambda rows: _sources(source, rows, vocabulary),
         settings=_settings(options, vocabulary, recognizers, chat),

@@ -16,8 +16,10 @@ from typing import Any
 
 from builders.pipeline.rows import Row
 from builders.release.shards import read_rows
+from loaders.corpus import Corpus
 from loaders.manifest import Manifest, order_splits
 from loaders.pages import Entry, write_page
+from loaders.schema import Upgrade
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,21 @@ class Preview:
     first: Callable[[Row], bool] = lambda row: False
 
 
-def write_preview(folder: Path, page: Path, part: Preview, *, rows: int = 40, seed: int = 0) -> Path:
+def write_preview(
+    folder: Path, page: Path, part: Preview, *, corpus: Corpus | None = None, rows: int = 40, seed: int = 0
+) -> Path:
     """Write the page and return its path; `rows` of them are shown, those that come first, then others by seed.
 
-    Raises: ReleaseError when the folder is no release; BedsideError when the disk is full.
+    With the `corpus`, rows of an earlier schema are shown as `load` gives them.
+
+    Raises: ReleaseError when the folder is no release, or one of a newer schema; BedsideError when the disk is full.
     """
     manifest = Manifest.read(folder)
+
+    def read() -> Iterator[Row]:
+        read = read_rows(folder, manifest)
+        return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
+
     splits = order_splits(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
     return write_page(
@@ -65,7 +76,7 @@ def write_preview(folder: Path, page: Path, part: Preview, *, rows: int = 40, se
         tables=[counts, *part.tables(manifest.statistics, splits)],
         stages=[[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages],
         count=sum(split.rows for split in manifest.splits.values()),
-        entries=[part.show(row) for row in _sample(folder, manifest, part.first, rows, seed)],
+        entries=[part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)],
     )
 
 
@@ -83,12 +94,14 @@ def counted(title: str, column: str, counts: Mapping[str, int], head: str) -> Ta
     return Table(title, column, [head], [(name, [count]) for name, count in counts.items()])
 
 
-def _sample(folder: Path, manifest: Manifest, first: Callable[[Row], bool], count: int, seed: int) -> list[Row]:
+def _sample(
+    read: Callable[[], Iterator[Row]], key: str, first: Callable[[Row], bool], count: int, seed: int
+) -> list[Row]:
     """A reservoir of each kind, in constant memory: rows that come first (at most a fourth), and all others."""
     draw = random.Random(seed)
-    early = _reservoir((r for r in read_rows(folder, manifest) if first(r)), count // 4, draw, manifest.key)
-    others = (r for r in read_rows(folder, manifest) if not first(r))
-    return [*early, *_reservoir(others, count - len(early), draw, manifest.key)]
+    early = _reservoir(filter(first, read()), count // 4, draw, key)
+    others = (row for row in read() if not first(row))
+    return [*early, *_reservoir(others, count - len(early), draw, key)]
 
 
 def _reservoir(rows: Iterator[Row], count: int, draw: random.Random, key: str) -> list[Row]:

@@ -45,7 +45,6 @@ from builders.threemdbench.steps import (
 from loaders.disk import write_whole
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, Source, order_splits
-from loaders.reached import code_digest
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
@@ -169,7 +168,7 @@ def plan(build: Build[Options]) -> Plan:
     return Plan(
         rows=_rows(rows),
         schema=SOURCE,
-        identity=f"{identity} {code_digest(_rows)}",
+        identity=identity,
         steps=_steps(build, targets, curator, Decisions(applied), queue, chat),
         sources=lambda count: _sources(sources, rows),
         settings=_settings(options, targets, curator, chat, licences)

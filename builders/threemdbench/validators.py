@@ -21,7 +21,6 @@ from builders.threemdbench.contradictions import contradictions
 from builders.threemdbench.wording import content_words, words
 from loaders.threemdbench import named_in
 
-CHECKS = ("form", "person", "diagnosis", "atomic", "repeat", "contradiction", "count")
 FEWEST, MOST = 5, 9
 _SHORTEST, _LONGEST, _LONGEST_BASIC = 2, 25, 30
 
