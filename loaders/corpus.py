@@ -42,18 +42,18 @@ OFFICIAL = "official"
 class Corpus:
     """What is known of a corpus before anything is loaded.
 
-    `from_official(row, split, position)` brings a row of the authors' release into `features`; `official_rows` are the
-    rows that release is expected to have in each split. `repo` is the release of ours that `load` takes by default.
-    `migrations` bring rows of earlier releases into `features` (`loaders.schema`). `recipe` is the module of its RECIPE
-    (`builders.recipe`), for one that can be built.
+    `official_repo` is the authors' release, of a corpus whose authors published one; `from_official(row, split,
+    position)` brings a row of it into `features`, `official_rows` are the rows that it should have in each split.
+    `repo` is the release of ours that `load` takes by default. `migrations` bring rows of earlier releases into
+    `features` (`loaders.schema`). `recipe` is the module of its RECIPE (`builders.recipe`), for one that can be built.
     """
 
     name: str
     features: datasets.Features
     key: str
-    from_official: Callable[[Mapping[str, Any], str, int], dict[str, Any]]
-    official_repo: str
-    official_columns: tuple[str, ...]
+    from_official: Callable[[Mapping[str, Any], str, int], dict[str, Any]] | None = None
+    official_repo: str | None = None
+    official_columns: tuple[str, ...] = ()
     official_rows: Mapping[str, int] = field(default_factory=dict)
     official_revision: str | None = None
     repo: str | None = None
@@ -221,6 +221,8 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> da
     import datasets
 
     repo = known.official_repo
+    if repo is None:
+        raise InputError(known.name, found="no place to load it from", expected="source=, a folder or REPO on the Hub")
     folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
     at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"
     try:
@@ -274,7 +276,9 @@ class _Convert:
     split: str
 
     def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
-        return corpus(self.name).from_official(row, self.split, position)
+        convert = corpus(self.name).from_official
+        assert convert is not None  # who names a repository says how to read it
+        return convert(row, self.split, position)
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,12 @@ class Place:
 
 
 def command_of(corpus: str) -> Callable[..., None]:
-    """The command that builds a corpus: its options are those of the recipe."""
-    recipe = recipe_of(corpus)
+    """The command that builds a corpus, by its name."""
+    return command_for(recipe_of(corpus))
+
+
+def command_for(recipe: Recipe[Any]) -> Callable[..., None]:
+    """The command that builds by a recipe: its options are those of the recipe."""
 
     @options_of(recipe.options, Place)
     def command(options: Options, place: Place) -> None:
@@ -61,12 +65,12 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
             overwrite=place.overwrite,
             tell=waiting.append,
         )
-    summarise(place.out, manifest)
+    summarise(recipe, place.out, manifest)
     for sentence in waiting:
         output.print(sentence, highlight=False, soft_wrap=True)
 
 
-def summarise(out: Path, manifest: Manifest) -> None:
+def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
     """What was built: rows by stage, then the recipe's own tables and sentences."""
     numbers = ("rows in", "rows out", "excluded")
     stages = table(f"{manifest.corpus}", "stage", *numbers, "why", right=numbers)
@@ -76,7 +80,7 @@ def summarise(out: Path, manifest: Manifest) -> None:
             stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{sum(stage.excluded.values()):,}", why
         )
     output.print(stages)
-    for part in recipe_of(manifest.corpus).summary(manifest):
+    for part in recipe.summary(manifest):
         if isinstance(part, str):
             output.print(f"\n{part}", highlight=False)
             continue

@@ -107,6 +107,10 @@ SELECT = {
 }
 
 NEW = {
+    "corpus": Command(
+        "scripts.new:corpus",
+        "Write a corpus of three columns to start from: its loader, its recipe, its card and its test.",
+    ),
     "baseline": Command(
         "scripts.new:baseline",
         "Write a package that brings a baseline: its module, its command `bedside run NAME`, and its test.",

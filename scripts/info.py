@@ -6,8 +6,10 @@ from pathlib import Path
 
 import typer
 
+from builders.recipe import recipe_of
 from builders.release.verify import resolve
 from loaders.corpus import corpus
+from loaders.errors import InputError
 from loaders.manifest import Manifest
 from loaders.registry import corpora
 from scripts.build import summarise
@@ -26,7 +28,7 @@ def command(
         return
     folder = resolve(name)
     manifest = Manifest.read(folder)
-    summarise(Path(name), manifest)
+    summarise(recipe_of(manifest.corpus), Path(name), manifest)
     sources = table("\nSources", "source", "rows", "licence", "SHA-256", right=("rows",))
     for source in manifest.sources:
         sources.add_row(source.name, f"{source.rows:,}", source.licence, source.digest[:16] + "…")
@@ -41,13 +43,20 @@ def command(
 
 def _describe(names: list[str]) -> None:
     for each in names:
-        known = corpus(each)
+        try:
+            known = corpus(each)
+        except InputError as error:  # of another package: the others are described all the same
+            if len(names) == 1:
+                raise
+            output.print(f"{error}\n", style="yellow", markup=False, highlight=False)
+            continue
         shown = table(each, "column", "type")
         for column, feature in known.features.items():
             shown.add_row(column, _type(feature))
         output.print(shown, markup=False)
         rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
-        output.print(f"authors' release: {known.official_repo} ({rows or 'splits not documented'})\n", highlight=False)
+        official = f"{known.official_repo} ({rows or 'splits not documented'})" if known.official_repo else "none"
+        output.print(f"authors' release: {official}\n", highlight=False)
 
 
 def _type(feature: object) -> str:

@@ -1,9 +1,9 @@
-"""`bedside new`: the skeleton of a baseline as a package of its own, with a test that is green from the start."""
+"""`bedside new`: the skeleton of a corpus or a baseline, with a test that is green from the start."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -14,11 +14,51 @@ from loaders import __version__
 from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.plugins import BASELINES, brought
+from loaders.registry import corpora
 from scripts.commands import RUN
 from scripts.terminal.console import output
 
 _NAME = typer.Argument(..., metavar="NAME", help="Small letters, digits and dashes, such as reading-age.")
 _OUT = typer.Option(None, "--out", "-o", metavar="DIR", help="The package's folder. [bedside-NAME]")
+
+# What a skeleton's files are called: in a package of its own, and, for a corpus, in the folders of a checkout.
+_BASELINE = {"baseline.py": "{module}.py", "test.py": "test_{module}.py", "pyproject.toml": "pyproject.toml"}
+_CORPUS = {
+    "loader.py": "{module}/__init__.py",
+    "recipe.py": "{module}/recipe.py",
+    "card.md": "{module}/card.md",
+    "test.py": "test_{module}.py",
+    "pyproject.toml": "pyproject.toml",
+}
+_IN_A_CHECKOUT = {
+    "loader.py": "loaders/{room}.py",
+    "package.py": "builders/{room}/__init__.py",
+    "recipe.py": "builders/{room}/recipe.py",
+    "card.md": "dataset_cards/{name}.md",
+    "test.py": "tests/builders/test_{room}.py",
+}
+
+
+def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
+    """Write a corpus of three columns to start from: its loader, its recipe, its card and its test.
+
+    In a checkout of Bedside they go to its folders unless --out names another, elsewhere they are a package.
+
+    Example: `bedside new corpus wards`
+    """
+    names = _names("corpus", name, taken=corpora())
+    room, module, build = names["room"], names["module"], f"bedside build {name} --rows sample --out runs/{name}"
+    if out is None and all(Path(path).is_file() for path in ("loaders/registry.py", "builders/recipe.py")):
+        names |= {"loader": f"loaders.{room}", "recipe": f"builders.{room}.recipe", "template": ""}
+        written = _fill("corpus", Path(), _IN_A_CHECKOUT, names)
+        _say(*written)
+        line = f'"{name}": ("loaders.{room}", "Build {name}: rows of one text each."),'
+        _say(f"Next: add to BUNDLED in loaders/registry.py: {line}")
+        _say(f"Then: ruff check --fix; python -m pytest {written[-1]}; {build}")
+        return
+    names |= {"loader": module, "recipe": f"{module}.recipe"}
+    names["template"] = '\n    template=Path(__file__).with_name("card.md"),'
+    _package("corpus", out, _CORPUS, names, build)
 
 
 def baseline(name: str = _NAME, out: Path | None = _OUT) -> None:
@@ -26,29 +66,41 @@ def baseline(name: str = _NAME, out: Path | None = _OUT) -> None:
 
     Example: `bedside new baseline reading-age`
     """
-    folder = _write("baseline", name, out, taken=[*RUN, *(plugin.name for plugin in brought(BASELINES, RUN)[0])])
-    _say(folder, f"bedside run {name} RELEASE")
+    names = _names("baseline", name, taken=[*RUN, *(plugin.name for plugin in brought(BASELINES, RUN)[0])])
+    _package("baseline", out, _BASELINE, names, f"bedside run {name} RELEASE")
 
 
-def _write(kind: str, name: str, out: Path | None, *, taken: Collection[str]) -> Path:
-    """The skeleton of that kind with its names filled in. Raises InputError for a name or folder that is taken."""
+def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
+    """What templates may use. Raises InputError for a name that cannot be, or is taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise InputError("NAME", found=repr(name), expected="small letters, digits and dashes, such as reading-age")
     if name in taken:
         raise InputError("NAME", found=f"there is a {kind} named {name}", expected="another name")
-    folder = out or Path(f"bedside-{name}")
+    room = name.replace("-", "_")
+    return {"name": name, "room": room, "module": f"bedside_{room}", "version": __version__}
+
+
+def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapping[str, str], command: str) -> None:
+    folder = out or Path(f"bedside-{names['name']}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(folder, found="is there already", expected="a folder that is new or empty")
-    names = {"name": name, "module": f"bedside_{name.replace('-', '_')}", "version": __version__}
-    folder.mkdir(parents=True, exist_ok=True)
-    for template in (files("scripts") / "skeletons" / kind).iterdir():
-        text = Template(template.read_text(encoding="utf-8")).substitute(names)
-        write_whole(folder / template.name.removesuffix(".in").replace("MODULE", names["module"]), text.encode())
-    return folder
+    _say(*_fill(kind, folder, places, names))
+    _say(f"Next: cd {folder}; pip install --editable .; python -m pytest; {command}")
 
 
-def _say(folder: Path, command: str) -> None:
-    output.print(f"{folder}: " + ", ".join(sorted(path.name for path in folder.iterdir())), highlight=False)
-    output.print(
-        f"Next: cd {folder}; pip install --editable .; python -m pytest; {command}", highlight=False, soft_wrap=True
-    )
+def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str, str]) -> list[Path]:
+    """The files of a skeleton, written to their places below the folder. Raises InputError when one is there."""
+    paths = {template: folder / place.format(**names) for template, place in places.items()}
+    for path in paths.values():
+        if path.exists():
+            raise InputError(path, found="is there already", expected="a name that is not used yet")
+    for template, path in paths.items():
+        text = (files("scripts") / "skeletons" / kind / f"{template}.in").read_text(encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, Template(text).substitute(names).encode())
+    return list(paths.values())
+
+
+def _say(*lines: object) -> None:
+    for line in lines:
+        output.print(f"{line}", highlight=False, soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,27 +12,34 @@ import pytest
 
 from baselines.results.run import read_run
 from scripts.cli import execute
+from tests.hub import LoopbackHub
 
 HERE = Path(__file__).resolve().parents[2]
 
 
-def _python(*arguments: str, folder: Path, path: list[Path]) -> str:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+def _python(*arguments: str, folder: Path, path: list[Path], **variables: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **variables}
     done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_a_new_baseline_is_green_and_runs_when_it_is_installed(tmp_path: Path) -> None:
-    package, site = tmp_path / "package", tmp_path / "site-packages"
-    assert execute(["new", "baseline", "reading-age", "--out", str(package)]) == 0
+def _made(kind: str, name: str, folder: Path) -> Path:
+    """A new package whose files are in order and whose own test is green, installed; its site-packages."""
+    package, site = folder / "package", folder / "site-packages"
+    assert execute(["new", kind, name, "--out", str(package)]) == 0
     _python("-m", "ruff", "check", "--isolated", "--line-length=120", ".", folder=package, path=[HERE])
     _python("-m", "ruff", "format", "--isolated", "--line-length=120", "--check", ".", folder=package, path=[HERE])
-    told = _python("-m", "pytest", "-q", "--basetemp", str(tmp_path / "tests"), folder=package, path=[HERE])
+    told = _python("-m", "pytest", "-q", "--basetemp", str(folder / "tests"), folder=package, path=[HERE])
     assert "2 passed" in told
     install = ["-m", "pip", "install", "--no-deps", "--no-index", "--no-build-isolation", "--quiet"]
-    _python(*install, "--target", str(site), str(package), folder=tmp_path, path=[])
-    assert (site / "bedside_reading_age-0.1.0.dist-info" / "entry_points.txt").is_file()
+    _python(*install, "--target", str(site), str(package), folder=folder, path=[])
+    assert (site / f"bedside_{name.replace('-', '_')}-0.1.0.dist-info" / "entry_points.txt").is_file()
+    return site
+
+
+def test_a_new_baseline_is_green_and_runs_when_it_is_installed(tmp_path: Path) -> None:
+    site = _made("baseline", "reading-age", tmp_path)
     release = tmp_path / "tests" / "sample0" / "release"  # pytest keeps what the skeleton's own test has built
     listed = _python("-m", "scripts", "run", "--help", folder=HERE, path=[site])
     assert "Words of a caption in both registers." in listed
@@ -40,9 +48,83 @@ def test_a_new_baseline_is_green_and_runs_when_it_is_installed(tmp_path: Path) -
     assert record.baseline == "reading-age" and [result.setting for result in results] == ["Expert", "Lay"]
 
 
-@pytest.mark.parametrize("name", ["Reading", "reading_age", "-x", "9lives", "a/b", "language"])
-def test_a_name_that_cannot_be_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["new", "baseline", "--out", str(tmp_path / "package"), "--", name]) == 2
+# Everything that is done with a corpus, by its name alone.
+LIFE = """
+import sys
+from scripts.cli import execute
+out, page = sys.argv[1:]
+for command in (
+    ["build", "wards", "--rows", "sample", "--workers", "1", "--out", out],
+    ["verify", out],
+    ["preview", out, "-o", page],
+    ["info"],
+    ["info", out],
+    ["publish", out, "org/wards", "--tag", "v1.0.0"],
+):
+    assert execute(command) == 0, command
+import datasets
+from loaders.corpus import load
+assert load("wards", source="org/wards", revision="v1.0.0")["test"].to_list() == [
+    {"row_id": "two", "split": "test", "text": "Another row."}
+]
+assert load("wards", "train", source=out)["text"] == ["A first row."]
+assert datasets.load_dataset("org/wards", revision="v1.0.0", split="train")["text"] == ["A first row."]
+"""
+
+
+def _lives(folder: Path, path: list[Path], tmp_path: Path) -> None:
+    with LoopbackHub() as hub:
+        out, page = tmp_path / "release", tmp_path / "page.html"
+        environment = hub.environment(tmp_path / "cache")
+        told = _python("-c", LIFE, str(out), str(page), folder=folder, path=path, **environment)
+    assert "row_id" in told and "no text 1" in told and "A first row." in page.read_text(encoding="utf-8")
+
+
+def test_a_new_corpus_is_green_and_lives_when_it_is_installed(tmp_path: Path) -> None:
+    _lives(HERE, [_made("corpus", "wards", tmp_path)], tmp_path)
+
+
+def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    without = shutil.ignore_patterns("__pycache__", "images", "photos")
+    for room in ("loaders", "builders", "dataset_cards", "scripts", "baselines"):
+        shutil.copytree(HERE / room, checkout / room, ignore=without)
+    for file in ("bedside.py", "pyproject.toml"):
+        shutil.copy(HERE / file, checkout)
+    before = _files(checkout)
+    told = _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
+    line = '"wards": ("loaders.wards", "Build wards: rows of one text each."),'
+    assert f"add to BUNDLED in loaders/registry.py: {line}" in told
+    made = {"builders/wards/recipe.py", "dataset_cards/wards.md", "loaders/wards.py", "tests/builders/test_wards.py"}
+    assert _files(checkout) - before == made | {"builders/wards/__init__.py"}
+    registry = checkout / "loaders" / "registry.py"
+    text = registry.read_text(encoding="utf-8")
+    registry.write_text(text.replace("BUNDLED = {\n", f"BUNDLED = {{\n    {line}\n"), encoding="utf-8")
+    test = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/builders/test_wards.py"]
+    assert _python(*test, folder=checkout, path=[checkout]).startswith(".. ")  # the project asks for less words
+    _lives(checkout, [checkout], tmp_path)
+    with pytest.raises(AssertionError, match="there is a corpus named wards"):
+        _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
+
+
+def _files(folder: Path) -> set[str]:
+    return {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+NAMES = ["Reading", "reading_age", "-x", "9lives", "a/b"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*(("baseline", name) for name in (*NAMES, "language")), *(("corpus", name) for name in (*NAMES, "medconceal"))],
+)
+def test_a_name_that_cannot_be_is_refused(
+    kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["new", kind, "--out", str(tmp_path / "package"), "--", name]) == 2
     assert "NAME" in capsys.readouterr().err and not (tmp_path / "package").exists()
 
 
