@@ -7,6 +7,7 @@ from typing import Literal, cast
 
 import typer
 
+from builders.publish.plan import DEADLINE
 from builders.publish.run import publish
 from scripts.terminal.console import errors, output
 
@@ -17,14 +18,19 @@ def command(
     tag: str = typer.Option(..., metavar="vX.Y.Z", help="The version. A published tag never moves."),
     private: bool = typer.Option(False, help="Create the repository as private."),
     gated: str | None = typer.Option(None, metavar="auto|manual", help="Readers must ask for access."),
+    replace: list[str] = typer.Option(
+        [], metavar="NAME", help="A file (or folder/) on main that may go although this corpus did not put it there."
+    ),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and send nothing."),
     endpoint: str | None = typer.Option(None, metavar="URL", help="Another Hub than huggingface.co."),
+    deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time, whatever it does."),
 ) -> None:
     """Publish a release as a tag of a data set repository.
 
     The folder is checked against its manifest, sent in one commit, read back, and tagged last: a reader never meets
     half a release. Publishing the same release again changes nothing. Whatever stops it, the same command goes on
-    from there.
+    from there. A repository that holds another corpus is refused, and so is the loss of files that somebody else put
+    there, unless each is named.
 
     Needs a token with write permission (`hf auth login`, or HF_TOKEN).
 
@@ -38,7 +44,9 @@ def command(
         tag=tag,
         private=private,
         gated=cast(Literal["auto", "manual"] | None, gated),
+        replace=replace,
         dry_run=dry_run,
+        deadline=deadline * 60,
         endpoint=endpoint,
         report=lambda line: errors.print(line, highlight=False, markup=False),
     )

@@ -33,7 +33,7 @@ from tests.hub_store import Repo, Store
 class Fault:
     """What happens to the next `left` requests whose method and path match."""
 
-    kind: str  # refuse | refuse-done | lose | cut | swallow | swallow-lie | damage | delay | delay-reply | meanwhile
+    kind: str  # refuse | refuse-done | answer | lose | cut | swallow… | damage | delay… | drip | meanwhile
     method: str
     route: re.Pattern[str]
     left: int
@@ -41,6 +41,7 @@ class Fault:
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    body: bytes = b""
     action: Callable[[], object] = lambda: None
 
 
@@ -125,6 +126,23 @@ class LoopbackHub:
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         kind = "refuse-done" if although_done else "refuse"
         return self._order(kind, method, route, times, status=status, headers=headers)
+
+    def answer(
+        self,
+        method: str,
+        route: str,
+        body: bytes,
+        status: int = 200,
+        *,
+        times: int = 1,
+        action: Callable[[], object] = lambda: None,
+    ) -> Fault:
+        """Run `action` and answer this, whatever it is: an object without what belongs there, a page of a portal."""
+        return self._order("answer", method, route, times, body=body, status=status, action=action)
+
+    def drip(self, method: str, route: str, *, times: int = 1) -> Fault:
+        """Answer a byte at a time: every single step is in time, and the whole takes hours."""
+        return self._order("drip", method, route, times)
 
     def lose_response(self, method: str, route: str, *, times: int = 1) -> Fault:
         """Do what is asked, then cut the connection instead of answering."""
@@ -232,9 +250,11 @@ class Handler(BaseHTTPRequestHandler):
             body = request_body(self)
             if fault is not None and kind == "delay":
                 hub.closing.wait(fault.seconds)
-            if fault is not None and kind == "meanwhile":
+            if fault is not None and kind in ("meanwhile", "answer"):
                 fault.action()
-            if kind != "refuse":
+            if fault is not None and kind == "answer":
+                reply = Reply(fault.body, fault.status, {"Content-Type": "application/json"})
+            elif kind != "refuse":
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 with hub.lock:
                     reply = hub.routes.answer(self.command, self.path, headers, body, kind)
@@ -251,15 +271,18 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
         else:
-            self._send(reply)
+            self._send(reply, drip=kind == "drip")
 
-    def _send(self, reply: Reply) -> None:
+    def _send(self, reply: Reply, *, drip: bool) -> None:
         self.send_response(reply.status)
         for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(reply.body)
+            for part in (reply.body[i : i + 1] for i in range(len(reply.body))) if drip else [reply.body]:
+                self.wfile.write(part)
+                if drip and self.loopback.closing.wait(0.3):
+                    break
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 (names that http.server looks for)
 

@@ -7,25 +7,28 @@ request again only after looking at what the Hub holds.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import httpx2
 from huggingface_hub import HfApi, RepoFile, RepoFolder, get_session
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # exported lazily
 
 from builders.publish.local_release import LocalFile, LocalRelease
-from loaders.manifest import file_digest
+from builders.publish.watch import DeadlinePassed, Watch
+from loaders.manifest import NAME, file_digest
 
 T = TypeVar("T")
 
-# What a call of the client library can raise for reasons that lie outside this program. RuntimeError wraps a failed
-# upload, ValueError a card or a reply that does not parse, OSError includes a token that is not there.
-HUB_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError, ValueError)
+# What every failure of a request has in common, whichever HTTP client this version of the library speaks through.
+HTTP_ERROR: type[BaseException] = HfHubHTTPError.__bases__[0]
+
+# How the library fails on an answer that is none of the Hub's: a reply without `url`, a list for an object, a page.
+MALFORMED = (LookupError, TypeError, AttributeError, json.JSONDecodeError)
 
 ATTEMPTS = 4
 RETRIED_ATTEMPTS = 2  # of calls whose single requests the library retries already, for about 25 seconds
@@ -33,15 +36,30 @@ LONGEST_WAIT = 300.0  # seconds that one request to wait (Retry-After) is obeyed
 PATIENCE = 120.0  # seconds without a byte before a request counts as lost; the Hub gives a commit 60
 TEMPORARY = frozenset({408, 429, 500, 502, 503, 504})
 
+# Failures of a request that the next one meets again, by the names that all the clients give them.
+_FINAL = frozenset(
+    {"LocalProtocolError", "UnsupportedProtocol", "TooManyRedirects", "DecodingError", "HTTPStatusError"}
+)
+
 # The Hub's own file, never part of a release and never deleted by one.
 KEPT = frozenset({".gitattributes"})
 
 
-def http_cause(error: BaseException) -> httpx2.HTTPError | None:
-    """The HTTP failure behind an error: itself, or what the library wrapped (uploads in RuntimeError, downloads in
+class HubFault(Exception):
+    """A request to the Hub that failed for good: `what` was asked, and the `error` as the library raised it."""
+
+    def __init__(self, what: str, error: Exception) -> None:
+        super().__init__(f"{what}: {in_words(error)}")
+        self.error = error
+        self.status = status_of(error)
+        self.wait = asked_wait(error)
+
+
+def http_cause(error: BaseException) -> BaseException | None:
+    """The failed request behind an error: itself, or what the library wrapped (uploads in RuntimeError, downloads in
     LocalEntryNotFoundError)."""
     seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, httpx2.HTTPError):
+    while seen is not None and not isinstance(seen, HTTP_ERROR):
         seen = seen.__cause__
     return seen
 
@@ -53,11 +71,14 @@ def status_of(error: BaseException) -> int | None:
 
 
 def is_temporary(error: BaseException) -> bool:
-    """Whether the same request may succeed in a while: no answer, 408, 429, 5xx, or a transfer that failed in any way
-    (the next attempt is given a new place to send the object to)."""
+    """Whether the same request may succeed in a while: no answer or none of the Hub's, 408, 429, 5xx, or a transfer
+    that failed in any way (the next attempt is given a new place to send the object to)."""
     cause = http_cause(error)
-    transfer = isinstance(error, RuntimeError) and cause is not None
-    return transfer or isinstance(cause, httpx2.TransportError) or status_of(error) in TEMPORARY
+    if cause is None:
+        return isinstance(error, MALFORMED)
+    if isinstance(cause, HfHubHTTPError):
+        return isinstance(error, RuntimeError) or status_of(error) in TEMPORARY
+    return type(cause).__name__ not in _FINAL
 
 
 def in_words(error: BaseException) -> str:
@@ -66,14 +87,23 @@ def in_words(error: BaseException) -> str:
     if cause is not None and cause is not error:
         return f"{str(error).rstrip('.')}: {in_words(cause)}"
     if isinstance(cause, HfHubHTTPError):
-        return f"the Hub answered {status_of(error)}" + (f" ({cause.server_message})" if cause.server_message else "")
-    if isinstance(cause, httpx2.TimeoutException):
-        return "the Hub did not answer in time"
-    if isinstance(cause, httpx2.ConnectError):
-        return f"the Hub cannot be reached ({cause})"
-    if isinstance(cause, httpx2.TransportError):
-        return f"the connection to the Hub was cut ({cause})"
-    return " ".join(str(error).split())
+        status = status_of(error)
+        if status == 401 and not isinstance(cause, RepositoryNotFoundError):
+            return f"the Hub answered 401: it does not know this token ({' '.join(str(cause).split())})"
+        return f"the Hub answered {status}" + (f" ({cause.server_message})" if cause.server_message else "")
+    if cause is not None:
+        name = type(cause).__name__
+        if name == "LocalProtocolError":  # whose text may quote the token
+            return "the request cannot be sent: the token holds what HTTP does not take"
+        if "Timeout" in name:
+            return "the Hub did not answer in time"
+        for kind, said in (("Proxy", "the proxy refuses"), ("Connect", "the Hub cannot be reached")):
+            if kind in name:
+                return f"{said} ({cause})"
+        return f"the {'request failed' if name in _FINAL else 'connection to the Hub was cut'} ({cause})"
+    if isinstance(error, MALFORMED):
+        return f"the answer is none of a Hub's ({type(error).__name__}: {' '.join(str(error).split())[:100]})"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def asked_wait(error: BaseException) -> float | None:
@@ -85,7 +115,7 @@ def asked_wait(error: BaseException) -> float | None:
     if limit is not None and limit.remaining == 0:
         return float(limit.reset_in_seconds)
     after = str(cause.response.headers.get("Retry-After", ""))
-    return float(after) if after.isdigit() else None
+    return float(after) if after.isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +141,30 @@ class Difference:
         return ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
 
 
-class HubRepo:
-    """A dataset repository, asked through `api`; `sleep` waits, `report` tells the user what is waited for."""
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the manifest of a commit says: whose release the commit is, and the SHA-256 and size of its files."""
 
-    def __init__(
-        self, api: HfApi, repo_id: str, *, sleep: Callable[[float], object], report: Callable[[str], object]
-    ) -> None:
+    corpus: object
+    stand_in: bool
+    files: Mapping[str, tuple[object, object]]
+
+    def holds(self, file: RepoFile) -> bool:
+        """Whether a file of the commit is of the release, as far as a list of files tells."""
+        sha256, size = self.files.get(file.path, (None, None))
+        return file.path == NAME or (file.lfs.sha256 == sha256 if file.lfs is not None else file.size == size)
+
+
+class HubRepo:
+    """A dataset repository, asked through `api`; `sleep` waits, `watch` keeps the deadline and tells the user."""
+
+    def __init__(self, api: HfApi, repo_id: str, *, sleep: Callable[[float], object], watch: Watch) -> None:
         self.api = api
         self.repo_id = repo_id
         self.sleep = sleep
-        self.report = report
+        self.watch = watch
         self._files: dict[str, dict[str, RepoFile]] = {}
+        self._claims: dict[str, Claim | None] = {}
 
     def ask(
         self,
@@ -131,30 +174,36 @@ class HubRepo:
         landed: Callable[[], T | None] | None = None,
         attempts: int = ATTEMPTS,
     ) -> T:
-        """Send a request, up to `attempts` times while its failure is temporary.
+        """Send a request, up to `attempts` times while its failure is temporary and the deadline is ahead.
 
         `landed` tells whether the request took effect although it failed: what `send` would have returned, or None.
-        It is asked after every failure whose outcome is unknown, before anything is sent again. The last failure is
-        raised as the library raised it, with `what` as a note.
+        It is asked after every failure whose outcome is unknown, before anything is sent again.
+
+        Raises:
+            HubFault: the last failure. Anything that the library raises counts as one, since it does not check what
+                it is answered.
+            DeadlinePassed: there is no time left.
         """
         for attempt in range(1, attempts + 1):
             try:
+                self.watch.enter(what)
                 _limit_patience()
                 return send()
-            except HUB_ERRORS as error:
+            except (DeadlinePassed, HubFault):
+                raise
+            except Exception as error:
+                self.watch.trouble = f"{what}: {in_words(error)}"
                 if not is_temporary(error):
-                    error.add_note(what)
-                    raise
-                refused = status_of(error) == 429
-                if landed is not None and not refused and (outcome := landed()) is not None:
-                    self.report(f"{what}: {in_words(error)}, but it took effect")
+                    raise HubFault(what, error) from error
+                if landed is not None and status_of(error) != 429 and (outcome := landed()) is not None:
+                    self.watch.say(f"{what}: {in_words(error)}, but it took effect")
                     return outcome
                 asked = asked_wait(error)
                 pause = 2.0 ** (attempt - 1) if asked is None else asked
-                if attempt == attempts or pause > LONGEST_WAIT:
-                    error.add_note(what)
-                    raise
-                self.report(f"{what}: {in_words(error)}; waiting {pause:.0f} s, then again ({attempt + 1}/{attempts})")
+                if attempt == attempts or pause > min(LONGEST_WAIT, self.watch.left):
+                    raise HubFault(what, error) from error
+                again = f"waiting {pause:.0f} s, then again ({attempt + 1}/{attempts})"
+                self.watch.say(f"{what}: {in_words(error)}; {again}")
                 self.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
@@ -163,7 +212,7 @@ class HubRepo:
         return self.ask("looking at the Hub", self.glance)
 
     def glance(self) -> Refs | None:
-        """As `look`, without a second attempt."""
+        """As `look`, without a second attempt; raises what the library raises."""
         try:
             refs = self.api.list_repo_refs(self.repo_id, repo_type="dataset")
         except RepositoryNotFoundError:
@@ -209,25 +258,51 @@ class HubRepo:
 
             try:
                 digest = file_digest(Path(self.ask(f"reading back {path}", send)))
-            except HUB_ERRORS as error:
-                if is_temporary(error):
+            except HubFault as fault:
+                if is_temporary(fault.error):
                     raise
-                return f"cannot be downloaded ({in_words(error)})"
+                return f"cannot be downloaded ({in_words(fault.error)})"
         return None if digest == release.files[path].sha256 else f"has SHA-256 {digest[:12]}…"
+
+    def claim(self, commit: str) -> Claim | None:
+        """What the manifest of a commit says; None where there is none, or one that is not of a release."""
+        if commit not in self._claims:
+            self._claims[commit] = self._read_claim(commit) if NAME in self.files(commit) else None
+        return self._claims[commit]
+
+    def _read_claim(self, commit: str) -> Claim | None:
+        with tempfile.TemporaryDirectory() as fresh:
+
+            def send() -> str:
+                return self.api.hf_hub_download(
+                    self.repo_id, NAME, repo_type="dataset", revision=commit, cache_dir=fresh
+                )
+
+            manifest = Path(self.ask(f"reading {NAME} of {commit[:8]}", send))
+            try:
+                said = json.loads(manifest.read_bytes())
+                files = {path: (facts["sha256"], facts["size"]) for path, facts in said["files"].items()}
+                return Claim(said["corpus"], bool(said.get("stand_in")), files) if said["corpus"] else None
+            except (*MALFORMED, ValueError, RecursionError):
+                return None
 
     def find(self, release: LocalRelease, *, since: str) -> str | None:
         """The commit after `since` on main that holds exactly this release, if there is one."""
-        commits = self.ask(
-            "looking at the commits",
-            lambda: self.api.list_repo_commits(self.repo_id, repo_type="dataset"),
-            attempts=RETRIED_ATTEMPTS,
-        )
-        for commit in commits:
-            if commit.commit_id == since:
+        for commit, _ in self.commits():
+            if commit == since:
                 return None
-            if not self.difference(commit.commit_id, release):
-                return commit.commit_id
+            if not self.difference(commit, release):
+                return commit
         return None
+
+    def commits(self) -> list[tuple[str, str]]:
+        """The commits of main with their titles, the last one first."""
+
+        def send() -> list[tuple[str, str]]:
+            commits = self.api.list_repo_commits(self.repo_id, repo_type="dataset")
+            return [(commit.commit_id, commit.title) for commit in commits]
+
+        return self.ask("looking at the commits", send, attempts=RETRIED_ATTEMPTS)
 
 
 def _same(held: RepoFile, file: LocalFile) -> bool:
@@ -239,5 +314,5 @@ def _same(held: RepoFile, file: LocalFile) -> bool:
 def _limit_patience() -> None:
     """Let no request hang for ever: the library's client waits without limit unless its owner set one."""
     client = get_session()
-    if client.timeout == httpx2.Timeout(None):
-        client.timeout = httpx2.Timeout(PATIENCE)
+    if client.timeout.read is None:
+        client.timeout = PATIENCE

@@ -27,9 +27,11 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalRelease:
-    """A verified release: its corpus, the content digest of its rows, and every file by its path in the repository."""
+    """A verified release: its corpus, whether its content is a stand-in, the content digest of its rows, and every file
+    by its path in the repository."""
 
     corpus: str
+    stand_in: bool
     content_digest: str
     files: dict[str, LocalFile]
 
@@ -51,4 +53,4 @@ class LocalRelease:
         files = {path: LocalFile(folder / path, facts.sha256, facts.size) for path, facts in manifest.files.items()}
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
-        return cls(manifest.corpus, manifest.content_digest, files)
+        return cls(manifest.corpus, manifest.stand_in is not None, manifest.content_digest, files)

@@ -1,38 +1,66 @@
-"""What publishing a release would do, and what it did."""
+"""What somebody wants of publishing a release, what it would do, and what it did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 from builders.publish.local_release import LocalRelease
+
+TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 Gate = Literal["auto", "manual"]
 ReadBack = Literal["bytes", "digests"]
 
 
+DEADLINE = 6 * 3600.0  # seconds
+
+
+class Wishes(TypedDict, total=False):
+    """How to publish; what is left out is as the line says."""
+
+    private: bool
+    """The repository must be private; one that is missing is created so. Else False."""
+    gated: Gate | None
+    """Readers must ask for access ("auto": granted at once, "manual": by the owner). The terms that they see are the
+    card's (`extra_gated_*`). None leaves the setting of the repository as it is."""
+    replace: Sequence[str]
+    """Files on main that may be deleted or overwritten although no release of this corpus put them there; a name that
+    ends in a slash is a folder. Else none."""
+    dry_run: bool
+    """Report the plan and send nothing that could change the Hub. Else False."""
+    read_back: ReadBack
+    """"bytes" downloads every large file again and compares its digest before the tag is set; "digests" believes the
+    digests that the Hub lists. Else "bytes"."""
+    deadline: float
+    """Seconds until publishing is given up, whatever it does then. Else `DEADLINE`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Paths to commit and to delete on top of `head` (both empty when main holds the release already)."""
+    """Paths to commit and to delete on top of `head` (both empty when main holds the release already).
+
+    `unasked` are those whose content on main is not this corpus's, and that nobody named: the plan is not carried out.
+    """
 
     creates: bool
     head: str
     upload: tuple[str, ...]
     delete: tuple[str, ...]
+    unasked: tuple[str, ...] = ()
 
     @property
     def commits(self) -> bool:
         return bool(self.upload or self.delete)
 
-    def lines(
-        self, release: LocalRelease, repo_id: str, tag: str, *, private: bool, gated: Gate | None
-    ) -> Iterator[str]:
+    def lines(self, release: LocalRelease, repo_id: str, tag: str, wishes: Wishes) -> Iterator[str]:
         """The plan in words, in the order in which it is carried out."""
         if self.creates:
-            yield f"create the {'private ' if private else ''}dataset repository {repo_id}"
-        if gated:
-            yield f"readers ask for access ({gated})"
+            yield f"create the {'private ' if wishes.get('private') else ''}dataset repository {repo_id}"
+        if wishes.get("gated"):
+            yield f"readers ask for access ({wishes['gated']})"
         for path in self.upload:
             yield f"upload {path} ({release.files[path].size:,} bytes)"
         for path in self.delete:

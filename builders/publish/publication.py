@@ -6,27 +6,28 @@ Hub holds then and how to go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shlex import quote
 from typing import NoReturn
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetInfo
 from huggingface_hub.errors import LocalTokenNotFoundError
 
+from builders.publish.belongings import foreign, other_release
 from builders.publish.hub_state import (
-    HUB_ERRORS,
     KEPT,
     LONGEST_WAIT,
     RETRIED_ATTEMPTS,
+    HubFault,
     HubRepo,
     Refs,
-    asked_wait,
     http_cause,
-    in_words,
-    status_of,
+    is_temporary,
 )
 from builders.publish.local_release import LocalRelease
-from builders.publish.plan import Gate, Plan, Published, ReadBack, message
+from builders.publish.plan import Plan, Published, ReadBack, Wishes, message
+from builders.publish.watch import in_minutes
 from loaders.errors import HubError
 
 LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
@@ -37,52 +38,84 @@ class Publication:
     """One run of `publish`. What it has done so far is kept, so that a failure can say where it stopped."""
 
     hub: HubRepo
-    release: LocalRelease
+    folder: Path
     tag: str
-    private: bool
-    gated: Gate | None
-    report: Callable[[str], object]
+    wishes: Wishes
+    release: LocalRelease = field(init=False)
     sent: list[str] = field(default_factory=list)  # Parquet files that the Hub has acknowledged in this run
     without_xet: bool = False  # the Hub, or the way to it, was found not to take Xet uploads
     made: str = ""  # the commit that the Hub has acknowledged in this run
 
-    def run(self, *, dry_run: bool, read_back: ReadBack) -> Published:
+    def run(self) -> Published:
         """Publish, or with `dry_run` only tell what publishing would do."""
+        dry_run = self.wishes.get("dry_run", False)
+        self.hub.watch.enter("reading the release")
+        self.release = LocalRelease.read(self.folder)
         try:
             if not dry_run:
                 self._check_token()
             refs = self.hub.look()
             if refs is not None:
-                self._check_private()
+                self._check_repository(refs)
                 if self.tag in refs.tags:
                     return self._already_published(refs, dry_run)
             plan = self._plan(refs)
-            for line in plan.lines(self.release, self.hub.repo_id, self.tag, private=self.private, gated=self.gated):
-                self.report(line)
+            for line in plan.lines(self.release, self.hub.repo_id, self.tag, self.wishes):
+                self.hub.watch.say(line)
+            self._check_replaced(plan)
             if dry_run:
                 return self._published(plan.head, plan)
             if refs is None:
-                plan = replace(self._plan(self._create()), creates=True)
-                self._check_private()
+                refs = self._create()
+                self._check_repository(refs)
+                plan = replace(self._plan(refs), creates=True)
+                self._check_replaced(plan)
             self._set_gate()
             commit = self.made = self._commit(plan) if plan.commits else plan.head
-            self._read_back(commit, read_back)
+            self._read_back(commit, self.wishes.get("read_back", "bytes"))
             self._set_tag(commit)
             return self._published(commit, plan, uploaded=list(plan.upload))
-        except HUB_ERRORS as error:
-            self._stop_on(error)
+        except HubFault as fault:
+            self._stop_on(fault)
 
     # ------------------------------------------------------------ looking
 
     def _check_token(self) -> None:
         """Before anything is sent: a token that the Hub knows and that may write."""
+
+        def send() -> tuple[object, object]:
+            account = self.hub.api.whoami()
+            return account.get("name"), ((account.get("auth") or {}).get("accessToken") or {}).get("role")
+
         try:
-            account = self.hub.ask("asking who you are", self.hub.api.whoami)
-        except LocalTokenNotFoundError:
-            raise HubError(self._where, found="no token; nothing was sent", expected="a login", do=LOG_IN) from None
-        if account.get("auth", {}).get("accessToken", {}).get("role") == "read":
-            found = f"the token of {account.get('name')} may only read; nothing was sent"
+            name, role = self.hub.ask("asking who you are", send)
+        except HubFault as fault:
+            if isinstance(fault.error, LocalTokenNotFoundError):
+                found, expected = "no token; nothing was sent", "a login"
+            elif fault.status == 401:
+                found, expected = f"{fault}; nothing was sent", "a token that the Hub knows"
+            else:
+                raise
+            raise HubError(self._where, found=found, expected=expected, do=LOG_IN) from None
+        if role == "read":
+            found = f"the token of {name} may only read; nothing was sent"
             raise HubError(self._where, found=found, expected="one that may write", do=LOG_IN)
+
+    def _check_repository(self, refs: Refs) -> None:
+        """Before any byte of data is sent: the repository is private if asked to be, and of this corpus."""
+        if self.wishes.get("private") and not self._info().private:
+            self._stop(
+                "the repository is public",
+                expected="a private one, as asked",
+                do="Make it private in its settings on the Hub, or publish without --private.",
+            )
+        other = other_release(self.hub, refs, self.release)
+        if other is not None:
+            self._stop(
+                other,
+                expected=f"only releases of {self.release.corpus}{' that are stand-ins' * self.release.stand_in}",
+                do="Publish this release to a repository of its own; no option replaces the other.",
+            )
 
     def _plan(self, refs: Refs | None) -> Plan:
         if refs is None:
@@ -90,7 +123,27 @@ class Publication:
         if not refs.head:
             self._stop("the repository has no branch main", do="Create it on the Hub, then run the same command again.")
         difference = self.hub.difference(refs.head, self.release)
-        return Plan(False, refs.head, difference.changed, difference.extra)
+        named = tuple(self.wishes.get("replace", ()))
+        folders = tuple(name for name in named if name.endswith("/"))
+        overwritten = [path for path in difference.changed if path in self.hub.files(refs.head)]
+        lost = [
+            path for path in (*overwritten, *difference.extra) if path not in named and not path.startswith(folders)
+        ]
+        unasked = foreign(self.hub, refs, self.release, lost)
+        return Plan(False, refs.head, difference.changed, difference.extra, unasked)
+
+    def _check_replaced(self, plan: Plan) -> None:
+        """Before any byte of data is sent: nothing is deleted or overwritten that others put there, unless named."""
+        if plan.unasked:
+            named = " ".join(f"--replace {quote(path)}" for path in plan.unasked[:20])
+            more = f" … and {len(plan.unasked) - 20} more" if len(plan.unasked) > 20 else ""
+            self._stop(
+                f"publishing would delete or overwrite {', '.join(plan.unasked[:5])}"
+                f"{' …' if len(plan.unasked) > 5 else ''}, which no release of {self.release.corpus} put there",
+                expected="each of them named",
+                do=f"Look at them, keep what is needed, and name what may go: {named}{more}. A folder is named by its "
+                "path and a slash.",
+            )
 
     def _already_published(self, refs: Refs, dry_run: bool) -> Published:
         commit = refs.tags[self.tag]
@@ -102,37 +155,33 @@ class Publication:
                 do="Publish this release under the next version.",
             )
         changed = not dry_run and self._set_gate()
-        self.report(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
+        self.hub.watch.say(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
 
     # ------------------------------------------------------------ changing
 
     def _create(self) -> Refs:
-        self.hub.ask(
-            "creating the repository",
-            lambda: self.hub.api.create_repo(
-                self.hub.repo_id, repo_type="dataset", private=self.private or None, exist_ok=True
-            ),
-        )
-        refs = self.hub.look()
+        def send() -> Refs | None:
+            self.hub.api.create_repo(
+                self.hub.repo_id, repo_type="dataset", private=self.wishes.get("private") or None, exist_ok=True
+            )
+            return self.hub.glance()
+
+        try:
+            refs = self.hub.ask("creating the repository", send, landed=self.hub.look)
+        except HubFault:  # the library stumbles over answers about a repository that somebody made meanwhile
+            refs = self.hub.look()
+            if refs is None:
+                raise
         if refs is None:
             self._stop("the Hub made the repository and does not show it", do="Run the same command again.")
         return refs
 
-    def _check_private(self) -> None:
-        """Before any byte of data is sent: a release meant to be private never lands in a public repository."""
-        if self.private and not self._info().private:
-            self._stop(
-                "the repository is public",
-                expected="a private one, as asked",
-                do="Make it private in its settings on the Hub, or publish without --private.",
-            )
-
     def _set_gate(self) -> bool:
         """Before any byte of data is sent: readers must ask. Whether the setting had to change."""
-        if self.gated is None or self._info().gated == self.gated:
+        gate = self.wishes.get("gated")
+        if gate is None or self._info().gated == gate:
             return False
-        gate = self.gated
         self.hub.ask(
             "setting the gate",
             lambda: self.hub.api.update_repo_settings(self.hub.repo_id, gated=gate, repo_type="dataset"),
@@ -150,12 +199,12 @@ class Publication:
         for number, path in enumerate(shards, 1):
             additions.append(self._send(path))
             self.sent.append(path)
-            self.report(f"uploaded {number}/{len(shards)}: {path}")
-        small = [
-            CommitOperationAdd(path, self.release.files[path].source) for path in plan.upload if path not in shards
-        ]
-        self._preupload(small, "preparing the small files")
-        return [*additions, *small]
+            self.hub.watch.say(f"uploaded {number}/{len(shards)}: {path}")
+        for path in plan.upload:
+            if path not in shards:  # one by one: of several, the library makes threads that would outlive the deadline
+                additions.append(CommitOperationAdd(path, self.release.files[path].source))
+                self._preupload(additions[-1:], f"preparing {path}")
+        return additions
 
     def _send(self, path: str) -> CommitOperationAdd:
         """Send one large file; without Xet where that fails, because the library never falls back by itself."""
@@ -165,10 +214,11 @@ class Publication:
             try:
                 self._preupload([addition], f"uploading {path}")
                 return addition
-            except (RuntimeError, ConnectionError, TimeoutError) as error:
-                if http_cause(error) is not None:  # plain LFS already
+            except HubFault as fault:
+                by_xet = isinstance(fault.error, (RuntimeError, ConnectionError, TimeoutError))
+                if not by_xet or http_cause(fault.error) is not None:  # plain LFS already
                     raise
-                self.report(f"uploading {path}: {in_words(error)}; sending it without Xet")
+                self.hub.watch.say(f"{fault}; sending it without Xet")
                 self.without_xet = True
         with source.open("rb") as file:  # what is given as an open file goes by plain LFS
             addition = CommitOperationAdd(path, file)
@@ -206,12 +256,12 @@ class Publication:
 
         try:
             return self.hub.ask("committing", send, landed=landed)
-        except HUB_ERRORS as error:
-            if status_of(error) in (409, 412):  # a commit in progress, a commit that came first
+        except HubFault as fault:
+            if fault.status in (409, 412):  # a commit in progress, a commit that came first
                 return landed() or self._give_way(plan, may_yield)
-            if status_of(error) == 400 and "lfs pointer" in str(error).lower():
+            if fault.status == 400 and "lfs pointer" in str(fault.error).lower():
                 if may_resend:
-                    self.report("the Hub lost an upload that it had acknowledged; uploading again")
+                    self.hub.watch.say("the Hub lost an upload that it had acknowledged; uploading again")
                     return self._commit(plan, may_yield=may_yield, may_resend=False)
                 self._stop(
                     "the Hub acknowledged an upload twice and does not have it",
@@ -232,13 +282,13 @@ class Publication:
         if head != plan.head:
             story = f"somebody else committed {head[:8]} to main meanwhile, changing {', '.join(sorted(touched)[:5])}"
         if may_yield and touched <= KEPT:
-            self.report(f"{story}; committing on top of it")
+            self.hub.watch.say(f"{story}; committing on top of it")
             return self._commit(replace(plan, head=head), may_yield=False)
         self._stop(
             story,
             expected=f"main still at {plan.head[:8]}",
-            do="Look at that commit; if the release may replace it, run the same command again: it starts from there, "
-            "and --dry-run shows first what it would change and delete.",
+            do="Look at that commit, then run the same command again: it starts from there, and leaves alone what "
+            "others put there (it names the files that are in its way, and stops).",
         )
 
     def _read_back(self, commit: str, how: ReadBack) -> None:
@@ -251,7 +301,7 @@ class Publication:
         held = self.hub.files(commit)
         large = sorted(path for path in self.release.files if held[path].lfs is not None)
         for path in large if how == "bytes" else ():
-            self.report(f"reading back {path}")
+            self.hub.watch.say(f"reading back {path}")
             self._read_bytes(commit, path)
 
     def _read_bytes(self, commit: str, path: str) -> None:
@@ -260,7 +310,7 @@ class Publication:
             return
         # The Hub takes the file if it knows that it lacks it; and a download that was damaged on the way, which HTTP
         # does not notice, is whole the second time.
-        self.report(f"{path} {damage}; uploading it again")
+        self.hub.watch.say(f"{path} {damage}; uploading it again")
         self._send(path)
         damage = self.hub.damage(commit, path, self.release)
         if damage is not None:
@@ -282,8 +332,8 @@ class Publication:
 
         try:
             self.hub.ask("tagging", send, landed=landed)
-        except HUB_ERRORS as error:
-            if status_of(error) != 409:  # 409: there is a tag of that name; the look below says whose
+        except HubFault as fault:
+            if fault.status != 409:  # 409: there is a tag of that name; the look below says whose
                 raise
         target = landed()
         if target != commit:
@@ -294,7 +344,7 @@ class Publication:
                 if target is None
                 else "Somebody else set this tag meanwhile: publish this release under the next version.",
             )
-        self.report(f"{self.tag} -> {commit[:8]}: {self._url}")
+        self.hub.watch.say(f"{self.tag} -> {commit[:8]}: {self._url}")
 
     # ------------------------------------------------------------ telling
 
@@ -313,33 +363,47 @@ class Publication:
 
     def _state(self) -> str:
         """What the Hub holds now, for the end of every failure."""
-        done = f"this run uploaded {len(self.sent)} Parquet files" if self.sent else "this run uploaded nothing"
         try:
-            refs = self.hub.glance()
+            refs = self.hub.ask("looking at the Hub", self.hub.glance, attempts=1)
             if refs is None:
                 return "the repository does not exist"
             holds = bool(refs.head) and not self.hub.difference(refs.head, self.release)
-        except HUB_ERRORS:
-            commit = f" and made commit {self.made[:8]}" if self.made else ""
-            return f"unknown, because it does not answer; {done}{commit}; {self.tag} was not confirmed"
+        except HubFault as fault:
+            why = "it does not answer" if is_temporary(fault.error) else f"it does not say ({fault})"
+            return f"unknown, because {why}; {self._done()}; {self.tag} was not confirmed"
         main = f"main is at {refs.head[:8]} ({'the files of this release' if holds else 'not this release'})"
         names = f"names {refs.tags[self.tag][:8]}" if self.tag in refs.tags else "is not set"
-        return f"{main}; {self.tag} {names}; {done}"
+        return f"{main}; {self.tag} {names}; {self._done()}"
+
+    def _done(self) -> str:
+        done = f"this run uploaded {len(self.sent)} Parquet files" if self.sent else "this run uploaded nothing"
+        return done + (f" and made commit {self.made[:8]}" if self.made else "")
 
     def _stop(self, found: str, *, expected: str = "", do: str) -> NoReturn:
         raise HubError(self._where, found=found, expected=expected, do=f"On the Hub: {self._state()}. {do}")
 
-    def _stop_on(self, error: BaseException) -> NoReturn:
-        """End with one error for a failure of the library that could not be waited out."""
-        status, wait = status_of(error), asked_wait(error)
+    def _stop_on(self, fault: HubFault) -> NoReturn:
+        """End with one error for a failure that could not be waited out."""
         do = "Run the same command again: it goes on from there."
-        if wait is not None and wait > LONGEST_WAIT:
-            do = f"The Hub asks to wait {wait:.0f} s: run the same command again after that."
-        elif status in (401, 403):
+        if fault.wait is not None and fault.wait > LONGEST_WAIT:
+            do = f"The Hub asks to wait {fault.wait:.0f} s: run the same command again after that."
+        elif fault.status in (401, 403):
             do = LOG_IN
-        elif "README.md" in str(error):
+        elif "README.md" in str(fault.error):
             do = "Mend the card and build the release again."
         try:
-            self._stop(": ".join([*getattr(error, "__notes__", [])[:1], in_words(error)]), do=do)
+            self._stop(str(fault), do=do)
         except HubError as stop:
-            raise stop from error
+            raise stop from fault.error
+
+    def stop_late(self) -> NoReturn:
+        """End where the deadline passed: without a look at the Hub, which may be what took so long."""
+        watch = self.hub.watch
+        found = f"{watch.step} did not end before the deadline of {in_minutes(watch.seconds)}"
+        raise HubError(
+            self._where,
+            found=found + (f"; the last trouble was: {watch.trouble}" if watch.trouble else ""),
+            do=f"On the Hub: not looked at, since there was no time; {self._done()}; {self.tag} was not confirmed, and "
+            "what was under way may still take effect. Run the same command again: it goes on from there; "
+            "--deadline MINUTES gives it longer.",
+        ) from None

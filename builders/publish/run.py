@@ -9,22 +9,21 @@ on from what is there. The same release again changes nothing; another release u
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
+from urllib.parse import urlsplit
 
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HFValidationError
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # exported lazily
 
 from builders.publish.hub_state import HubRepo
-from builders.publish.local_release import LocalRelease
-from builders.publish.plan import Gate, Published, ReadBack
+from builders.publish.plan import DEADLINE, TAG, Published, Wishes
 from builders.publish.publication import Publication
+from builders.publish.watch import DeadlinePassed, Watch
 from loaders.errors import InputError
-
-TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 
 def publish(
@@ -32,29 +31,20 @@ def publish(
     repo_id: str,
     *,
     tag: str,
-    private: bool = False,
-    gated: Gate | None = None,
-    dry_run: bool = False,
-    read_back: ReadBack = "bytes",
     token: str | None = None,
     endpoint: str | None = None,
     api: HfApi | None = None,
     report: Callable[[str], object] = print,
     sleep: Callable[[float], object] = time.sleep,
+    **wishes: Unpack[Wishes],
 ) -> Published:
-    """Publish a release folder as a tag of a dataset repository.
+    """Publish a release folder as a tag of a dataset repository; `wishes` are those of `plan.Wishes`.
 
-    Args:
-        private: the repository must be private; one that is missing is created so.
-        gated: readers must ask for access ("auto": granted at once, "manual": by the owner). The terms that they see
-            are the card's (`extra_gated_*`). None leaves the setting of the repository as it is.
-        dry_run: report the plan and send nothing that could change the Hub.
-        read_back: "bytes" downloads every large file again and compares its digest before the tag is set; "digests"
-            believes the digests that the Hub lists.
-        sleep: waits between attempts, in seconds.
+    `report` is told every step, and at least every 15 seconds what it is waited for; `sleep` waits between attempts, in
+    seconds.
 
     Raises:
-        InputError: the tag, the repository id or an option cannot be used.
+        InputError: the tag, the repository id, the endpoint or an option cannot be used.
         ReleaseError: the folder does not hold what its manifest says.
         HubError: the release is not published; the text says what the Hub holds and how to go on.
     """
@@ -66,9 +56,27 @@ def publish(
         raise InputError(f"repository {repo_id!r}", found=" ".join(str(error).split()), expected="org/name") from error
     if repo_id.count("/") != 1:
         raise InputError(f"repository {repo_id!r}", found="names no owner", expected="org/name")
+    gated, deadline = wishes.get("gated"), wishes.get("deadline", DEADLINE)
     if gated not in (None, "auto", "manual"):
         raise InputError(f"gated {gated!r}", found="is not a kind of gate", expected="auto or manual")
-    release = LocalRelease.read(folder)
+    if not 0 < deadline < 1e9:
+        raise InputError("the deadline", found=f"{deadline:g} s", expected="a time above zero")
     api = api or HfApi(endpoint=endpoint, token=token)
-    hub = HubRepo(api, repo_id, sleep=sleep, report=report)
-    return Publication(hub, release, tag, private, gated, report).run(dry_run=dry_run, read_back=read_back)
+    _check_endpoint(api.endpoint)
+    watch = Watch(deadline, report)
+    publication = Publication(HubRepo(api, repo_id, sleep=sleep, watch=watch), folder, tag, wishes)
+    try:
+        return watch.run(publication.run)
+    except DeadlinePassed:
+        publication.stop_late()
+
+
+def _check_endpoint(endpoint: str) -> None:
+    """Raises: InputError."""
+    try:
+        place = urlsplit(endpoint)
+        usable = place.scheme in ("http", "https") and bool(place.hostname) and place.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError(f"endpoint {endpoint!r}", found="is no web address", expected="such as https://huggingface.co")

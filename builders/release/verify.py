@@ -21,7 +21,7 @@ from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
 
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
-from builders.publish.hub_state import HUB_ERRORS, in_words
+from builders.publish.hub_state import in_words
 from builders.release.cards import config_info, config_metadata
 from builders.release.shards import read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
@@ -98,7 +98,7 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
     try:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
         path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
-    except HUB_ERRORS as error:
+    except Exception as error:  # the library does not check what it is answered
         expected = "a folder, or a data set and tag that you can read"
         raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
     if commit is not None and path.name != commit:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +21,14 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi, get_session
 
+from builders.publish import watch
 from builders.publish.hub_state import PATIENCE
 from builders.publish.plan import Published
 from builders.publish.run import publish
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
-from tests.hub import LoopbackHub
+from tests import hub_routes
+from tests.hub import Fault, LoopbackHub
 
 REPO = "org/corpus"
 CARD = """---
@@ -39,7 +45,15 @@ SHARDS = ["data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parque
 FILES = ["README.md", *SHARDS, "exclusions.parquet", "manifest.json"]
 
 
-def make_release(folder: Path, *, text: str = "swollen", card: str = CARD) -> Path:
+def make_release(
+    folder: Path,
+    *,
+    text: str = "swollen",
+    card: str = CARD,
+    corpus: str = "medlaybench-v",
+    stand_in: str | None = None,
+    notes: str = "",
+) -> Path:
     """Two shards of two rows, an empty table of exclusions, a card and a manifest."""
     (folder / "data").mkdir(parents=True)
     rows = [{"id": number, "text": f"{text} {number}"} for number in range(4)]
@@ -50,14 +64,17 @@ def make_release(folder: Path, *, text: str = "swollen", card: str = CARD) -> Pa
         pq.write_table(pa.Table.from_pylist(part), folder / shard)
     pq.write_table(pa.table({"id": pa.array([], pa.int64())}), folder / "exclusions.parquet")
     (folder / "README.md").write_text(card, encoding="utf-8")
+    if notes:
+        (folder / "notes.txt").write_text(notes, encoding="utf-8")
     listed = {
         path: FileFacts(
             sha256=hashlib.sha256((folder / path).read_bytes()).hexdigest(), size=(folder / path).stat().st_size
         )
-        for path in FILES[:-1]
+        for path in [*FILES[:-1], *(["notes.txt"] if notes else [])]
     }
     Manifest(
-        corpus="medlaybench-v",
+        corpus=corpus,
+        stand_in=stand_in,
         key="id",
         features=[],
         sources=[],
@@ -89,8 +106,8 @@ class Publisher:
         self.said: list[str] = []
 
     def __call__(self, folder: Path, repo_id: str = REPO, *, tag: str = "v1.0.0", **options: Any) -> Published:
-        options = {"api": self.api, **options}
-        return publish(folder, repo_id, tag=tag, sleep=self.waits.append, report=self.said.append, **options)
+        options = {"api": self.api, "sleep": self.waits.append, "report": self.said.append, **options}
+        return publish(folder, repo_id, tag=tag, **options)
 
     def fails(self, folder: Path, repo_id: str = REPO, **options: Any) -> str:
         with pytest.raises(HubError) as error:
@@ -203,7 +220,7 @@ def test_the_next_version_sends_what_changed_and_deletes_what_is_gone(
     hub.commit(REPO, {"data/old-00000-of-00001.csv": b"id\n1\n"})
     release = make_release(tmp_path / "2", card=CARD + "\nRelease notes.\n")
     before = len(hub.writes())
-    done = publisher(release, tag="v1.1.0")
+    done = publisher(release, tag="v1.1.0", replace=["data/old-00000-of-00001.csv"])
     assert done.uploaded == ["README.md", "manifest.json"]
     assert done.plan.delete == ("data/old-00000-of-00001.csv",)
     assert not any(request.method == "PUT" for request in hub.writes()[before:])
@@ -232,9 +249,11 @@ def test_a_dry_run_sends_no_write(hub: LoopbackHub, publisher: Publisher, tmp_pa
     publisher(release)
     theirs = hub.commit(REPO, {"notes.txt": b"theirs", "README.md": b"changed"})
     before = len(hub.writes())
-    done = publisher(release, tag="v1.0.1", dry_run=True)
-    assert (done.plan.upload, done.plan.delete, done.commit) == (("README.md",), ("notes.txt",), theirs)
+    with pytest.raises(HubError, match="--replace README.md --replace notes.txt"):
+        publisher(release, tag="v1.0.1", dry_run=True)
     assert "delete notes.txt (not in the release)" in publisher.said
+    done = publisher(release, tag="v1.0.1", dry_run=True, replace=["README.md", "notes.txt"])
+    assert (done.plan.upload, done.plan.delete, done.commit) == (("README.md",), ("notes.txt",), theirs)
     assert publisher.said[-1] == "tag v1.0.1"
     assert publisher(release, dry_run=True).unchanged
     assert len(hub.writes()) == before
@@ -259,6 +278,94 @@ def test_the_gate_is_set_before_any_data_is_sent(hub: LoopbackHub, publisher: Pu
     assert (hub.repo(REPO).gated, changed.unchanged) == ("auto", False)
     publisher(release)
     assert hub.repo(REPO).gated == "auto"
+
+
+# ------------------------------------------------------------ what others have there
+
+
+def empty_main(hub: LoopbackHub) -> None:
+    hub.commit(REPO, dict.fromkeys(FILES))
+
+
+def break_manifest_of_main(hub: LoopbackHub) -> None:
+    hub.commit(REPO, {"manifest.json": b"[" * 100_000})
+
+
+@pytest.mark.parametrize("meanwhile", [lambda hub: None, empty_main, break_manifest_of_main])
+@pytest.mark.parametrize("tag", ["v1.0.0", "v1.1.0"])
+def test_a_repository_of_another_corpus_is_refused(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path, tag: str, meanwhile: Callable[[LoopbackHub], None]
+) -> None:
+    publisher(make_release(tmp_path / "a", corpus="3mdbench"))
+    meanwhile(hub)
+    state = (publisher.head(), publisher.tags(), len(hub.writes()))
+    for options in ({}, {"dry_run": True}, {"replace": [*FILES, "./", "3mdbench"]}):
+        message = publisher.fails(make_release(tmp_path / str(options)), tag=tag, **options)
+        assert "holds a release of 3mdbench" in message
+        assert "only releases of medlaybench-v" in message
+    assert (publisher.head(), publisher.tags(), len(hub.writes())) == state
+
+
+def test_another_corpus_that_was_only_committed_is_refused(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    theirs = make_release(tmp_path / "theirs", corpus="medconceal")
+    publisher.api.upload_folder(repo_id=REPO, folder_path=theirs, repo_type="dataset")
+    assert "main holds a release of medconceal" in publisher.fails(make_release(tmp_path / "ours"))
+
+
+def test_another_corpus_that_comes_while_the_repository_is_made_is_refused(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    theirs = make_release(tmp_path / "theirs", corpus="medconceal")
+    hub.meanwhile("POST", "/repos/create", lambda: Publisher(hub)(theirs))
+    assert "main holds a release of medconceal" in publisher.fails(make_release(tmp_path / "ours"), tag="v2.0.0")
+    assert list(publisher.tags()) == ["v1.0.0"]
+
+
+def test_a_stand_in_never_follows_real_data(publisher: Publisher, tmp_path: Path) -> None:
+    sample = make_release(tmp_path / "sample", text="drawn", stand_in="sample data")
+    publisher(sample)
+    publisher(make_release(tmp_path / "real"), tag="v1.0.1")
+    assert "main holds real data" in publisher.fails(make_release(tmp_path / "2", stand_in="sample data"), tag="v1.0.2")
+
+
+@pytest.mark.parametrize("named", [["notes.txt", "old/a.csv", "old/b.csv"], ["notes.txt", "old/"]])
+def test_files_of_others_go_only_when_they_are_named(
+    hub: LoopbackHub, publisher: Publisher, release: Path, named: list[str]
+) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    theirs = {"notes.txt": b"theirs", "old/a.csv": b"a", "old/b.csv": b"b", "README.md": CARD.encode()}
+    head = hub.commit(REPO, dict(theirs))
+    for short in ([], named[:-1], ["notes", "old", "notes.txt/"]):
+        message = publisher.fails(release, replace=short)
+        assert "no release of medlaybench-v put there" in message
+        assert "README.md" not in message  # the same as ours: nothing of it is lost
+        assert publisher.head() == head
+    publisher(release, replace=named)
+    assert publisher.files() == [".gitattributes", *FILES]
+
+
+def test_what_a_release_of_this_corpus_put_there_is_replaced_unasked(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher(make_release(tmp_path / "1", notes="old"))
+    publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
+    hub.refuse("POST", "/tag/", 403)
+    publisher.fails(make_release(tmp_path / "3", text="tender", notes="never tagged"), tag="v1.2.0")
+    publisher(make_release(tmp_path / "4", text="warm"), tag="v1.2.0")
+    assert publisher.files("v1.2.0") == [".gitattributes", *FILES]
+
+
+def test_a_card_that_somebody_mended_on_the_hub_is_not_overwritten_unasked(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher(make_release(tmp_path / "1"))
+    mended = hub.commit(REPO, {"README.md": b"# Mended by hand"}, "Release v1.0.1")  # in the words of a release
+    message = publisher.fails(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
+    assert "delete or overwrite README.md, which" in message
+    assert publisher.head() == mended
 
 
 # --------------------------------------------------------------------- bad input
@@ -354,9 +461,38 @@ def test_a_token_that_may_only_read(hub: LoopbackHub, publisher: Publisher, rele
 
 def test_a_token_that_the_hub_does_not_know(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     message = publisher.fails(release, api=HfApi(endpoint=hub.url, token="hf_expired"))
-    assert "401" in message
+    assert "the Hub answered 401: it does not know this token" in message
+    assert "nothing was sent" in message
+    assert "does not answer" not in message
     assert "hf auth login" in message
     assert hub.writes() == []
+
+
+def test_a_token_that_expires_on_the_way(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    hub.meanwhile("POST", "/commit/", lambda: tokens.clear())
+    with pytest.MonkeyPatch.context() as patch:
+        tokens = dict(hub_routes.ACCOUNTS)
+        patch.setattr(hub_routes, "ACCOUNTS", tokens)
+        message = publisher.fails(release)
+    assert "committing: the Hub answered 401: it does not know this token" in message
+    assert "unknown, because it does not say" in message
+    assert "hf auth login" in message
+
+
+@pytest.mark.parametrize("token", ["hf_secret\n", "hf_secret\x7f", "hf_secrét", "hf_secret token"])
+def test_a_token_with_characters_that_no_token_has_is_never_shown(
+    hub: LoopbackHub, publisher: Publisher, release: Path, token: str
+) -> None:
+    message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=token))
+    assert "hf_secr" not in message + "".join(publisher.said)
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["huggingface.co", "ftp://127.0.0.1", "http://[::1", "http://127.0.0.1:port", "http://"]
+)
+def test_an_endpoint_that_is_no_web_address(publisher: Publisher, release: Path, endpoint: str) -> None:
+    with pytest.raises(InputError, match="is no web address"):
+        publisher(release, api=HfApi(endpoint=endpoint, token="hf_any"))
 
 
 def test_a_token_without_rights_on_this_repository(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
@@ -586,8 +722,13 @@ def test_a_concurrent_commit_to_the_release_stops_it(
     assert f"somebody else committed {publisher.head()[:8]} to main meanwhile, changing {path}" in message
     assert f"main is at {publisher.head()[:8]} (not this release); v1.0.0 is not set" in message
     assert "this run uploaded 3 Parquet files" in message
+    # The advice is to run the same command again: that leaves alone what they did, until somebody says otherwise.
+    assert "Run the same command again" in message.replace("then run", "Run")
+    before = len(hub.writes())
+    assert f"--replace {path}" in publisher.fails(release)
+    assert len(hub.writes()) == before
     assert publisher.commits() == ["Theirs", "initial commit"]
-    done = publisher(release)
+    done = publisher(release, replace=[path])
     assert publisher.commits() == ["Release v1.0.0", "Theirs", "initial commit"]
     assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
     assert publisher.tags() == {"v1.0.0": done.commit}
@@ -726,3 +867,155 @@ def test_a_hub_that_dies_after_the_commit(hub: LoopbackHub, publisher: Publisher
     assert f"On the Hub: unknown, because it does not answer; {known}" in message
     hub.faults.clear()
     assert_published_once(publisher, publisher(release))
+
+
+# ------------------------------------------------------------------ answers that are none
+
+
+@pytest.mark.parametrize("status", [200, 403, 409])
+def test_a_repository_that_somebody_made_meanwhile(
+    hub: LoopbackHub, publisher: Publisher, release: Path, status: int
+) -> None:
+    """The real Hub has answered a 409 without the address of the repository."""
+
+    def make() -> None:
+        publisher.api.create_repo(REPO, repo_type="dataset")
+
+    fault = hub.answer(
+        "POST", "/repos/create", b'{"error": "You already created this dataset repo"}', status, action=make
+    )
+    assert_published_once(publisher, publisher(release))
+    assert fault.hits == 1
+
+
+ROUTES = [
+    ("GET", "/whoami-v2"),
+    ("GET", "/refs"),
+    ("POST", "/repos/create"),
+    ("GET", "/tree/"),
+    ("GET", f"/api/datasets/{REPO}$"),
+    ("POST", "/preupload/"),
+    ("POST", "/objects/batch"),
+    ("PUT", "^/lfs/"),
+    ("POST", "/verify"),
+    ("POST", "/validate-yaml"),
+    ("POST", "/commit/"),
+    ("POST", "/tag/"),
+    ("HEAD", "/resolve/"),
+    ("GET", "/resolve/"),
+]
+
+
+@pytest.mark.usefixtures("no_waiting")
+@pytest.mark.parametrize(
+    "body", [b"{}", b"[]", b"null", b'{"error": "cut', b"", b"<html>Welcome to our network", b"[[]]"]
+)
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+def test_an_answer_that_is_none_is_one_error_or_passes(
+    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, body: bytes
+) -> None:
+    fault = hub.answer(method, route, body, times=999)
+    with suppress(HubError):
+        publisher(release, gated="auto")
+    assert fault.hits
+    fault.left = 0
+    publisher(release, gated="auto")
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+    assert publisher.tags() == {"v1.0.0": publisher.head()}
+
+
+# ----------------------------------------------------------------------- the deadline
+
+Order = Callable[[LoopbackHub], Fault]
+
+
+def ordered(name: str, *arguments: Any, **options: Any) -> Order:
+    return lambda hub: getattr(hub, name)(*arguments, times=9999, **options)
+
+
+ENDLESS: dict[str, Order] = {
+    **{f"{method} {route} never answers": ordered("delay", method, route, 3600.0) for method, route in ROUTES},
+    "a commit that is made and never answered": ordered("delay", "POST", "/commit/", 3600.0, reply_only=True),
+    "a list that drips": ordered("drip", "GET", "/tree/"),
+    "a download that drips": ordered("drip", "GET", "/resolve/"),
+    "a Hub that asks to wait, and wait": ordered("refuse", "POST", "/commit/", 429, retry_after=1),
+    "a Hub that always fails": ordered("refuse", "GET", "/refs", 503),
+    "uploads that are always cut": ordered("cut_upload"),
+    "a conflict that the library would repeat for ever": ordered(
+        "answer", "POST", "/repos/create", b"Cannot create repo: another conflicting operation is in progress", 409
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", ENDLESS)
+def test_every_fault_ends_within_the_deadline_and_is_never_silent(
+    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setattr(watch, "HEARTBEAT", 0.2)
+    struck = ENDLESS[fault](hub)
+    said = [time.monotonic()]
+    start, deadline = said[0], 1.5
+    options = {"report": lambda line: said.append(time.monotonic()), "sleep": time.sleep, "deadline": deadline}
+    message = publisher.fails(release, gated="auto", **options)
+    end = time.monotonic()
+    assert struck.hits
+    assert end - start < deadline + 1
+    assert max(later - earlier for earlier, later in pairwise([*said, end])) < 0.9  # 0.2 on a machine with time
+    assert "Run the same command again" in message
+    struck.left = 0
+
+
+def test_the_deadline_says_what_went_on_and_what_is_known(
+    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "HEARTBEAT", 0.1)
+    hub.refuse("POST", "/commit/", 503)
+    hub.delay("POST", "/commit/", 3600.0)
+    message = publisher.fails(release, deadline=2.0)
+    assert "committing did not end before the deadline of 2 s" in message
+    assert "the last trouble was: committing: the Hub answered 503" in message
+    assert "this run uploaded 3 Parquet files; v1.0.0 was not confirmed" in message
+    assert "--deadline MINUTES" in message
+    assert any(line.startswith("committing: still at it after") for line in publisher.said)
+    assert_published_once(publisher, publisher(release))
+
+
+def test_a_wait_that_leads_past_the_deadline_is_not_begun(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    hub.refuse("POST", "/commit/", 429, retry_after=60)
+    message = publisher.fails(release, deadline=30.0)
+    assert publisher.waits == []
+    assert "committing: the Hub answered 429" in message
+
+
+@pytest.mark.parametrize("deadline", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_deadline_that_is_none(publisher: Publisher, release: Path, deadline: float) -> None:
+    with pytest.raises(InputError, match="deadline"):
+        publisher(release, deadline=deadline)
+
+
+def bedside_publish(release: Path, environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0", *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_hub_that_accepts_and_never_answers(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+    """From the command line, where what was left behind must not keep the process."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        environment = {**os.environ, **hub.environment(tmp_path / "home"), "HF_ENDPOINT": endpoint}
+        done = bedside_publish(release, environment, "--deadline", "0.05")
+    assert done.returncode == 2, done.stderr
+    assert "asking who you are did not end before the deadline of 3 s" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_upload_by_xet_that_hangs(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+    hub.delay("GET", "/xet-write-token/", 3600.0, times=99)
+    environment = {**os.environ, **hub.environment(tmp_path / "home")}
+    del environment["HF_HUB_DISABLE_XET"]
+    done = bedside_publish(release, environment, "--deadline", "0.1")
+    assert done.returncode == 2, done.stderr
+    assert f"uploading {SHARDS[0]} did not end before the deadline of 6 s" in done.stderr
+    assert "Traceback" not in done.stderr

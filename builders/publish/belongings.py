@@ -1,0 +1,52 @@
+"""What a repository holds that is not of the corpus to be published: publishing never takes it away unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from builders.publish.hub_state import HubRepo, Refs
+from builders.publish.local_release import LocalRelease
+from builders.publish.plan import TAG, message
+
+
+def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
+    """What main or a version holds instead of releases like this one; None where this one may follow.
+
+    A release of another corpus; or, for a stand-in, one of real data.
+    """
+    for revision, commit in {"main": refs.head, **dict(_versions(refs))}.items():
+        claim = hub.claim(commit) if commit else None
+        if claim is not None and claim.corpus != release.corpus:
+            return f"{revision} holds a release of {claim.corpus}"
+        if claim is not None and release.stand_in and not claim.stand_in:
+            return f"{revision} holds real data, and this release is a stand-in"
+    return None
+
+
+def foreign(hub: HubRepo, refs: Refs, release: LocalRelease, paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of `paths` whose content on main was put there by no release of this corpus."""
+    held = hub.files(refs.head)
+    left = {path: held[path].blob_id for path in paths}
+    commits = _releases(hub, refs)
+    while left and (commit := next(commits, None)) is not None:
+        claim = hub.claim(commit)
+        if claim is not None and claim.corpus == release.corpus:
+            ours = {file.blob_id for file in hub.files(commit).values() if claim.holds(file)}
+            left = {path: blob for path, blob in left.items() if blob not in ours}
+    return tuple(sorted(left))
+
+
+def _versions(refs: Refs) -> list[tuple[str, str]]:
+    """Versions and their commits, the newest version first."""
+    versions = [(tag, commit) for tag, commit in refs.tags.items() if TAG.fullmatch(tag)]
+    return sorted(versions, key=lambda version: [int(number) for number in version[0][1:].split(".")], reverse=True)
+
+
+def _releases(hub: HubRepo, refs: Refs) -> Iterator[str]:
+    """Commits that may be releases: those of the versions, then those of main that never came to a tag."""
+    tagged = dict.fromkeys(commit for _, commit in _versions(refs))
+    yield from tagged
+    prefix = message("")
+    for commit, title in hub.commits():
+        if commit not in tagged and title.startswith(prefix) and TAG.fullmatch(title.removeprefix(prefix)):
+            yield commit

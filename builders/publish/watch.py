@@ -1,0 +1,83 @@
+"""One deadline, and a sign of life, over work whose single steps know of neither.
+
+An upload by Xet says nothing while it waits, the library waits between its own attempts, and a Hub may accept a
+connection and never answer. So the work goes on in a thread of its own, while the thread that was asked for it looks
+at the clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from threading import Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+HEARTBEAT = 10.0  # seconds of silence after which a line says that the work goes on
+
+
+class DeadlinePassed(Exception):
+    """The work did not end in time."""
+
+
+class Watch:
+    """Keeps the deadline of one piece of work. `step` is what it does now, `trouble` what went wrong last."""
+
+    def __init__(self, seconds: float, report: Callable[[str], object]) -> None:
+        self.seconds = seconds
+        self.step = ""
+        self.trouble = ""
+        self._report = report
+        self._end = time.monotonic() + seconds
+        self._said = self._entered = time.monotonic()
+        self._stopped = False
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self._end - time.monotonic()
+
+    def say(self, line: str) -> None:
+        self._said = time.monotonic()
+        self._report(line)
+
+    def enter(self, step: str) -> None:
+        """Begin a step. Raises: DeadlinePassed when the time is up, or nobody waits for the work any more."""
+        if self._stopped or self.left <= 0:
+            raise DeadlinePassed
+        self.step, self._entered = step, time.monotonic()
+
+    def run(self, work: Callable[[], T]) -> T:
+        """The result of `work`, which is left alone at its next step when the time is up or Ctrl-C comes.
+
+        Raises: DeadlinePassed, or what `work` raises.
+        """
+        future: Future[T] = Future()
+
+        def task() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+
+        Thread(target=task, name="publishing", daemon=True).start()
+        try:
+            while not wait([future], max(0.0, min(self.left, self._said + HEARTBEAT - time.monotonic()))).done:
+                if self.left <= 0:
+                    raise DeadlinePassed
+                if time.monotonic() - self._said >= HEARTBEAT:
+                    going = time.monotonic() - self._entered
+                    self.say(f"{self.step}: still at it after {going:.0f} s; {in_minutes(self.left)} to the deadline")
+            return future.result()
+        finally:
+            self._stopped = True
+
+
+def in_minutes(seconds: float) -> str:
+    """
+    >>> in_minutes(90), in_minutes(21600)
+    ('90 s', '360 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
