@@ -12,10 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from baselines.dialogue.game import Ask, Game
-from baselines.dialogue.playing import Scripted
+from baselines.dialogue.playing import Player, Scripted
+from loaders.models.chat import open_model
 from loaders.models.messages import Message
+from tests.parts.chat_server import ChatServer
 from tests.parts.pictures import drawn, jpeg
 
+ROLES = ("guest", "host", "judge")
 SECRET = "Ornithorhynchus-{}"
 """The hidden answer of a case; no one but the judge is ever told."""
 
@@ -78,7 +81,7 @@ def game(rounds: int = 3, prompt: str = "Guess what the guest has.") -> Game[Puz
 
     return Game(
         name="puzzle",
-        roles=("guest", "host", "judge"),
+        roles=ROLES,
         case_id=lambda puzzle: puzzle.name,
         play=play,
         transcript=transcript,
@@ -96,6 +99,18 @@ def _mark(text: str) -> int | None:
     except (ValueError, TypeError, KeyError):
         return None
     return mark if mark in (0, 1) else None
+
+
+async def no_sleep(seconds: float) -> None:
+    """Retries without waiting."""
+
+
+def models(server: ChatServer, *, max_retries: int = 2) -> dict[str, Player]:
+    """A model of the local server in every role."""
+    return {
+        role: open_model(f"openai-api/local/{role}", base_url=server.base_url, max_retries=max_retries, sleep=no_sleep)
+        for role in ROLES
+    }
 
 
 def scripted() -> dict[str, Scripted]:

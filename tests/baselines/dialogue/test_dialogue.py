@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -24,32 +23,11 @@ from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
 from tests.parts.chat_server import ChatServer, Reply, cut, raw, status
 from tests.parts.processes import started
-from tests.parts.puzzles import Crowd, Round, game, puzzles, scripted
-
-ROLES = ("guest", "host", "judge")
-
-
-async def no_sleep(seconds: float) -> None:
-    """Retries without waiting."""
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
-    with ChatServer(Crowd()) as running:
-        yield running
-
-
-def models(server: ChatServer, *, max_retries: int = 2) -> dict[str, Player]:
-    """A model of the local server in every role."""
-    return {
-        role: open_model(f"openai-api/local/{role}", base_url=server.base_url, max_retries=max_retries, sleep=no_sleep)
-        for role in ROLES
-    }
+from tests.parts.puzzles import ROLES, Crowd, Round, game, models, puzzles, scripted
 
 
 def play(out: Path, players: dict[str, Player], number: int = 4, **options: Any) -> Played[Any]:
-    return play_run(game(), puzzles(number), players, out, bare=True, **options)
+    return play_run(game(), puzzles(number), players, out, **({"bare": True} | options))
 
 
 def lines(out: Path) -> list[dict[str, Any]]:
@@ -87,9 +65,13 @@ def test_more_cases_ask_only_for_theirs(tmp_path: Path, server: ChatServer) -> N
     assert len(server.requests) == 3 * 8
 
 
-def test_equal_requests_of_two_cases_are_two_requests(tmp_path: Path, server: ChatServer) -> None:
+BOTH = pytest.mark.parametrize("bare", [True, False])  # the bare loop, and inspect_ai's
+
+
+@BOTH
+def test_equal_requests_of_two_cases_are_two_requests(bare: bool, tmp_path: Path, server: ChatServer) -> None:
     twins = [replace(puzzle, said="I have spots.", secret="one") for puzzle in puzzles(2)]
-    play_run(game(), twins, models(server), tmp_path, bare=True)
+    play_run(game(), twins, models(server), tmp_path, bare=bare)
     asked = Counter(json.dumps(request.body, sort_keys=True) for request in server.requests)
     assert set(asked.values()) == {2}
     assert len(server.requests) == 16
@@ -103,17 +85,20 @@ def test_epochs_are_asked_apart_with_a_seed_each(tmp_path: Path, server: ChatSer
     assert Counter(request.body["seed"] for request in server.requests) == {92: 16, 93: 16}
 
 
-def test_a_changed_prompt_model_or_seed_is_never_answered_from_the_store(tmp_path: Path, server: ChatServer) -> None:
-    play(tmp_path, models(server), 1)
+@BOTH
+def test_a_changed_prompt_model_or_seed_is_never_answered_from_the_store(
+    bare: bool, tmp_path: Path, server: ChatServer
+) -> None:
+    play(tmp_path, models(server), 1, bare=bare)
     before = lines(tmp_path)
-    play_run(game(prompt="Name the animal."), puzzles(1), models(server), tmp_path, bare=True)
+    play_run(game(prompt="Name the animal."), puzzles(1), models(server), tmp_path, bare=bare)
     # The guest's first words depend on no prompt of the host; everything after that does.
     assert len(server.requests) == 8 + 7
     assert lines(tmp_path) != before
     other = models(server) | {"host": open_model("openai-api/local/other", base_url=server.base_url)}
-    play(tmp_path, other, 1)
+    play(tmp_path, other, 1, bare=bare)
     assert len(server.requests) == 8 + 7 + 7
-    play(tmp_path, models(server), 1, seed=7)
+    play(tmp_path, models(server), 1, bare=bare, seed=7)
     assert len(server.requests) == 8 + 7 + 7 + 8
 
 
@@ -141,14 +126,15 @@ def test_usage_counts_by_role_with_costs(tmp_path: Path, server: ChatServer) -> 
 # --- Bad input --------------------------------------------------------------------------------------------------------
 
 
-def test_a_role_without_a_player_is_one_error(tmp_path: Path, server: ChatServer) -> None:
+@BOTH
+def test_a_role_without_a_player_is_one_error(bare: bool, tmp_path: Path, server: ChatServer) -> None:
     players = models(server)
     del players["judge"]
     with pytest.raises(InputError, match="role judge of puzzle: no model plays it"):
-        play(tmp_path, players)
+        play(tmp_path, players, bare=bare)
     with pytest.raises(InputError, match="role doctor: puzzle has no such role"):
-        play(tmp_path, models(server) | {"doctor": scripted()["host"]})
-    assert server.requests == []
+        play(tmp_path, models(server) | {"doctor": scripted()["host"]}, bare=bare)
+    assert server.requests == [] and not (tmp_path / "logs").exists()
 
 
 def test_cases_need_distinct_ids(tmp_path: Path) -> None:
@@ -158,10 +144,11 @@ def test_cases_need_distinct_ids(tmp_path: Path) -> None:
         play_run(game(), [], scripted(), tmp_path, bare=True)
 
 
-def test_a_bug_in_a_game_or_agent_is_no_invalid_case(tmp_path: Path) -> None:
+@BOTH
+def test_a_bug_in_a_game_or_agent_is_no_invalid_case(bare: bool, tmp_path: Path) -> None:
     broken = Scripted("scripted/broken", lambda puzzle: lambda messages: messages[99].text)
     with pytest.raises(IndexError):
-        play(tmp_path, {**scripted(), "host": broken})
+        play(tmp_path, {**scripted(), "host": broken}, bare=bare)
 
 
 # --- Providers that misbehave -----------------------------------------------------------------------------------------

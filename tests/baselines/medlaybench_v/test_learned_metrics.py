@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -18,11 +19,11 @@ from baselines.medlaybench_v.learned_metrics import METRICS, Scores, green, lens
 from baselines.medlaybench_v.weights import local_weights, model_used
 from baselines.results.run import ModelUsed
 from loaders.errors import InputError, MissingExtra, ModelError
+from tests.parts.tiny_encoders import COMMIT, repository
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 WORDS = "ct scan of the chest shows a large mass in lung left right no arrow . , s".split()
 HYPOTHESES = ["ct of the chest shows a mass", "large mass .", "no scan", "left lung , right lung"]
 REFERENCES = [
@@ -37,16 +38,7 @@ REFERENCES = [
 def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     """An empty Hub cache; the function makes the snapshot folder of a model in it."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-
-    def snapshot(model: str) -> Path:
-        repository = tmp_path / f"models--{model.replace('/', '--')}"
-        folder = repository / "snapshots" / COMMIT
-        folder.mkdir(parents=True)
-        (repository / "refs").mkdir()
-        (repository / "refs" / "main").write_text(COMMIT)
-        return folder
-
-    return snapshot
+    return partial(repository, tmp_path)
 
 
 def _save_tokenizer(folder: Path, greatest_length: int | None) -> int:

@@ -96,27 +96,6 @@ def test_pieces_workers_and_ragged_edges_agree(workers: int, monkeypatch: pytest
     assert (first.i2t == 1).all() and (first.t2i == 1).all()
 
 
-def test_a_matrix_one_can_check_by_hand() -> None:
-    # Unit vectors at 0, 60 and 90 degrees against texts at 0, 80 and 70: cosines of the differences.
-    angles = np.radians([[0, 60, 90], [0, 80, 70]])
-    images, texts = (np.stack([np.cos(a), np.sin(a)], axis=1) for a in angles)
-    recall = recall_at_k(images, texts, ks=(1, 2))
-    # image 1 (60): texts are 60, 20, 10 degrees away, its own (80) is second. image 2 (90): 90, 10, 20: second.
-    assert recall.i2t.tolist() == [[1, 0, 0], [1, 1, 1]]
-    # text 1 (80): images are 80, 20, 10 away, second. text 2 (70): 70, 10, 20: second.
-    assert recall.t2i.tolist() == [[1, 0, 0], [1, 1, 1]]
-
-
-def test_directions_differ_and_swap_with_the_modalities() -> None:
-    images, texts, _ = inputs("random")
-    images = images + 3 * images[:1]  # a hub makes the directions unlike
-    forth = recall_at_k(images, texts)
-    back = recall_at_k(texts, images)
-    assert (forth.i2t != forth.t2i).any()
-    np.testing.assert_array_equal(forth.i2t, back.t2i)
-    np.testing.assert_array_equal(forth.t2i, back.i2t)
-
-
 @pytest.mark.parametrize("size", [1, 7, 64, 1025])
 def test_constant_embeddings_score_k_over_n(size: int) -> None:
     k = min(5, size)
@@ -125,18 +104,9 @@ def test_constant_embeddings_score_k_over_n(size: int) -> None:
     assert (recall.group_i2t == k / size).all() and (recall.group_t2i == k / size).all()
 
 
-def test_pools_are_the_selected_rows_alone() -> None:
-    images, texts, _ = inputs("random")
-    rows = np.flatnonzero(np.arange(90) % 3 == 1)[::-1].copy()
-    pool = recall_at_k(images, texts, rows=rows)
-    alone = recall_at_k(images[rows], texts[rows])
-    np.testing.assert_array_equal(pool.i2t, alone.i2t)
-    np.testing.assert_array_equal(pool.t2i, alone.t2i)
-
-
 def test_pool_of_shared_captions_counts_them_within_the_pool() -> None:
     images, texts, text_of_image = inputs("duplicated")
-    rows = np.arange(0, 90, 2)
+    rows = np.arange(0, 90, 2)[::-1].copy()
     pool = recall_at_k(images, texts, text_of_image=text_of_image, rows=rows)
     alone = brute(images[rows], texts, text_of_image[rows], (1, 5, 10))
     assert_equal(pool, alone)
@@ -144,10 +114,8 @@ def test_pool_of_shared_captions_counts_them_within_the_pool() -> None:
     np.testing.assert_array_equal(pool.ceiling[0], 1 / shared)
 
 
-def test_group_level_is_never_below_instance_level_and_a_perfect_encoder_reaches_the_ceiling() -> None:
-    images, texts, text_of_image = inputs("duplicated")
-    recall = recall_at_k(images, texts, text_of_image=text_of_image)
-    assert (recall.group_i2t >= recall.i2t - 1e-12).all() and (recall.group_t2i >= recall.t2i - 1e-12).all()
+def test_a_perfect_encoder_reaches_the_ceiling() -> None:
+    _, texts, text_of_image = inputs("duplicated")
     perfect = recall_at_k(texts[text_of_image], texts, text_of_image=text_of_image)
     np.testing.assert_allclose(perfect.i2t, perfect.ceiling)
     np.testing.assert_allclose(perfect.t2i, perfect.ceiling)

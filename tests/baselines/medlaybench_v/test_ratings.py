@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,9 @@ from baselines.results.run import Result, read_run
 from loaders.errors import InputError
 from scripts.cli import execute
 from tests.parts.runs import release
+from tests.parts.sheets import read_sheet, write_sheet
 
+Ratings = list[tuple[str, str, tuple[int | str, ...]]]
 Capture = pytest.CaptureFixture[str]
 
 
@@ -34,17 +35,11 @@ def rows(count: int = 30) -> list[dict[str, Any]]:
     ]
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _sheet(path: Path, ratings: Iterable[tuple[str, str, tuple[int | str, ...]]], delimiter: str = ",") -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter)
-        writer.writerow(["rater", "pair", *CRITERIA])
-        writer.writerows([rater, pair, *scores] for rater, pair, scores in ratings)
-    return path
+def _sheet(path: Path, ratings: Ratings) -> Path:
+    rows = [
+        {"rater": rater, "pair": pair, **dict(zip(CRITERIA, scores, strict=True))} for rater, pair, scores in ratings
+    ]
+    return write_sheet(path, rows, ["rater", "pair", *CRITERIA])
 
 
 def _filled(path: Path) -> Path:
@@ -62,7 +57,7 @@ def _filled(path: Path) -> Path:
 def test_blank_sheets_hold_the_same_pairs_for_every_rater_in_another_order(tmp_path: Path) -> None:
     written = write_sheets(rows(), tmp_path / "sheet.csv", pairs=10, raters=3, seed=1)
     assert [path.name for path in written] == ["sheet-R1.csv", "sheet-R2.csv", "sheet-R3.csv", "sheet.md"]
-    sheets = [_read(path) for path in written[:3]]
+    sheets = [read_sheet(path) for path in written[:3]]
     assert [len(sheet) for sheet in sheets] == [10, 10, 10]
     orders = [[row["pair"] for row in sheet] for sheet in sheets]
     assert sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2]) and len({tuple(order) for order in orders}) == 3
@@ -84,7 +79,7 @@ def test_the_sample_depends_on_the_seed_and_not_on_the_order_of_the_rows(tmp_pat
 def test_a_stand_in_release_makes_stand_in_ratings(tmp_path: Path) -> None:
     written = write_sheets(rows(), tmp_path / "sheet.csv", pairs=3, raters=2, stand_in="sample data")
     for path in written[:2]:
-        found = _read(path)
+        found = read_sheet(path)
         _rewrite(path, [row | dict.fromkeys(CRITERIA, "4") for row in found], ";")
     read = read_sheets(written[:2])
     assert read.stand_in == "sample data" and read.raters == ("R1", "R2") and read.pairs == ("P1", "P2", "P3")
@@ -177,10 +172,10 @@ def test_one_rater_has_neither_average_nor_agreement(tmp_path: Path) -> None:
 
 
 def test_the_record_depends_on_what_was_rated_only(tmp_path: Path) -> None:
-    def run(folder: str, ratings: list[tuple[str, str, tuple[int | str, ...]]]) -> Result:
+    def run(folder: str, ratings: Ratings) -> Result:
         return evaluate(read_sheets([_sheet(tmp_path / folder, ratings)]), resamples=10)[0]
 
-    one: list[tuple[str, str, tuple[int | str, ...]]] = [("R1", "P1", (5, 5, 5, 5)), ("R1", "P2", (4, 4, 4, 4))]
+    one: Ratings = [("R1", "P1", (5, 5, 5, 5)), ("R1", "P2", (4, 4, 4, 4))]
     assert run("a.csv", one).run_id == run("b.csv", one[::-1]).run_id
     assert run("a.csv", one).run_id != run("c.csv", [*one, ("R1", "P3", (1, 1, 1, 1))]).run_id
 
@@ -205,9 +200,7 @@ GOOD = (5, 4, 3, 2)
         ([], "no rating"),
     ],
 )
-def test_ratings_that_cannot_be_used(
-    ratings: list[tuple[str, str, tuple[int | str, ...]]], message: str, tmp_path: Path
-) -> None:
+def test_ratings_that_cannot_be_used(ratings: Ratings, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read_sheets([_sheet(tmp_path / "sheet.csv", ratings)])
 
@@ -230,7 +223,7 @@ def test_files_that_are_no_sheets(tmp_path: Path) -> None:
 def test_raters_who_saw_other_captions(tmp_path: Path) -> None:
     written = write_sheets(rows(), tmp_path / "sheet.csv", pairs=3, raters=2)[:2]
     for path, caption in zip(written, ("as drawn", "edited"), strict=True):
-        found = [row | dict.fromkeys(CRITERIA, "4") for row in _read(path)]
+        found = [row | dict.fromkeys(CRITERIA, "4") for row in read_sheet(path)]
         if caption == "edited":
             found[0]["layman_caption"] = caption
         _rewrite(path, found, ",")
@@ -260,7 +253,7 @@ def test_the_command_draws_pairs_from_a_release(tmp_path: Path, capsys: Capture)
     folder = release(tmp_path / "release")
     assert execute(["sheet", str(folder), "-o", str(tmp_path / "s.csv"), "--pairs", "2", "--raters", "1"]) == 0
     assert "s-R1.csv" in capsys.readouterr().out.replace("\n", "")
-    found = _read(tmp_path / "s-R1.csv")
+    found = read_sheet(tmp_path / "s-R1.csv")
     assert len(found) == 2 and {row["image_id"] for row in found} <= {"p1", "p2", "p3"}
     assert execute(["sheet", str(folder), "-o", str(tmp_path / "t.csv"), "--pairs", "4"]) == 2
     assert "4, of 3 rows" in capsys.readouterr().err

@@ -38,10 +38,10 @@ def _assert_as_textstat(captions: list[str]) -> None:
 
 
 def test_equals_textstat_on_made_up_captions() -> None:
-    _assert_as_textstat(made_up_captions(4000, seed=1))
+    _assert_as_textstat(made_up_captions(1500, seed=1))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(ODD)
 def test_equals_textstat_on_any_text(text: str) -> None:
     _assert_as_textstat([text])
@@ -72,15 +72,9 @@ def test_by_hand() -> None:
     assert hard["DCRS"] == pytest.approx(0.1579 * 20 + 0.0496 * 5 + 3.6365)
 
 
-@pytest.mark.parametrize(
-    ("caption", "words", "smog"),
-    [("", 0, 0.0), (" \n", 0, 3.1291), ("...", 0, 3.1291), ("— ±", 0, 3.1291)],
-)
-def test_a_text_without_a_word_has_textstats_conventional_values(caption: str, words: int, smog: float) -> None:
-    values = {name: column[0] for name, column in measure([caption]).items()}
-    assert values.pop("SMOG") == smog
-    assert values.pop("Words per caption") == words
-    assert set(values.values()) == {0.0}
+@pytest.mark.parametrize("caption", ["", " \n", "...", "— ±"])
+def test_a_text_without_a_word_has_textstats_conventional_values(caption: str) -> None:
+    _assert_as_textstat([caption])
     assert not readability.has_word(caption)
 
 
@@ -95,12 +89,6 @@ def test_columns_and_shapes() -> None:
     assert tuple(values) == COLUMNS
     assert all(column.shape == (2,) and column.dtype == np.float64 for column in values.values())
     assert all(column.shape == (0,) for column in measure([]).values())
-
-
-def test_a_second_measurement_is_the_same() -> None:
-    captions = made_up_captions(50, seed=2)
-    first, second = measure(captions), measure(captions[::-1])
-    assert all(np.array_equal(first[name], second[name][::-1]) for name in COLUMNS)
 
 
 def test_vocabulary_is_lower_case_letters_with_hyphens_parted() -> None:

@@ -39,11 +39,11 @@ def _assert_as_the_references(hypotheses: list[str], references: list[str]) -> N
 
 
 def test_equal_the_references_on_made_up_captions() -> None:
-    captions = made_up_captions(2500, seed=3)
+    captions = made_up_captions(1000, seed=3)
     _assert_as_the_references(changed(captions, seed=4), captions)
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(ODD, ODD)
 def test_equal_the_references_on_any_text(hypothesis: str, reference: str) -> None:
     _assert_as_the_references([hypothesis], [reference])
@@ -65,21 +65,6 @@ def test_by_hand() -> None:
     assert rouge_l([hypothesis], [reference])[0] == pytest.approx(100 * 4 / 5)
     # Precision = recall = 4/5 in two chunks of four matches.
     assert meteor([hypothesis], [reference])[0] == pytest.approx(100 * 4 / 5 * (1 - 0.5 * (2 / 4) ** 3))
-
-
-def test_the_reference_is_the_second_argument() -> None:
-    short, long = "a b c", "a b c d e f"
-    assert bleu([short], [long]).sentences[0] == pytest.approx(100 * np.exp(1 - 6 / 3))  # only the brevity penalty
-    # Recall weighs nine times as much as precision: 10PR / (R + 9P).
-    assert meteor([short], [long])[0] == pytest.approx(100 * 0.5 / 0.95 * (1 - 0.5 / 27))
-    assert meteor([long], [short])[0] == pytest.approx(100 * 0.5 / 0.55 * (1 - 0.5 / 27))
-
-
-@pytest.mark.parametrize(("hypothesis", "reference"), [("", "a b"), ("a b", ""), ("", ""), ("x y", "a b"), ("…", "—")])
-def test_nothing_in_common_is_zero(hypothesis: str, reference: str) -> None:
-    assert bleu([hypothesis], [reference]).sentences[0] == 0
-    assert rouge_l([hypothesis], [reference])[0] == 0
-    assert meteor([hypothesis], [reference])[0] == 0
 
 
 def test_no_pairs() -> None:
@@ -142,7 +127,7 @@ def test_wordnets_synonyms_match_where_there_is_a_wordnet(wordnet_folder: Path) 
 def test_equals_nltk_with_a_wordnet(wordnet_folder: Path) -> None:
     wordnet = find_wordnet(wordnet_folder)
     assert wordnet is not None
-    captions = made_up_captions(1000, seed=6)
+    captions = made_up_captions(400, seed=6)
     hypotheses = changed(captions, seed=7)
     ours = meteor(hypotheses, captions, wordnet)
     np.testing.assert_array_equal(ours, nltk_values(hypotheses, captions, wordnet.reader)["METEOR"])

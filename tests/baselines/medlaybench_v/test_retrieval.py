@@ -166,13 +166,6 @@ def test_equal_registers_have_no_delta() -> None:
             assert result.value == 1
 
 
-def test_constant_embeddings_score_k_over_the_pool() -> None:
-    results = run(*(np.ones((SIZE, 4), np.float32) for _ in range(3)))
-    value = cell(results, "Table 3", "Expert", "I2T Recall@5", "test; CT pool").value
-    assert value == pytest.approx(100 * 5 / 60)
-    assert cell(results, "Table A4", "Expert", "Average R@1 (I2T and T2I)", "test").value == pytest.approx(100 / SIZE)
-
-
 def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
     # Ten figures an article, and their captions are near copies: hits come in clumps.
     generator = np.random.default_rng(3)

@@ -6,29 +6,20 @@ import csv
 import dataclasses
 import hashlib
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, read_run, write_run
+from baselines.results.run import DataUsed, ModelUsed, Result, read_run, write_run
 from loaders.errors import InputError
 from tests.parts.processes import printed
+from tests.parts.runs import record as made_up
+
+record = partial(made_up, stand_in=None)
 
 LEDGER = ["paper", "table", "row", "setting", "column", "split_or_group", "value", "unit", "direction", "note"]
-
-
-def record(**changes: Any) -> RunRecord:
-    content: dict[str, Any] = {
-        "baseline": "retrieval",
-        "data": DataUsed("medlaybench-v", "test", "v1.0.0", "ab" * 32),
-        "models": (ModelUsed("encoder", "BiomedCLIP", "9f341de"),),
-        "options": {"ks": [1, 5, 10]},
-        "prompts": {"lay": "cd" * 32},
-        "seeds": {"bootstrap": 0},
-        "versions": {"numpy": "2.0"},
-    }
-    return RunRecord(**(content | changes))
 
 
 def result(**changes: Any) -> Result:

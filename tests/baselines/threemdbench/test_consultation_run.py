@@ -95,7 +95,7 @@ def test_models_are_paid_once_and_a_log_is_left(
     release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("inspect_ai")
-    price = ("--price", "openai-api/local/doctor=1,2", "--model-seed", 92, "--concurrency", 3)
+    price = ("--price", "openai-api/local/doctor=1,2", "--model-seed", 92, "--concurrency", 3, "--limit", 3)
     assert run(release, tmp_path / "run", *LOCAL, *price) == 0, told(capsys)
     asked = len(server.requests)
     assert {request.body["seed"] for request in server.requests} == {92}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from baselines.threemdbench.relevance_sheets import (
 from loaders.errors import InputError
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, drawn
+from tests.parts.sheets import read_sheet, write_sheet
 
 Capture = pytest.CaptureFixture[str]
 Given = Mapping[tuple[str, str], str]
@@ -41,19 +41,9 @@ def rows(diagnoses: int = 4, cases: int = 3) -> list[dict[str, Any]]:
     ]
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def fill(path: Path, marks: Mapping[str, str], *, other: str = "1") -> Path:
     """Fill a sheet in place: `marks` by item, `other` for the rest."""
-    content = read(path)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(content[0]))
-        writer.writeheader()
-        writer.writerows({**row, "relevant": marks.get(row["item"], other)} for row in content)
-    return path
+    return write_sheet(path, [{**row, "relevant": marks.get(row["item"], other)} for row in read_sheet(path)])
 
 
 @pytest.fixture
@@ -74,7 +64,7 @@ def test_each_rater_gets_the_same_cases_in_another_order_and_the_photos_lie_besi
     assert [path.name for path in written] == [
         "D01.png", "D02.png", "D03.png", "D04.png", "sheet-R1.csv", "sheet-R2.csv", "sheet-R3.csv", "sheet.md"
     ]  # fmt: skip
-    found = [read(path) for path in written[4:7]]
+    found = [read_sheet(path) for path in written[4:7]]
     for number, sheet in enumerate(found, start=1):
         assert [row["task"] for row in sheet] == [BASIC] * 4 + [ADDITIONAL] * 8
         assert {row["rater"] for row in sheet} == {f"R{number}"} and {row["relevant"] for row in sheet} == {""}

@@ -342,7 +342,8 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path, report: Path, tmp_pa
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
-    save(tmp_path / "images", {f"{n}.jpg": drawn(n, (900, 700)) for n in range(120)})
+    picture = drawn(0, (900, 700))
+    save(tmp_path / "images", {f"{n}.jpg": picture.rotate(n) for n in range(120)})
     code = (
         "import sys; from pathlib import Path; from builders.curation.output import curate_folder\n"
         "print('ready', flush=True)\n"
