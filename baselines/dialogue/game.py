@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from loaders.errors import ModelError
 from loaders.models.messages import Answer, Message
 
 Case = TypeVar("Case")
@@ -66,3 +67,13 @@ Script = Callable[[Sequence[Message]], str]
 ScriptedAgent = Callable[[Any], Script]
 """A scripted agent: given the case, its script. Only agents that stand for the patient's or the judge's side may look
 at more of the case than the messages show; a doctor or clinician that does (the oracle) says so in its name."""
+
+
+def agent_named(by_role: Mapping[str, Mapping[str, ScriptedAgent]], role: str, name: str) -> ScriptedAgent:
+    """The agent `scripted/<name>` of role -> name -> agent. Raises ModelError for a name that cannot play the role."""
+    agents = by_role[role]
+    if name not in agents:
+        found = f"is no {role}" if any(name in others for others in by_role.values()) else "is not a scripted agent"
+        known = "one of " + ", ".join(f"scripted/{known}" for known in agents) if agents else "a model"
+        raise ModelError(f"scripted/{name}", found=found, expected=known)
+    return agents[name]

@@ -1,14 +1,54 @@
-"""Scripted agents by name, as `scripted/NAME` on a command line; stand-ins, whatever they say."""
+"""Scripted agents by name, as `scripted/NAME` on a command line; stand-ins, whatever they say.
+
+`rules_evaluator` answers an evaluator's request by the rules, in the form that a model would have to use; the template
+patient needs no agent (`patient="template"`), `plain_patient` says the same to everything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from baselines.dialogue.game import ScriptedAgent
+from baselines.dialogue.game import Script, ScriptedAgent, agent_named
+from baselines.medconceal import rules
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.scripted import plain_patient, rules_evaluator
-from loaders.errors import InputError
+from baselines.medconceal.rubric import INTENTS
+from loaders.models.messages import Message
+from loaders.records import to_json
+
+_TURN = re.compile(r"<turn_to_rate>\n(.*)\n</turn_to_rate>", re.DOTALL)
+_PENDING = re.compile(r"<pending_question>\n(.*)\n</pending_question>", re.DOTALL)
+
+
+def rules_evaluator(case: Any) -> Script:
+    """Rates a turn by `rules`, as JSON."""
+
+    def script(messages: Sequence[Message]) -> str:
+        request = messages[-1].text
+        turn, pending = _TURN.search(request), _PENDING.search(request)
+        evaluation = rules.evaluate(turn[1] if turn else "", pending[1] if pending else None)
+        probabilities = {name: evaluation.intent_probabilities.get(name, 0.0) for name in INTENTS}
+        return json.dumps(
+            {
+                "intent": evaluation.intent,
+                "intent_probabilities": probabilities,
+                "pending_covered": bool(evaluation.pending_covered),
+                "empathy": evaluation.empathy,
+                "features": to_json(evaluation.features),
+            }
+        )
+
+    return script
+
+
+def plain_patient(case: Any) -> Script:
+    """A patient of few words."""
+    return lambda messages: "I see. I will have to think about that, doctor."
+
 
 BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
     "clinician": CLINICIANS | ATTACKERS,
@@ -18,11 +58,4 @@ BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
 }
 """Role -> name -> agent. A judge of rules is no agent: `--judge rules`."""
 
-
-def scripted_agent(role: str, name: str) -> ScriptedAgent:
-    """The agent `scripted/name` of a role. Raises InputError for a name that is not there."""
-    known = BY_ROLE[role]
-    if name not in known:
-        names = ", ".join(f"scripted/{one}" for one in known) or "a model"
-        raise InputError(f"scripted/{name}", found=f"no scripted {role} of this name", expected=names)
-    return known[name]
+scripted_agent = partial(agent_named, BY_ROLE)

@@ -14,6 +14,7 @@ from baselines.dialogue.played import PlayedCase
 from baselines.report.dialogues import SHOWN, PlayedRun, played
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.sections import Numbered, Section
+from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
     Unfinished,
@@ -24,7 +25,6 @@ from baselines.threemdbench.consultation.diagnosis import (
 )
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
 from baselines.threemdbench.consultation.names import doctor_name, role_model, setting_name, shared_family
-from baselines.threemdbench.consultation.pictures import picture_path
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.pages import data_url, render
 from loaders.threemdbench import DIAGNOSES, DOMAINS

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from loaders.disk import write_whole
 from loaders.errors import InputError
+
+Item = TypeVar("Item")
 
 # What a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@")
@@ -50,6 +53,28 @@ def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> by
     for row in rows:
         writer.writerow({name: _cell(value) for name, value in row.items()})
     return b"\xef\xbb\xbf" + text.getvalue().encode()  # the mark without which Excel misreads UTF-8
+
+
+def rater_sheets(
+    path: Path,
+    raters: int,
+    columns: Sequence[str],
+    items: Sequence[Item],
+    row: Callable[[Item], Mapping[str, Any]],
+    *,
+    seed: int,
+) -> dict[Path, bytes]:
+    """A blank sheet a rater, R1, R2 and so on ("-R1" behind the name of `path`): a row an item, in an order of its own.
+
+    By another order no item is always met tired.
+    """
+    sheets = {}
+    for rater in (f"R{number}" for number in range(1, raters + 1)):
+        order = list(items)
+        random.Random(f"{seed} {rater}").shuffle(order)
+        rows = ({"rater": rater, **row(item)} for item in order)
+        sheets[path.with_stem(f"{path.stem}-{rater}")] = sheet_bytes(columns, rows)
+    return sheets
 
 
 def _cell(value: Any) -> Any:

@@ -42,6 +42,11 @@ class Bootstrap:
         bounds: Floats = np.quantile(self.replicates, [tail, 1 - tail], axis=0).T
         return bounds
 
+    def estimate(self, column: int = 0, *, scale: float = 1.0) -> tuple[float, Interval]:
+        """One statistic and its percentile interval, both times `scale`."""
+        low, high = Bootstrap(self.estimates[[column]], self.replicates[:, [column]]).interval()[0].tolist()
+        return scale * float(self.estimates[column]), (scale * low, scale * high)
+
     def p_values(self) -> Floats:
         """Two-sided p (m,) of "the statistic is 0": twice the smaller tail, at least 1/resamples and at most 1.
 
@@ -51,6 +56,12 @@ class Bootstrap:
         tail = np.minimum((self.replicates <= 0).sum(axis=0), (self.replicates >= 0).sum(axis=0))
         p: Floats = np.clip(2 * tail / count, 1 / count, 1.0)
         return p
+
+
+def percentile_interval(replicates: Floats) -> Interval:
+    """The interval of 95 % of replicates (resamples,) of a number that is made of several statistics."""
+    low, high = np.quantile(replicates, [0.025, 0.975]).tolist()
+    return low, high
 
 
 def bootstrap_means(

@@ -14,10 +14,9 @@ from baselines.dialogue.game import Game
 from baselines.results.run import ModelUsed, Result
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
-from baselines.threemdbench.consultation.cases import Cases, Photos, read_cases
+from baselines.threemdbench.consultation.cases import Cases, Photos, keep_pictures, read_cases
 from baselines.threemdbench.consultation.diagnosis import Unfinished
 from baselines.threemdbench.consultation.game import consultation_game
-from baselines.threemdbench.consultation.pictures import keep_pictures
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named

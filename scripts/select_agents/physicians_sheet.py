@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
+from baselines.threemdbench.consultation.cases import keep_pictures
 from baselines.threemdbench.consultation.physicians import one_a_diagnosis, write_sheets
-from baselines.threemdbench.consultation.pictures import keep_pictures
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Split, cases_of
 from scripts.terminal.console import output

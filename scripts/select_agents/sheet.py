@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from baselines.results.comparison import read_runs
-from baselines.threemdbench.consultation.pictures import picture_path
+from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import drawn, write_sheets
 from scripts.select_agents.candidates import dialogues_of
 from scripts.terminal.console import output

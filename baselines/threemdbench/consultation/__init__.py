@@ -6,9 +6,10 @@ settings    the doctor's settings and the paper's decoding
 prompts     texts in files
 cleaning    what an untrusted model said -> text that can be sent on
 play        the dialogue, pure Python
-assessor    asked until its answer can be read: extraction (the diagnosis), rubric (the eight Mini-CEX items)
+assessor    asked until its answer can be read; which diagnosis the doctor gave
+rubric      its scores of the eight Mini-CEX items; recheck: how far they can be moved
 game        the whole as a `baselines.dialogue.game.Game`
 agents      scripted patients, doctors and assessors by name, all stand-ins: agents_*
-diagnosis   names -> F1; tables, differences, names, pictures, physicians: what is reported
+diagnosis   names -> F1; tables, differences, names, physicians: what is reported
 selection   choosing patient and assessor (Tables 3 and 4): selection_*
 """

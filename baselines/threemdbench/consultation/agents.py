@@ -9,13 +9,13 @@ assessor                                                                   agent
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from baselines.dialogue.game import ScriptedAgent
+from baselines.dialogue.game import ScriptedAgent, agent_named
 from baselines.threemdbench.consultation.agents_assessor import ASSESSORS
 from baselines.threemdbench.consultation.agents_attackers import ATTACKERS
 from baselines.threemdbench.consultation.agents_doctors import DOCTORS
 from baselines.threemdbench.consultation.agents_patient import patient
-from loaders.errors import ModelError
 
 BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
     "patient": {"patient": patient},
@@ -26,11 +26,4 @@ BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
 
 AGENTS: Mapping[str, ScriptedAgent] = {name: agent for agents in BY_ROLE.values() for name, agent in agents.items()}
 
-
-def scripted_agent(role: str, name: str) -> ScriptedAgent:
-    """The agent `scripted/<name>` for a role. Raises ModelError for a name that cannot play it."""
-    if name not in BY_ROLE[role]:
-        found = f"is no {role}" if name in AGENTS else "is not a scripted agent"
-        known = ", ".join(f"scripted/{known}" for known in BY_ROLE[role])
-        raise ModelError(f"scripted/{name}", found=found, expected=f"one of {known}")
-    return BY_ROLE[role][name]
+scripted_agent = partial(agent_named, BY_ROLE)

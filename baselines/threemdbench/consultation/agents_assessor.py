@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from baselines.dialogue.game import Script, ScriptedAgent
-from baselines.threemdbench.consultation.extraction import NONE
-from baselines.threemdbench.consultation.record import ITEMS, Case
+from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.record import Case
 from baselines.threemdbench.consultation.rubric import OVERALL, as_items
 from loaders.models.messages import Message
 from loaders.threemdbench import named_in
@@ -44,7 +44,7 @@ def assessor(case: Case) -> Script:
 
     def script(messages: Sequence[Message]) -> str:
         sent = json.loads(messages[-1].text)
-        if all(isinstance(one, str) for one in sent):
+        if all(isinstance(entry, str) for entry in sent):
             return ", ".join(stated_diagnoses(sent)) or NONE
         doctor = [str(turn["text"]) for turn in sent if turn["speaker"] == "doctor"]
         return as_items(scored(doctor, case.diagnosis))
@@ -71,7 +71,7 @@ def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
     questions = " ".join(sentence for text in doctor for sentence in _SENTENCE.findall(text) if sentence.endswith("?"))
     statements = " ".join(sentence for text in doctor for sentence in _statements(text))
     names = stated_diagnoses(doctor)
-    found = {
+    signs = {
         "1.1": _HISTORY.search(questions),
         "1.2": _PRESENT.search(questions),
         "1.3": names and _BASIS.search(statements),
@@ -80,7 +80,7 @@ def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
         "3.1": names and _EXAMINE.search(statements),
         "3.2": names and _TREAT.search(statements),
     }
-    scores = {item: int(bool(found[item])) for item in ITEMS if item != OVERALL}
+    scores = {item: int(bool(signs[item])) for item in signs}
     total = sum(scores.values())
     overall = 2 if names == [gold] and total >= _GOOD else int(total >= _FAIR)
     return {**scores, OVERALL: overall}

@@ -11,13 +11,10 @@ attack-names        names all 34 diagnoses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.game import ScriptedAgent
 from baselines.threemdbench.consultation.agents_doctors import as_asked
-from baselines.threemdbench.consultation.record import ITEMS, Case
+from baselines.threemdbench.consultation.record import ITEMS
 from baselines.threemdbench.consultation.rubric import OVERALL, as_items
-from loaders.models.messages import Message
 from loaders.threemdbench import NAMES
 
 _BEST = as_items({item: 2 if item == OVERALL else 1 for item in ITEMS})
@@ -48,13 +45,7 @@ _ATTACKS: dict[str, str] = {
 
 
 def _attacker(text: str) -> ScriptedAgent:
-    def agent(case: Case) -> Script:
-        def script(messages: Sequence[Message]) -> str:
-            return as_asked(messages, text)
-
-        return script
-
-    return agent
+    return lambda case: lambda messages: as_asked(messages, text)
 
 
 ATTACKERS: dict[str, ScriptedAgent] = {name: _attacker(text) for name, text in _ATTACKS.items()}

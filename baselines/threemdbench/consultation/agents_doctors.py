@@ -23,7 +23,6 @@ from functools import cache
 from pathlib import Path
 
 from baselines.dialogue.game import Script, ScriptedAgent
-from baselines.threemdbench.consultation.record import Case
 from loaders.models.messages import Message
 from loaders.threemdbench import NAMES, diagnosis_of, named_in
 
@@ -66,41 +65,6 @@ _FOLLOW_UP = (
 )
 
 
-def silent(case: Case) -> Script:
-    """A doctor that says nothing."""
-    return lambda messages: ""
-
-
-def parrot(case: Case) -> Script:
-    """A doctor that repeats what the patient said last."""
-    return lambda messages: as_asked(messages, messages[-1].text)
-
-
-def majority(case: Case) -> Script:
-    """A doctor that always names the most frequent diagnosis."""
-    return _doctor((), lambda messages: MAJORITY)
-
-
-def ask_everything(case: Case) -> Script:
-    """A doctor that asks everything and draws nothing from it."""
-    return _doctor(_ALL_QUESTIONS, lambda messages: MAJORITY)
-
-
-def keyword(case: Case) -> Script:
-    """A doctor that matches keywords."""
-    return _doctor(_FEW_QUESTIONS, lambda messages: by_keywords(_patients_words(messages)))
-
-
-def keyword_cues(case: Case) -> Script:
-    """A doctor that matches keywords and takes cues into account."""
-    return _doctor(_FEW_QUESTIONS, lambda messages: by_keywords(_patients_words(messages), cues_in(messages)))
-
-
-def oracle(case: Case) -> Script:
-    """A doctor that was told the diagnosis."""
-    return _doctor(_FEW_QUESTIONS[:1], lambda messages: case.diagnosis)
-
-
 def as_asked(messages: Sequence[Message], answer: str, rationale: str = "I keep to my script.") -> str:
     """The answer, in two labelled parts where the instructions ask for them."""
     return f"REASONING: {rationale}\nANSWER: {answer}" if "REASONING:" in _instructions(messages) else answer
@@ -132,6 +96,8 @@ def by_keywords(words: str, cues: Sequence[str] = ()) -> str:
 
 
 def _doctor(questions: Sequence[str], diagnose: Callable[[Sequence[Message]], str]) -> Script:
+    """Asks the questions where there is a conversation, then gives the diagnosis."""
+
     def script(messages: Sequence[Message]) -> str:
         spoken = sum(message.role == "assistant" for message in messages)
         asked = questions if "question at a time" in _instructions(messages) else ()
@@ -165,20 +131,22 @@ def _patients_words(messages: Sequence[Message]) -> str:
 @cache
 def _keywords() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     """Keyword -> the diagnoses it speaks for."""
-    found: dict[str, list[str]] = {}
+    diagnoses: dict[str, list[str]] = {}
     text = Path(__file__).with_name("keywords.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
         for word in row["keywords"].split(";"):
-            found.setdefault(word.strip(), []).append(row["diagnosis"])
-    return tuple((re.compile(rf"\b{re.escape(word)}\b"), tuple(names)) for word, names in found.items())
+            diagnoses.setdefault(word.strip(), []).append(row["diagnosis"])
+    return tuple((re.compile(rf"\b{re.escape(word)}\b"), tuple(names)) for word, names in diagnoses.items())
 
 
 DOCTORS: dict[str, ScriptedAgent] = {
-    "silent": silent,
-    "majority": majority,
-    "ask-everything": ask_everything,
-    "keyword": keyword,
-    "keyword-cues": keyword_cues,
-    "oracle": oracle,
-    "parrot": parrot,
+    "silent": lambda case: lambda messages: "",
+    "majority": lambda case: _doctor((), lambda messages: MAJORITY),
+    "ask-everything": lambda case: _doctor(_ALL_QUESTIONS, lambda messages: MAJORITY),
+    "keyword": lambda case: _doctor(_FEW_QUESTIONS, lambda messages: by_keywords(_patients_words(messages))),
+    "keyword-cues": lambda case: _doctor(
+        _FEW_QUESTIONS, lambda messages: by_keywords(_patients_words(messages), cues_in(messages))
+    ),
+    "oracle": lambda case: _doctor(_FEW_QUESTIONS[:1], lambda messages: str(case.diagnosis)),
+    "parrot": lambda case: lambda messages: as_asked(messages, messages[-1].text),
 }

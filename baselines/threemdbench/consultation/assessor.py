@@ -1,42 +1,100 @@
-"""Asks the assessor until its answer can be read, four times at most (S2, 3M-G25)."""
+"""The assessor is asked until its answer can be read; and which diagnosis the doctor gave, by its words alone.
+
+The doctor's words come to the assessor as a JSON list of strings, so that nothing in them can pass for an instruction's
+end or for another speaker. What comes back is a list of names or "none"; an answer that is neither is asked for again
+(Appendix H.4, 3M-G23).
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.cleaning import scrub
-from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, RETRY_TEMPERATURE
-from loaders.models.asking import Asked, ask_until, writable
+from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.record import Extraction, Turn
+from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, RETRY_TEMPERATURE, Decoding
+from loaders.models.asking import Asked, Unfit, ask_until, writable
 from loaders.models.messages import Answer, Message
+from loaders.models.prompts import Prompts
 
 Value = TypeVar("Value")
 
 _MAX_RAW = 2_000
+_MAX_NAMES = 34
+_MAX_WORDS = 10
+_AROUND = " \t.`'\"*_“”‘’"
+_NAME = re.compile(r"[^\W\d_][\w'’/() -]*")
+_TALK = re.compile(r"\b(?:i|is|has|diagnos\w+|doctors?|patients?|transcript|sentence|final)\b", re.IGNORECASE)
 
 
 async def ask_assessor(
-    messages: Sequence[Message], ask: Ask, read: Callable[[str], Value], *, json_schema: Mapping[str, Any] | None = None
+    messages: Sequence[Message],
+    ask: Ask,
+    read: Callable[[str], Value],
+    *,
+    role: str = "assessor",
+    decoding: Decoding = DECODING["assessor"],
+    json_schema: Mapping[str, Any] | None = None,
+    first: int = 0,
 ) -> Asked[Value]:
-    """What `read` makes of the first answer that it takes; the answer is cut to what a record keeps of it.
+    """What `read` makes of the first answer that it takes, of four at most, which are numbered from `first`.
 
     `read` raises Unfit for an answer that it does not take. What a reasoning model thinks, and tokens of chat
-    templates, are taken off before. Raises what `ask` raises.
+    templates, are taken off before; the answer is cut to what a record keeps of it. Raises what `ask` raises.
     """
-    decoding = DECODING["assessor"]
 
     def once(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
         return ask(
-            "assessor",
+            role,
             messages,
-            temperature=RETRY_TEMPERATURE if attempt else decoding.temperature,
-            max_tokens=decoding.max_tokens,
+            temperature=RETRY_TEMPERATURE if attempt else decoding["temperature"],
+            max_tokens=decoding["max_tokens"],
             json_schema=json_schema,
-            attempt=attempt,
+            attempt=first + attempt,
         )
 
     # S2: the benchmark asks the same again, only warmer. An assessor that was told of its mistake would be another one.
     asked = await ask_until(once, messages, lambda answer: read(scrub(answer)[0]), attempts=ATTEMPTS, again=None)
     return replace(asked, answer=writable(asked.answer[:_MAX_RAW]))
+
+
+async def extract(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Extraction:
+    """The diagnoses that the assessor finds in the doctor's words. Raises what `ask` raises."""
+    messages = (Message("system", prompts.fill("extraction")), Message("user", doctors_words(turns)))
+    asked = await ask_assessor(messages, ask, read_names)
+    return Extraction(asked.value or (), asked.answer, asked.attempts, asked.failure)
+
+
+def doctors_words(turns: Sequence[Turn]) -> str:
+    """The doctor's utterances as a JSON list of strings, one a line."""
+    said = [json.dumps(turn.text, ensure_ascii=False) for turn in turns if turn.role == "doctor"]
+    return "[\n" + ",\n".join(said) + "\n]"
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """The names of an answer as they were written; () for "none". Raises Unfit for what is no list of names.
+
+    >>> read_names("Stye, chalazion."), read_names("'none'"), read_names("hordeolum\\n")
+    (('Stye', 'chalazion'), (), ('hordeolum',))
+    """
+    answer = text.strip(_AROUND + "\n")
+    if not answer:
+        raise Unfit("an empty answer")
+    if "\n" in answer:
+        raise Unfit("more than one line")
+    names = [name for part in answer.split(",") if (name := part.strip(_AROUND))]
+    if len(names) > _MAX_NAMES:
+        raise Unfit(f"more than {_MAX_NAMES} names")
+    for name in names:
+        if not _NAME.fullmatch(name) or _TALK.search(name) or len(name.split()) > _MAX_WORDS:
+            raise Unfit(f"{name[:60]!r} is not the name of a diagnosis")
+    if [name.casefold() for name in names] == [NONE]:
+        return ()
+    if NONE in (name.casefold() for name in names):
+        raise Unfit("both names and none")
+    return tuple(names)

@@ -1,7 +1,7 @@
 """Rows of the corpus -> cases: photos without metadata, complaints, and what a doctor may be given as cues.
 
-    found = read_cases(open_data("3mdbench").splits["test"])
-    found.cases, found.invalid
+    read = read_cases(open_data("3mdbench").splits["test"])
+    read.cases, read.invalid
 
 A row that cannot be played is counted with its reason, never dropped. Open models get photos of at most 400 pixels in
 width, as in the paper's code, and so does the assessor always; others get the photo as it is (S3, 3M-G32).
@@ -23,6 +23,7 @@ from loaders.disk import write_whole, writing
 from loaders.errors import InputError
 from loaders.images import ImageError, clean_bytes, open_image
 from loaders.models.messages import read_image
+from loaders.pages import small_jpeg
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ Photos = Literal["small", "original"]
 
 WIDTH = 400
 _QUALITY = 90
+_FOLDER = "images"  # of a run: small pictures, so that its dialogues can be looked at without the corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +158,21 @@ def _kept(image: bytes, folder: Path | None) -> bytes | Path:
 def _names_itself(case: Case) -> bool:
     said = " ".join((case.basic, *case.additional))
     return any(diagnosis.name == case.diagnosis for _, diagnosis in named_in(said))
+
+
+def picture_path(run: Path, case_id: str) -> Path:
+    """Where a run keeps the picture of a case; the name tells neither the case nor its diagnosis."""
+    return run / _FOLDER / f"{hashlib.sha256(case_id.encode()).hexdigest()[:16]}.jpg"
+
+
+def keep_pictures(run: Path, cases: Iterable[Case]) -> None:
+    """Write a small JPEG of every case's photo, without metadata; pictures that are there already stay.
+
+    Raises InputError for a photo that cannot be opened, BedsideError when the disk is full.
+    """
+    for case in cases:
+        path = picture_path(run, case.case_id)
+        if path.exists():
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, small_jpeg(case.image))

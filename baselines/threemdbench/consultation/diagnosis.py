@@ -18,13 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from baselines.results.statistics import (
-    Bootstrap,
-    Classification,
-    Interval,
-    bootstrap_classification,
-    classification_scores,
-)
+from baselines.results.statistics import Answers, Interval, bootstrap_classification
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.threemdbench import NAMES, named_in
 
@@ -42,15 +36,6 @@ class Extracted:
     case_id: str
     gold: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """What a classification is scored on: true and predicted names, and the case that each sample is of."""
-
-    truth: tuple[str, ...]
-    predicted: tuple[str | None, ...]
-    cases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +101,16 @@ def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> E
     Of an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). Lower-case,
     as the authors' are, whose extractor reads nothing else.
     """
-    found = consultation.extraction
-    settled = found.failure is None and (consultation.finished or unfinished == "authors")
-    text = ", ".join(found.names).lower() if settled else ""
+    extraction = consultation.extraction
+    settled = extraction.failure is None and (consultation.finished or unfinished == "authors")
+    text = ", ".join(extraction.names).lower() if settled else ""
     return Extracted(consultation.case_id, consultation.gold, text or NONE)
 
 
 def parts(text: str) -> list[str]:
     """The single answers of an answer, as they were written: what stands between commas, semicolons and line breaks."""
-    found = (part.strip(" \t.`'\"") for part in text.replace(";", ",").replace("\n", ",").split(","))
-    return [part for part in found if part]
+    written = text.replace(";", ",").replace("\n", ",").split(",")
+    return [answer for part in written if (answer := part.strip(" \t.`'\""))]
 
 
 def first_name(text: str) -> str | None:
@@ -147,25 +132,22 @@ def is_none(text: str) -> bool:
     return [part.casefold() for part in parts(text)] in ([], [NONE])
 
 
-def authors_samples(answers: Sequence[Extracted]) -> Samples:
+def authors_samples(answers: Sequence[Extracted]) -> Answers:
     """Samples by the authors' rules: cases of exactly "none" dropped, a sample for every name of the others."""
-    found = [(one, name) for one in answers for name in _kept(one.text)]
-    return Samples(
-        tuple(one.gold for one, _ in found), tuple(name for _, name in found), tuple(one.case_id for one, _ in found)
-    )
+    named = [(answer, names_as_authors(answer.text)) for answer in answers]
+    return _samples([(answer, name) for answer, names in named if names != [NONE] for name in names])
 
 
-def _kept(text: str) -> list[str]:
-    names = names_as_authors(text)
-    return [] if names == [NONE] else names
-
-
-def strict_samples(answers: Sequence[Extracted]) -> Samples:
+def strict_samples(answers: Sequence[Extracted]) -> Answers:
     """A sample a consultation: its first diagnosis, None (wrong) where there is none."""
-    return Samples(
-        tuple(one.gold for one in answers),
-        tuple(first_name(one.text) for one in answers),
-        tuple(one.case_id for one in answers),
+    return _samples([(answer, first_name(answer.text)) for answer in answers])
+
+
+def _samples(named: Sequence[tuple[Extracted, str | None]]) -> Answers:
+    return Answers(
+        tuple(answer.gold for answer, _ in named),
+        tuple(name for _, name in named),
+        tuple(answer.case_id for answer, _ in named),
     )
 
 
@@ -174,21 +156,13 @@ def score(answers: Sequence[Extracted], *, resamples: int = 1000, seed: int = 0)
 
     Raises InputError on a gold diagnosis that is none of the 34.
     """
-    strict = strict_samples(answers)
-    found, spread = _scored(strict, NAMES, resamples, seed)
-    n = len(strict.truth)
-    return Scores(
-        authors=weighted_f1(authors_samples(answers), resamples=resamples, seed=seed),
-        strict=_estimate(found.weighted_f1 if found else None, spread, 2, n),
-        macro=_estimate(found.macro_f1 if found else None, spread, 1, n),
-        accuracy=_estimate(found.accuracy if found else None, spread, 0, n),
-    )
+    accuracy, macro, strict = _scored(strict_samples(answers), NAMES, resamples, seed)
+    return Scores(weighted_f1(authors_samples(answers), resamples=resamples, seed=seed), strict, macro, accuracy)
 
 
-def weighted_f1(samples: Samples, names: Sequence[str] = NAMES, *, resamples: int = 1000, seed: int = 0) -> Estimate:
+def weighted_f1(samples: Answers, names: Sequence[str] = NAMES, *, resamples: int = 1000, seed: int = 0) -> Estimate:
     """Weighted F1 over `names`: all 34, or those of a domain for samples of that domain only (3M-G33)."""
-    found, spread = _scored(samples, names, resamples, seed)
-    return _estimate(found.weighted_f1 if found else None, spread, 2, len(samples.truth))
+    return _scored(samples, names, resamples, seed)[-1]
 
 
 def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -198,25 +172,19 @@ def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[
     """
     place = {name: at for at, name in enumerate(names)}
     counts = np.zeros((len(names), len(names) + 2), dtype=np.int64)
-    samples = strict_samples(answers)
-    for gold, given in zip(samples.truth, samples.predicted, strict=True):
-        if gold in place:
-            counts[place[gold], len(names) + 1 if given is None else place.get(given, len(names))] += 1
+    for answer in answers:
+        if answer.gold in place:
+            given = first_name(answer.text)
+            counts[place[answer.gold], len(names) + 1 if given is None else place.get(given, len(names))] += 1
     return [*names, "another of the 34", "none of the 34"], counts.tolist()
 
 
-def _scored(
-    samples: Samples, names: Sequence[str], resamples: int, seed: int
-) -> tuple[Classification | None, Bootstrap | None]:
-    if not samples.truth:
-        return None, None
-    return classification_scores(samples.truth, samples.predicted, names), bootstrap_classification(
-        samples.truth, samples.predicted, names, resamples=resamples, seed=seed, clusters=samples.cases
+def _scored(samples: Answers, names: Sequence[str], resamples: int, seed: int) -> list[Estimate]:
+    """Accuracy, macro F1 and weighted F1."""
+    n = len(samples.truth)
+    if not n:
+        return [Estimate(None, None, 0)] * 3
+    spread = bootstrap_classification(
+        samples.truth, samples.predicted, names, resamples=resamples, seed=seed, clusters=samples.clusters
     )
-
-
-def _estimate(value: float | None, spread: Bootstrap | None, column: int, n: int) -> Estimate:
-    if value is None or spread is None:
-        return Estimate(None, None, n)
-    low, high = spread.interval()[column].tolist()
-    return Estimate(value, (low, high), n)
+    return [Estimate(*spread.estimate(at), n) for at in range(3)]

@@ -1,6 +1,6 @@
 """Doctors and settings compared case by case, as the paper does (Section 4) and with what its test leaves out.
 
-    for one in differences([first, second, third]): print(one.measure, one.difference, one.p_adjusted)
+    for pair in differences([first, second, third]): print(pair.measure, pair.difference, pair.p_adjusted)
 
 The paper's test is Wilcoxon's signed-rank test of paired values at alpha .01, with Benjamini and Hochberg's adjustment
 over all pairs of a table. F1 has no value a case: what is tested is whether the diagnosis of the case was right, which
@@ -22,10 +22,9 @@ import numpy as np
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.statistics import (
-    Answers,
     Interval,
     benjamini_hochberg,
-    bootstrap_means,
+    paired_bootstrap,
     paired_bootstrap_classification,
     wilcoxon_signed_rank,
 )
@@ -111,22 +110,21 @@ def differences(systems: Sequence[System], *, resamples: int = 1000, seed: int =
     """
     if len(systems) < 2:
         raise InputError("systems", found=f"{len(systems)}", expected="2 or more to compare")
-    found = [
-        one
+    pairs = [
+        pair
         for first, second in combinations(systems, 2)
-        for one in _pair(first, second, resamples=resamples, seed=seed)
+        for pair in _pair(first, second, resamples=resamples, seed=seed)
     ]
     adjusted: dict[int, float] = {}
-    for table in dict.fromkeys(one.table for one in found):
-        tested = [(at, one.p) for at, one in enumerate(found) if one.table == table and one.p is not None]
+    for table in dict.fromkeys(pair.table for pair in pairs):
+        tested = {at: pair.p for at, pair in enumerate(pairs) if pair.table == table and pair.p is not None}
         if tested:
-            values = benjamini_hochberg([p for _, p in tested]).tolist()
-            adjusted |= {at: value for (at, _), value in zip(tested, values, strict=True)}
-    return [replace(one, p_adjusted=adjusted.get(at)) for at, one in enumerate(found)]
+            adjusted |= zip(tested, benjamini_hochberg(list(tested.values())).tolist(), strict=True)
+    return [replace(pair, p_adjusted=adjusted.get(at)) for at, pair in enumerate(pairs)]
 
 
 def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterator[Difference]:
-    common = {one.case_id for one in first.consultations} & {one.case_id for one in second.consultations}
+    common = {played.case_id for played in first.consultations} & {played.case_id for played in second.consultations}
     if not common:
         raise InputError(
             f"{first.label} and {second.label}",
@@ -134,57 +132,42 @@ def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterat
             expected="consultations over the same cases",
             do="Compare runs over the same data",
         )
-    one, other = (
+    sides = [
         replace(side, consultations=[played for played in side.consultations if played.case_id in common])
         for side in (first, second)
-    )
+    ]
+    compared = partial(Difference, first=first.label, second=second.label)
     for measure, reading in (("F1", authors_samples), ("F1 (strict)", strict_samples)):
-        sides = [
-            reading([extracted(played, side.unfinished) for played in side.consultations]) for side in (one, other)
-        ]
-        if all(side.truth for side in sides):
-            answers = [Answers(side.truth, side.predicted, side.cases) for side in sides]
+        answers = [reading([extracted(played, side.unfinished) for played in side.consultations]) for side in sides]
+        if all(side.truth for side in answers):
             spread = paired_bootstrap_classification(answers[0], answers[1], NAMES, resamples=resamples, seed=seed)
-            low, high = (100 * spread.interval()[2]).tolist()
-            yield Difference(
-                table="Table 5", measure=measure, unit="points", first=one.label, second=other.label, n=len(common),
-                difference=100 * float(spread.estimates[2]), ci95=(low, high), p=None,
-            )  # fmt: skip
-    for table, measure, unit, value in _MEASURES:
-        means = [case_means(side.consultations, partial(value, unfinished=side.unfinished)) for side in (one, other)]
+            value, ci95 = spread.estimate(2, scale=100)
+            yield compared("Table 5", measure, "points", n=len(common), difference=value, ci95=ci95, p=None)
+    for table, measure, unit, value_of in _MEASURES:
+        means = [case_means(side.consultations, partial(value_of, unfinished=side.unfinished)) for side in sides]
         cases = sorted(means[0].keys() & means[1].keys())
         if cases:
             values = [np.array([mean[case] for case in cases]) for mean in means]
-            spread = bootstrap_means(values[0] - values[1], resamples=resamples, seed=seed)
-            low, high = spread.interval()[0].tolist()
-            yield Difference(
-                table=table, measure=measure, unit=unit, first=one.label, second=other.label, n=len(cases),
-                difference=float(spread.estimates[0]), ci95=(low, high), p=wilcoxon_signed_rank(*values)[1],
-            )  # fmt: skip
+            value, ci95 = paired_bootstrap(*values, resamples=resamples, seed=seed).estimate()
+            p = wilcoxon_signed_rank(*values)[1]
+            yield compared(table, measure, unit, n=len(cases), difference=value, ci95=ci95, p=p)
 
 
 class _Value(Protocol):
-    def __call__(self, one: Consultation, /, *, unfinished: Unfinished) -> float | None: ...
+    def __call__(self, played: Consultation, /, *, unfinished: Unfinished) -> float | None: ...
 
 
-def _right(one: Consultation, /, *, unfinished: Unfinished) -> float:
-    return 100.0 * (first_name(extracted(one, unfinished).text) == one.gold)
+def _right(played: Consultation, /, *, unfinished: Unfinished) -> float:
+    return 100.0 * (first_name(extracted(played, unfinished).text) == played.gold)
 
 
-def _utterances(one: Consultation, /, *, unfinished: Unfinished) -> float | None:
-    return None if one.ended == "answer" else float(one.utterances)
-
-
-def _criterion(item: str) -> _Value:
-    def value(one: Consultation, /, *, unfinished: Unfinished) -> float | None:
-        return graded(one, item, unfinished)
-
-    return value
+def _utterances(played: Consultation, /, *, unfinished: Unfinished) -> float | None:
+    return None if played.ended == "answer" else float(played.utterances)
 
 
 # What has a value a case: table, measure, unit, value.
 _MEASURES: tuple[tuple[str, str, str, _Value], ...] = (
     ("Table 5", "Diagnosis right (strict)", "points", _right),
     ("Table 5", "Number of utterances", "utterances", _utterances),
-    *(("Table 6", f"Criterion {item}", "points", _criterion(item)) for item in ITEMS),
+    *(("Table 6", f"Criterion {item}", "points", partial(graded, item=item)) for item in ITEMS),
 )

@@ -6,10 +6,10 @@ record = await game.play(case, ask)
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from functools import partial
 from typing import Literal, get_args
 
-from baselines.dialogue.game import Ask, Game
+from baselines.dialogue.game import Game
 from baselines.threemdbench.consultation.diagnosis import first_name
 from baselines.threemdbench.consultation.play import Rules, play
 from baselines.threemdbench.consultation.record import Case, Consultation
@@ -36,14 +36,11 @@ def consultation_game(
         raise InputError("judge", found=repr(judge), expected="one of " + ", ".join(get_args(Judge)))
     rules = Rules(setting_named(setting), prompts, CAPS[cap_mode], judge)
 
-    async def played(case: Case, ask: Ask) -> Consultation:
-        return await play(case, ask, rules)
-
     return Game(
         name=NAME,
         roles=ROLES,
         case_id=lambda case: case.case_id,
-        play=played,
+        play=partial(play, rules=rules),
         transcript=transcript,
         scores=scores,
         invalid=invalid,
@@ -52,7 +49,7 @@ def consultation_game(
             "setting": setting,
             "cap_mode": cap_mode,
             "judge": judge,
-            "decoding": {role: asdict(decoding) for role, decoding in DECODING.items()},
+            "decoding": DECODING,
             "prompts": prompts.digests,
         },
     )
@@ -73,14 +70,14 @@ def transcript(case: Case, played: Consultation) -> list[Message]:
 
 def scores(played: Consultation) -> dict[str, float]:
     """What a log viewer shows of one case: the strict diagnosis, how the dialogue ended, and the rubric."""
-    found = {
+    shown = {
         "correct": float(first_name(", ".join(played.extraction.names)) == played.gold),
         "finished": float(played.finished),
         "utterances": float(played.utterances),
     }
     if played.assessment is not None and played.assessment.items is not None:
-        found |= {item: float(score) for item, score in played.assessment.items.items()}
-    return found
+        shown |= {item: float(score) for item, score in played.assessment.items.items()}
+    return shown
 
 
 def invalid(played: Consultation) -> str | None:

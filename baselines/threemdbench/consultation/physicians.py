@@ -13,17 +13,16 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.sheets import read_sheet, sheet_bytes, write_new
+from baselines.results.run import Result, RunRecord
+from baselines.results.sheets import rater_sheets, read_sheet, write_new
 from baselines.results.statistics import mcnemar_exact, unpaired_t, wilson_interval
+from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted, first_name
 from baselines.threemdbench.consultation.names import PAPER, doctor_name
-from baselines.threemdbench.consultation.pictures import picture_path
 from baselines.threemdbench.consultation.record import Case, Consultation
-from baselines.threemdbench.consultation.tables import case_means
 from loaders.errors import InputError
 from loaders.models.prompts import read_prompts
 from loaders.threemdbench import NAMES
@@ -47,7 +46,7 @@ class Physicians:
 def one_a_diagnosis(cases: Sequence[Case], seed: int = 0) -> list[Case]:
     """A case of every diagnosis that has one, drawn by seed whatever the order of the cases."""
     by_name: dict[str, list[Case]] = {}
-    for case in sorted(cases, key=lambda one: one.case_id):
+    for case in sorted(cases, key=lambda case: case.case_id):
         by_name.setdefault(case.diagnosis, []).append(case)
     return [random.Random(f"{seed} {name}").choice(by_name[name]) for name in NAMES if name in by_name]
 
@@ -67,26 +66,19 @@ def write_sheets(
             "sheet", found=f"{len(chosen)} cases, {raters} raters", expected="2 cases and 1 rater at least"
         )
     # Numbers by the order of ids: that of the diagnoses would give them away.
-    numbers = {
-        case.case_id: f"C{at:02d}" for at, case in enumerate(sorted(chosen, key=lambda one: one.case_id), start=1)
-    }
-    contents = {}
-    for rater in (f"R{number}" for number in range(1, raters + 1)):
-        order = list(chosen)
-        random.Random(f"{seed} {rater}").shuffle(order)
-        rows = (
-            {
-                "rater": rater,
-                "setting": setting,
-                "case": numbers[case.case_id],
-                "case_id": case.case_id,
-                "photo": picture_path(Path(), case.case_id).name,
-                "complaints": "\n".join((case.basic, *(case.additional if setting == "image+all" else ()))),
-                "stand_in": stand_in or "",
-            }
-            for case in order
-        )
-        contents[path.with_stem(f"{path.stem}-{rater}")] = sheet_bytes(_COLUMNS, rows)
+    numbers = {case_id: f"C{at:02d}" for at, case_id in enumerate(sorted(case.case_id for case in chosen), start=1)}
+
+    def row(case: Case) -> dict[str, str]:
+        return {
+            "setting": setting,
+            "case": numbers[case.case_id],
+            "case_id": case.case_id,
+            "photo": picture_path(Path(), case.case_id).name,
+            "complaints": "\n".join((case.basic, *(case.additional if setting == "image+all" else ()))),
+            "stand_in": stand_in or "",
+        }
+
+    contents = rater_sheets(path, raters, _COLUMNS, chosen, row, seed=seed)
     known = {"selection_physicians": frozenset({"count", "diagnoses"})}
     texts = read_prompts(Path(__file__).parent / "prompts", known)
     told = texts.fill("selection_physicians", {"count": str(len(chosen)), "diagnoses": ", ".join(NAMES)})
@@ -137,43 +129,44 @@ def results(physicians: Physicians, consultations: Sequence[Consultation], recor
     `record` is that of the model's run. Raises InputError where the run is of another setting, lacks a case of the
     sheets, or played it several times.
     """
-    played = {one.case_id: one for one in consultations if one.case_id in physicians.cases}
-    setting = {one.setting for one in consultations}
+    played = {record.case_id: record for record in consultations if record.case_id in physicians.cases}
+    setting = {record.setting for record in consultations}
     if setting != {physicians.setting}:
         played_in = ", ".join(sorted(setting)) or "no consultation"
         raise InputError("run", found=played_in, expected=f"the setting of the sheets, {physicians.setting}")
     if missing := [case for case in physicians.cases if case not in played]:
         raise InputError("run", found=f"no consultation of case {missing[0]}", expected="all cases of the sheets")
-    if len({one.case_id for one in consultations}) < len(consultations):
+    if len({record.case_id for record in consultations}) < len(consultations):
         raise InputError("run", found="cases played several times", expected="one epoch")
-    right = case_means(list(played.values()), lambda one: float(first_name(extracted(one).text) == one.gold))
-    model = [right[case] for case in physicians.cases]
-    n = len(model)
+    gold = [played[case].gold for case in physicians.cases]
+    answers = [extracted(played[case]).text for case in physicians.cases]
 
-    def cell(row: str, column: str, value: float, unit: str, direction: Direction, **more: Any) -> Result:
-        return Result(
-            paper=PAPER, table=TABLE, row=row, setting=SETTINGS[physicians.setting], column=column,
-            split_or_group=GROUP, value=value, unit=unit, direction=direction, n=n, record=record, **more,
-        )  # fmt: skip
+    def right(texts: Sequence[str]) -> list[float]:
+        return [float(first_name(text) == name) for text, name in zip(texts, gold, strict=True)]
+
+    n = len(gold)
+    cell = partial(
+        Result, paper=PAPER, table=TABLE, setting=SETTINGS[physicians.setting], split_or_group=GROUP, n=n, record=record
+    )
 
     def accuracy(row: str, outcomes: Sequence[float]) -> Result:
         low, high = wilson_interval(int(sum(outcomes)), n)
         return cell(
-            row, "F1", 100 * sum(outcomes) / n, "percent", "up", numerator=sum(outcomes), denominator=float(n),
-            ci95=(100 * low, 100 * high), note="accuracy, which the published values are",
+            row=row, column="F1", value=100 * sum(outcomes) / n, unit="percent", direction="up",
+            numerator=sum(outcomes), denominator=float(n), ci95=(100 * low, 100 * high),
+            note="accuracy, which the published values are",
         )  # fmt: skip
 
-    found = [accuracy(doctor_name(record), model)]
+    model = right(answers)
+    cells = [accuracy(doctor_name(record), model)]
     for rater, named in physicians.named.items():
-        outcomes = [
-            float(first_name(text) == played[case].gold) for case, text in zip(physicians.cases, named, strict=True)
-        ]
+        row, outcomes = f"Labeler {rater}", right(named)
         paired = mcnemar_exact(outcomes, model)
-        found += [
-            accuracy(f"Labeler {rater}", outcomes),
-            cell(f"Labeler {rater}", "p-value vs the model's F1", unpaired_t(outcomes, model), "p", "none",
+        cells += [
+            accuracy(row, outcomes),
+            cell(row=row, column="p-value vs the model's F1", value=unpaired_t(outcomes, model), unit="p",
                  note="unpaired t test, which the published values follow"),
-            cell(f"Labeler {rater}", "p-value vs the model (paired)", paired.p, "p", "none",
+            cell(row=row, column="p-value vs the model (paired)", value=paired.p, unit="p",
                  note=f"exact McNemar test: {paired.better} cases better, {paired.worse} worse"),
         ]  # fmt: skip
-    return found
+    return cells

@@ -10,9 +10,10 @@ dialogue shows the doctor all complaints at once and takes its one answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 
 from baselines.dialogue.game import Ask
+from baselines.threemdbench.consultation.assessor import extract
 from baselines.threemdbench.consultation.cleaning import (
     MAX_CHARS,
     ordered,
@@ -22,14 +23,13 @@ from baselines.threemdbench.consultation.cleaning import (
     spoken,
     without_break,
 )
-from baselines.threemdbench.consultation.extraction import extract
 from baselines.threemdbench.consultation.prompts import filled
 from baselines.threemdbench.consultation.record import Case, Consultation, Ended, Turn
 from baselines.threemdbench.consultation.rubric import Judge, assess
 from baselines.threemdbench.consultation.settings import DECODING, Setting
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
-from loaders.threemdbench import NAMES, TEMPERAMENTS, Temperament
+from loaders.threemdbench import NAMES, TEMPERAMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,7 @@ class _Patient:
         `heard` is None for the opening, which cannot end what has not begun: its BREAK is taken off and ignored.
         """
         self._messages.append(Message("user", self._opening if heard is None else heard))
-        decoding = DECODING["patient"]
-        answer = await self._ask(
-            "patient", tuple(self._messages), temperature=decoding.temperature, max_tokens=decoding.max_tokens
-        )
-        text, thought, flags = scrub(answer)
+        text, thought, flags = scrub(await self._ask("patient", tuple(self._messages), **DECODING["patient"]))
         text, ends = without_break(text)
         if ends:
             flags.add("break")
@@ -162,14 +158,7 @@ class _Doctor:
         return text, thought, flags | {"reasked"}
 
     async def _asked(self, messages: Sequence[Message], attempt: int) -> Answer:
-        decoding = DECODING["doctor"]
-        return await self._ask(
-            "doctor",
-            tuple(messages),
-            temperature=decoding.temperature,
-            max_tokens=decoding.max_tokens,
-            attempt=attempt,
-        )
+        return await self._ask("doctor", tuple(messages), **DECODING["doctor"], attempt=attempt)
 
 
 def _doctor_prompt(case: Case, rules: Rules) -> str:
@@ -190,8 +179,7 @@ def _shortened(text: str | None, flags: set[str]) -> str | None:
 
 def _facets(name: str) -> dict[str, str]:
     """What the patient's prompt says of a temperament."""
-    temperament = next(one for one in TEMPERAMENTS if one.name == name)
-    facets = {field.name: str(getattr(temperament, field.name)) for field in fields(Temperament)}
+    facets = next(asdict(temperament) for temperament in TEMPERAMENTS if temperament.name == name)
     return {"temperament": facets.pop("name"), **facets}
 
 

@@ -1,6 +1,6 @@
 """How steady the assessor is: finished consultations assessed again with the items shuffled and the replies padded.
 
-    game = recheck_game(read_prompts(), {one.case_id: one for one in consultations})
+    game = recheck_game(read_prompts(), {played.case_id: played for played in consultations})
 
 Nothing about the doctor is at stake here. A judge that reads what is asked gives the same scores in another order, and
 none for polite words without content (anchors of LLM judging: position and length).
@@ -8,8 +8,9 @@ none for polite words without content (anchors of LLM judging: position and leng
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from baselines.results.run import Result, RunRecord
 from baselines.results.statistics import bootstrap_means
 from baselines.threemdbench.consultation.game import transcript
 from baselines.threemdbench.consultation.names import PAPER
-from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
-from baselines.threemdbench.consultation.rubric import Judge, moved, recheck
+from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
+from baselines.threemdbench.consultation.rubric import Judge, assess
 from loaders.errors import InputError
 from loaders.models.prompts import Prompts
 
@@ -43,9 +44,11 @@ def recheck_game(
     """The assessor asked twice more about each case of `played` (case id -> its consultation)."""
 
     async def play(case: Case, ask: Ask) -> Rechecked:
-        one = played[case.case_id]
-        again = await recheck(case, one, ask, prompts, judge=judge, seed=seed)
-        return Rechecked(case.case_id, one.assessment, again.shuffled, again.padded)
+        before = played[case.case_id]
+        order = shuffled_items(case.case_id, seed)
+        shuffled = await assess(case, before.turns, ask, prompts, judge=judge, order=order)
+        longer = await assess(case, padded(before.turns, prompts), ask, prompts, judge=judge)
+        return Rechecked(case.case_id, before.assessment, shuffled, longer)
 
     def invalid(record: Rechecked) -> str | None:
         failure = record.shuffled.failure or record.padded.failure
@@ -57,15 +60,40 @@ def recheck_game(
         case_id=lambda case: case.case_id,
         play=play,
         transcript=lambda case, record: transcript(case, played[case.case_id]),
-        scores=lambda record: {kind: float(_moved_items(record, kind)) for kind in KINDS},
+        scores=lambda record: {kind: float(len(_changed(record, kind))) for kind in KINDS},
         invalid=invalid,
         settings={"judge": judge, "seed": seed, "prompts": prompts.digests},
     )
 
 
-def _moved_items(record: Rechecked, kind: str) -> int:
-    change = moved(record.before, getattr(record, kind))
-    return sum(step != 0 for step in change.values()) if change else 0
+def _changed(record: Rechecked, kind: str) -> list[str]:
+    """The items of which the score moved."""
+    return [item for item, step in (moved(record.before, getattr(record, kind)) or {}).items() if step]
+
+
+def moved(before: Assessment | None, after: Assessment) -> dict[str, int] | None:
+    """Item -> how far its score moved; None where one of the two assessments failed or was never made."""
+    if before is None or before.items is None or after.items is None:
+        return None
+    return {item: after.items[item] - before.items[item] for item in ITEMS}
+
+
+def shuffled_items(case_id: str, seed: int) -> tuple[str, ...]:
+    """The items in an order of the case's own, which is never the usual one."""
+    draw = random.Random(f"rubric order {seed} {case_id}")
+    order = list(ITEMS)
+    while tuple(order) == ITEMS:
+        draw.shuffle(order)
+    return tuple(order)
+
+
+def padded(turns: Sequence[Turn], prompts: Prompts) -> tuple[Turn, ...]:
+    """The turns with polite, empty words behind each of the doctor's; a doctor's silence stays one."""
+    empty = prompts.fill("padding")
+    return tuple(
+        replace(turn, text=f"{turn.text} {empty}") if turn.role == "doctor" and "empty" not in turn.flags else turn
+        for turn in turns
+    )
 
 
 def results(
@@ -75,31 +103,22 @@ def results(
 
     Raises InputError where no case has all three assessments.
     """
-    found = []
+    cells = []
     for kind in KINDS:
-        changes = [change for one in rechecked if (change := moved(one.before, getattr(one, kind))) is not None]
+        changes = [change for case in rechecked if (change := moved(case.before, getattr(case, kind))) is not None]
         if not changes:
             raise InputError("assessments", found="no case that was assessed both times", expected="one or more")
+        note = f"{len(rechecked) - len(changes)} of {len(rechecked)} cases without both assessments"
         for item in ITEMS:
             steps = np.array([change[item] for change in changes], dtype=np.float64)
-            columns = np.column_stack([steps, 100.0 * (steps != 0)])
-            bootstrap = bootstrap_means(columns, seed=seed)
+            spread = bootstrap_means(np.column_stack([steps, 100.0 * (steps != 0)]), seed=seed)
             for at, (what, unit) in enumerate((("mean change", "points"), ("changed", "percent"))):
-                low, high = bootstrap.interval()[at]
-                found.append(
+                value, ci95 = spread.estimate(at)
+                cells.append(
                     Result(
-                        paper=PAPER,
-                        table=TABLE,
-                        row=row,
-                        setting=f"{setting}, {kind}",
-                        column=f"Criterion {item}, {what}",
-                        split_or_group="",
-                        value=float(bootstrap.estimates[at]),
-                        unit=unit,
-                        note=f"{len(rechecked) - len(changes)} of {len(rechecked)} cases without both assessments",
-                        n=len(changes),
-                        ci95=(float(low), float(high)),
-                        record=record,
+                        paper=PAPER, table=TABLE, row=row, setting=f"{setting}, {kind}",
+                        column=f"Criterion {item}, {what}", split_or_group="", value=value, unit=unit, note=note,
+                        n=len(changes), ci95=ci95, record=record,
                     )
-                )
-    return found
+                )  # fmt: skip
+    return cells

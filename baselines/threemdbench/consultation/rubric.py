@@ -1,7 +1,6 @@
-"""The eight Mini-CEX items (Table 2): how the assessor is asked, how its answer is read, and how far it can be moved.
+"""The eight Mini-CEX items (Table 2): how the assessor is asked, and how its answer is read.
 
     assessment = await assess(case, turns, ask, prompts)
-    await recheck(case, consultation, ask, prompts)       shuffled items, padded replies: how far do scores move?
 
 The consultation comes to the assessor as a JSON list of turns: a doctor that writes a verdict, or a line "Patient: …",
 has written a string within one of its own turns. The assessor's answer is one JSON object of a fixed schema, or it is
@@ -11,15 +10,13 @@ asked again, four times in all; then the assessment has failed and is counted as
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.prompts import filled, rubric_items
-from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
+from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Turn
 from loaders.models.asking import Unfit, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
@@ -29,14 +26,6 @@ Judge = Literal["patient", "experts"]
 LEVELS = ("unsatisfactory", "satisfactory", "excellent")
 """What item 4.1 is answered by; the place in the list is its score. All other items are answered by 0 or 1."""
 OVERALL = "4.1"
-
-
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    """The same consultation assessed again: with the items in another order, and with longer, emptier replies."""
-
-    shuffled: Assessment
-    padded: Assessment
 
 
 async def assess(
@@ -52,42 +41,6 @@ async def assess(
     messages = tuple(request(case, turns, prompts, judge=judge, order=order))
     asked = await ask_assessor(messages, ask, read_scores, json_schema=schema(order))
     return Assessment(asked.value, asked.answer, asked.attempts, asked.failure)
-
-
-async def recheck(
-    case: Case, played: Consultation, ask: Ask, prompts: Prompts, *, judge: Judge = "patient", seed: int = 0
-) -> Recheck:
-    """Assess a played consultation twice more. Raises what `ask` raises."""
-    order = shuffled_items(case.case_id, seed)
-    return Recheck(
-        shuffled=await assess(case, played.turns, ask, prompts, judge=judge, order=order),
-        padded=await assess(case, padded(played.turns, prompts), ask, prompts, judge=judge),
-    )
-
-
-def moved(before: Assessment | None, after: Assessment) -> dict[str, int] | None:
-    """Item -> how far its score moved; None where one of the two assessments failed or was never made."""
-    if before is None or before.items is None or after.items is None:
-        return None
-    return {item: after.items[item] - before.items[item] for item in ITEMS}
-
-
-def shuffled_items(case_id: str, seed: int) -> tuple[str, ...]:
-    """The items in an order of the case's own, which is never the usual one."""
-    draw = random.Random(f"rubric order {seed} {case_id}")
-    order = list(ITEMS)
-    while tuple(order) == ITEMS:
-        draw.shuffle(order)
-    return tuple(order)
-
-
-def padded(turns: Sequence[Turn], prompts: Prompts) -> tuple[Turn, ...]:
-    """The turns with polite, empty words behind each of the doctor's; a doctor's silence stays one."""
-    empty = prompts.fill("padding")
-    return tuple(
-        replace(turn, text=f"{turn.text} {empty}") if turn.role == "doctor" and "empty" not in turn.flags else turn
-        for turn in turns
-    )
 
 
 def request(
@@ -128,12 +81,12 @@ def schema(order: Sequence[str] = ITEMS) -> dict[str, Any]:
 
 def read_scores(text: str) -> dict[str, int]:
     """The scores in an answer that is one JSON object of the schema (`read_object`). Raises Unfit for anything else."""
-    read = read_object(text)
-    if missing := [item for item in ITEMS if item not in read]:
+    values = read_object(text)
+    if missing := [item for item in ITEMS if item not in values]:
         raise Unfit(f"no item {', '.join(missing)}")
-    if unknown := sorted(set(read) - set(ITEMS)):
+    if unknown := sorted(set(values) - set(ITEMS)):
         raise Unfit(f"unknown item {unknown[0][:20]!r}")
-    return {item: _score(item, read[item]) for item in ITEMS}
+    return {item: _score(item, values[item]) for item in ITEMS}
 
 
 def _score(item: str, value: object) -> int:

@@ -43,19 +43,19 @@ def utterances(trial: Trial) -> list[str]:
     return [turn.text for turn in said if turn.text.strip() and "empty" not in turn.flags]
 
 
-def factual(trials: Sequence[Trial], encoder: SentenceEncoder, *, near: float = NEAR) -> list[list[bool]]:
+def factual(trials: Sequence[Trial], encoder: SentenceEncoder) -> list[list[bool]]:
     """For every trial and every utterance, whether it lies near one of the facts that the patient was told."""
     texts = list(dict.fromkeys(text for trial in trials for text in (*trial.facts, *utterances(trial))))
     place = {text: at for at, text in enumerate(texts)}
     vectors = encoder.encode(texts)
-    found = []
+    marks = []
     for trial in trials:
         facts = vectors[[place[fact] for fact in trial.facts]]
         said = vectors[[place[text] for text in utterances(trial)]].reshape(-1, vectors.shape[1])
         # Rounding must not push a word-for-word repetition below the threshold, nor anything else above it.
         cosines = said.astype(np.float64) @ facts.astype(np.float64).T
-        found.append((cosines.max(axis=1) >= near - 1e-6).tolist())
-    return found
+        marks.append((cosines.max(axis=1) >= NEAR - 1e-6).tolist())
+    return marks
 
 
 def mean_ranks(scores: Sequence[Sequence[float]]) -> Floats:
@@ -79,20 +79,21 @@ def results(
 
     Raises InputError on no candidate, the same one twice, or one without a trial.
     """
-    if not candidates or len({one.model for one in candidates}) < len(candidates):
-        raise InputError("candidates", found=", ".join(one.model for one in candidates) or "none", expected="each once")
-    numbers: list[Result] = []
+    names = [candidate.model for candidate in candidates]
+    if not names or len(set(names)) < len(names):
+        raise InputError("candidates", found=", ".join(names) or "none", expected="each once")
+    cells: list[Result] = []
     scores: list[list[float]] = []
     for candidate in candidates:
         if not candidate.trials:
             raise InputError(candidate.model, found="no dialogue", expected="one at least")
         metrics = _metrics(candidate, encoder, record, resamples, seed)
-        numbers += [*metrics, *_unrated(candidate, record)]
+        cells += [*metrics, *_unrated(candidate, record)]
         scores.append([cell.value for cell in metrics if cell.value is not None])
     if len(candidates) > 1 and all(len(row) == len(METRICS) for row in scores):
-        for candidate, rank in zip(candidates, mean_ranks(scores).tolist(), strict=True):
-            numbers.append(_cell(record, candidate.model, "Mean Rank", rank, "rank", "down", n=len(candidates)))
-    return numbers
+        for name, rank in zip(names, mean_ranks(scores).tolist(), strict=True):
+            cells.append(_cell(record, name, "Mean Rank", rank, "rank", "down", n=len(candidates)))
+    return cells
 
 
 def _cell(
@@ -111,7 +112,7 @@ def _metrics(
 ) -> list[Result]:
     """The three metrics of a candidate, with intervals over cases."""
     trials = candidate.trials
-    rated = [(trial.case_id, float(trial.following)) for trial in trials if trial.following is not None]
+    following = [(trial.case_id, float(trial.following)) for trial in trials if trial.following is not None]
     relevance = [
         (trial.case_id, float(np.mean(given)))
         for trial in trials
@@ -119,20 +120,22 @@ def _metrics(
     ]
     counts = np.array([[sum(marks), len(marks)] for marks in factual(trials, encoder)], dtype=np.float64)
     near, said = counts[:, 0], counts[:, 1]
+    spreads: list[Bootstrap | None] = []
+    for rated in (following, relevance):
+        cases, values = [case for case, _ in rated], [value for _, value in rated]
+        spreads.append(bootstrap_means(values, resamples=resamples, seed=seed, clusters=cases) if rated else None)
     cases = [trial.case_id for trial in trials]
-    factuality = bootstrap_ratios(near, said, resamples=resamples, seed=seed, clusters=cases) if said.sum() else None
+    spreads.append(bootstrap_ratios(near, said, resamples=resamples, seed=seed, clusters=cases) if said.sum() else None)
     kinds = (
-        (_over_cases(rated, resamples, seed), "score 1-5", len(rated), "judge's rating of the dialogue"),
-        (_over_cases(relevance, resamples, seed), "proportion", len(relevance), "mean over dialogues"),
-        (factuality, "proportion", int(said.sum()), f"{encoder.name}, cosine {NEAR} or more"),
+        ("score 1-5", len(following), "judge's rating of the dialogue"),
+        ("proportion", len(relevance), "mean over dialogues"),
+        ("proportion", int(said.sum()), f"{encoder.name}, cosine {NEAR} or more"),
     )
     cells = []
-    for metric, (spread, unit, n, note) in zip(METRICS, kinds, strict=True):
-        value, more = None, {"n": 0, "note": "nothing could be rated"}
-        if spread is not None:
-            low, high = spread.interval()[0].tolist()
-            value, more = float(spread.estimates[0]), {"n": n, "note": note, "ci95": (low, high)}
-        cells.append(_cell(record, candidate.model, metric, value, unit, "up", **more))
+    for metric, spread, (unit, n, note) in zip(METRICS, spreads, kinds, strict=True):
+        value, ci95 = (None, None) if spread is None else spread.estimate()
+        note = note if spread else "nothing could be rated"
+        cells.append(_cell(record, candidate.model, metric, value, unit, "up", n=n, note=note, ci95=ci95))
     return cells
 
 
@@ -154,11 +157,3 @@ def _unrated(candidate: PatientCandidate, record: RunRecord) -> list[Result]:
         for column, bad, n in shares
         if n
     ]  # fmt: skip
-
-
-def _over_cases(given: Sequence[tuple[str, float]], resamples: int, seed: int) -> Bootstrap | None:
-    if not given:
-        return None
-    return bootstrap_means(
-        [value for _, value in given], resamples=resamples, seed=seed, clusters=[case for case, _ in given]
-    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
-from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.game import Script, ScriptedAgent, agent_named
 from baselines.threemdbench.consultation.record import Case
-from loaders.errors import InputError
 from loaders.models.messages import Message
 
 REFUSAL = "I don't know that. Please ask me about something else."
@@ -90,13 +90,4 @@ BY_ROLE: dict[str, dict[str, ScriptedAgent]] = {
     "judge": {"judge": judge},
 }
 
-
-def scripted_agent(role: str, name: str) -> ScriptedAgent:
-    """The scripted agent of a role. Raises InputError for a name that is not there."""
-    known = BY_ROLE[role]
-    if name not in known:
-        raise InputError(
-            f"scripted/{name}", found=f"no scripted {role} of the patient selection",
-            expected="one of " + ", ".join(f"scripted/{one}" for one in known),
-        )  # fmt: skip
-    return known[name]
+scripted_agent = partial(agent_named, BY_ROLE)

@@ -18,9 +18,19 @@ import numpy as np
 
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas, cohen_kappa, wilson_interval
-from baselines.threemdbench.consultation.diagnosis import NONE, Samples, first_name, weighted_f1
-from baselines.threemdbench.consultation.extraction import extract
+from baselines.results.statistics import (
+    Agreement,
+    Answers,
+    Floats,
+    Interval,
+    Ints,
+    bootstrap_kappas,
+    cohen_kappa,
+    percentile_interval,
+    wilson_interval,
+)
+from baselines.threemdbench.consultation.assessor import extract
+from baselines.threemdbench.consultation.diagnosis import NONE, first_name, weighted_f1
 from baselines.threemdbench.consultation.names import PAPER, model_name
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
 from baselines.threemdbench.consultation.rubric import Judge, assess, transcript
@@ -41,11 +51,6 @@ class Annotated:
 
     case: Case
     dialogue: Dialogue
-
-    @property
-    def name(self) -> str:
-        """What it is known by."""
-        return "/".join(self.dialogue.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +73,22 @@ class AssessorCandidate:
 def assessment_game(prompts: Prompts, *, judge: Judge = "patient") -> Game[Annotated, Assessed]:
     """The game of one role: the candidate gets what the consultation's assessor gets, and nothing is played again."""
 
-    async def played(one: Annotated, ask: Ask) -> Assessed:
-        turns = one.dialogue.record.turns
-        return Assessed(
-            one.dialogue.key,
-            await extract(turns, ask, prompts),
-            await assess(one.case, turns, ask, prompts, judge=judge),
-        )
+    async def played(annotated: Annotated, ask: Ask) -> Assessed:
+        turns = annotated.dialogue.record.turns
+        extraction = await extract(turns, ask, prompts)
+        assessment = await assess(annotated.case, turns, ask, prompts, judge=judge)
+        return Assessed(annotated.dialogue.key, extraction, assessment)
 
     return Game(
         name=NAME,
         roles=("assessor",),
-        case_id=lambda one: one.name,
+        case_id=lambda annotated: "/".join(annotated.dialogue.key),
         play=played,
-        transcript=lambda one, _: [Message("user", transcript(one.dialogue.record.turns), (one.case.image,))],
-        scores=lambda found: {item: float(score) for item, score in (found.assessment.items or {}).items()},
-        invalid=lambda found: found.extraction.failure or found.assessment.failure,
+        transcript=lambda annotated, _: [
+            Message("user", transcript(annotated.dialogue.record.turns), (annotated.case.image,))
+        ],
+        scores=lambda verdict: {item: float(score) for item, score in (verdict.assessment.items or {}).items()},
+        invalid=lambda verdict: verdict.extraction.failure or verdict.assessment.failure,
         settings={"judge": judge, "prompts": prompts.digests},
     )
 
@@ -101,58 +106,57 @@ def results(
     A dialogue that a candidate failed to assess is left out of its kappas and told; of its extraction, it is a wrong
     answer. Raises InputError on no candidate, the same one twice, or one that assessed none of the dialogues.
     """
-    if not candidates or len({one.model for one in candidates}) < len(candidates):
-        raise InputError("candidates", found=", ".join(one.model for one in candidates) or "none", expected="each once")
-    found: list[Result] = []
-    for one in candidates:
-        found += _of(one, annotations, record, resamples, seed)
-    return found
+    names = [candidate.model for candidate in candidates]
+    if not names or len(set(names)) < len(names):
+        raise InputError("candidates", found=", ".join(names) or "none", expected="each once")
+    return [cell for candidate in candidates for cell in _of(candidate, annotations, record, resamples, seed)]
 
 
-def _of(one: AssessorCandidate, annotations: Annotations, record: RunRecord, resamples: int, seed: int) -> list[Result]:
-    by_key = {verdict.key: verdict for verdict in one.assessed}
-    graded = [
-        (at, verdict.assessment.items)
+def _of(
+    candidate: AssessorCandidate, annotations: Annotations, record: RunRecord, resamples: int, seed: int
+) -> list[Result]:
+    by_key = {verdict.key: verdict for verdict in candidate.assessed}
+    if not any(key in by_key for key in annotations.dialogues):
+        raise InputError(candidate.model, found="no dialogue that was annotated", expected="the annotated dialogues")
+    graded = {
+        at: verdict.assessment.items
         for at, key in enumerate(annotations.dialogues)
         if (verdict := by_key.get(key)) is not None and verdict.assessment.items is not None
-    ]
+    }
+    n, total = len(graded), len(annotations.dialogues)
 
-    def cell(column: str, value: float | None, unit: str, direction: Direction = "up", **more: Any) -> Result:
+    def cell(column: str, value: float | None, unit: str = "kappa", direction: Direction = "up", **more: Any) -> Result:
         return Result(
-            paper=PAPER, table=TABLE, row=model_name(one.model), setting=SETTING, column=column, split_or_group=GROUP,
-            value=value, unit=unit, direction=direction, record=record, **more,
+            paper=PAPER, table=TABLE, row=model_name(candidate.model), setting=SETTING, column=column,
+            split_or_group=GROUP, value=value, unit=unit, direction=direction, record=record, **{"n": n, **more},
         )  # fmt: skip
 
-    if not any(key in by_key for key in annotations.dialogues):
-        raise InputError(one.model, found="no dialogue that was annotated", expected="the annotated dialogues")
-    found = []
-    if len(graded) > 1:
-        own: Ints = np.array([[items[item] for item in ITEMS] for _, items in graded], dtype=np.int64)
-        theirs = annotations.items[:, [at for at, _ in graded]]
+    cells = []
+    if n > 1:
+        own: Ints = np.array([[items[item] for item in ITEMS] for items in graded.values()], dtype=np.int64)
+        theirs = annotations.items[:, list(graded)]
         estimates, replicates = _kappas(own, theirs, resamples, seed)
-        n = len(graded)
         note = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
-        ci95 = _interval(replicates.mean(axis=1))
-        found.append(cell("Cohen's Kappa", float(estimates.mean()), "kappa", n=n, ci95=ci95, note=note))
+        ci95 = percentile_interval(replicates.mean(axis=1))
+        cells.append(cell("Cohen's Kappa", float(estimates.mean()), ci95=ci95, note=note))
         for at, item in enumerate(ITEMS):
-            found.append(
-                cell(f"Kappa of {item}", float(estimates[at]), "kappa", n=n, ci95=_interval(replicates[:, at]))
-            )
-        found.append(_weighted(cell, own[:, -1], theirs[:, :, -1], n, resamples, seed))
+            cells.append(cell(f"Kappa of {item}", float(estimates[at]), ci95=percentile_interval(replicates[:, at])))
+        weighted = _weighted(own[:, -1], theirs[:, :, -1], resamples, seed)
+        note = "" if weighted.kappa is not None else "undefined: one rating throughout"
+        cells.append(cell("Kappa of 4.1 (quadratic weights)", weighted.kappa, ci95=weighted.ci95, note=note))
     else:
-        found.append(cell("Cohen's Kappa", None, "kappa", n=len(graded), note="fewer than two dialogues assessed"))
-    samples = _extractions(by_key, annotations)
-    f1 = weighted_f1(samples, (*NAMES, _OTHER, NONE), resamples=resamples, seed=seed)
+        cells.append(cell("Cohen's Kappa", None, note="fewer than two dialogues assessed"))
+    f1 = weighted_f1(_extractions(by_key, annotations), (*NAMES, _OTHER, NONE), resamples=resamples, seed=seed)
     assert f1.value is not None and f1.ci95 is not None
     ci95 = 100 * f1.ci95[0], 100 * f1.ci95[1]
     note = "weighted; what each annotator read out is the truth"
-    found.append(cell("Diagnosis-extraction F1", 100 * f1.value, "percent", n=f1.n, ci95=ci95, note=note))
-    total, failed = len(annotations.dialogues), len(annotations.dialogues) - len(graded)
-    found.append(
+    cells.append(cell("Diagnosis-extraction F1", 100 * f1.value, "percent", n=f1.n, ci95=ci95, note=note))
+    failed = total - n
+    cells.append(
         cell("Not assessed", failed / total, "proportion", "down", n=total, numerator=float(failed),
              denominator=float(total), ci95=wilson_interval(failed, total))
     )  # fmt: skip
-    return found
+    return cells
 
 
 def _kappas(own: Ints, theirs: Ints, resamples: int, seed: int) -> tuple[Floats, Floats]:
@@ -165,22 +169,19 @@ def _kappas(own: Ints, theirs: Ints, resamples: int, seed: int) -> tuple[Floats,
     return spread.estimates.reshape(shape).mean(axis=0), spread.replicates.reshape(-1, *shape).mean(axis=1)
 
 
-def _weighted(cell: Any, own: Ints, theirs: Ints, n: int, resamples: int, seed: int) -> Result:
+def _weighted(own: Ints, theirs: Ints, resamples: int, seed: int) -> Agreement:
     """Kappa of 4.1 with quadratic weights, all annotators' pairs together, over dialogues."""
     raters = len(theirs)
-    found = cohen_kappa(
+    return cohen_kappa(
         np.tile(own, raters).tolist(), theirs.ravel().tolist(), list(range(LEVELS)), weights="quadratic",
-        resamples=resamples, seed=seed, clusters=np.tile(np.arange(n), raters).tolist(),
+        resamples=resamples, seed=seed, clusters=np.tile(np.arange(len(own)), raters).tolist(),
     )  # fmt: skip
-    note = "" if found.kappa is not None else "undefined: one rating throughout"
-    result: Result = cell("Kappa of 4.1 (quadratic weights)", found.kappa, "kappa", n=n, ci95=found.ci95, note=note)
-    return result
 
 
 _OTHER = "none of the 34"
 
 
-def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Samples:
+def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Answers:
     """A sample for each annotator and dialogue; "none" is a reading like any other here, and so is an unknown name."""
     truth, predicted, cases = [], [], []
     for said in annotations.diagnoses:
@@ -190,45 +191,35 @@ def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Sa
             truth.append(_label(text))
             predicted.append(None if failed or verdict is None else _label(", ".join(verdict.extraction.names) or NONE))
             cases.append("/".join(key))
-    return Samples(tuple(truth), tuple(predicted), tuple(cases))
+    return Answers(truth, predicted, cases)
 
 
 def _label(text: str) -> str:
     return NONE if text == NONE else first_name(text) or _OTHER
 
 
-def _interval(replicates: Floats) -> Interval:
-    low, high = np.quantile(replicates, [0.025, 0.975]).tolist()
-    return low, high
-
-
 def graph_results(graph: Graph, annotations: Annotations, record: RunRecord) -> list[Result]:
     """Figure 8: the agreement of every two annotators, of each with the others, of all before and after exclusion."""
-    n = len(annotations.dialogues)
 
-    def cell(row: str, column: str, found: tuple[float, Interval], note: str = "") -> Result:
-        value, ci95 = found
+    def cell(row: str, column: str, agreement: tuple[float, Interval], note: str = "") -> Result:
+        value, ci95 = agreement
         return Result(
             paper=PAPER, table=FIGURE_8, row=row, setting="", column=column, split_or_group="", value=value,
-            unit="kappa", direction="up", n=n, ci95=ci95, note=note, record=record,
+            unit="kappa", direction="up", n=len(annotations.dialogues), ci95=ci95, note=note, record=record,
         )  # fmt: skip
 
-    found = [
-        cell(f"Participant {one}", "Average pairwise kappa", graph.by_rater[one], _careless(one, graph))
-        for one in graph.raters
+    note = "careless: agrees clearly less than the others do"
+    cells = [
+        cell(f"Participant {rater}", "Average pairwise kappa", mean, note if rater in graph.careless else "")
+        for rater, mean in graph.by_rater.items()
     ]
-    for edge in graph.edges:
-        found.append(cell(f"{edge.first} and {edge.second}", "Pairwise kappa", (edge.kappa, edge.ci95)))
-    everyone = f"All {_number(len(graph.raters))} participants"
-    found.append(cell(everyone, "Mean kappa before exclusion", graph.mean))
+    cells += [cell(f"{first} and {second}", "Pairwise kappa", kappa) for (first, second), kappa in graph.edges.items()]
+    everyone = f"All {_number(len(graph.by_rater))} participants"
+    cells.append(cell(everyone, "Mean kappa before exclusion", graph.mean))
     if graph.careless:
-        kept = f"{_number(len(graph.raters) - len(graph.careless)).capitalize()} participants"
-        found.append(cell(kept, "Mean kappa after exclusion", graph.kept, f"without {', '.join(graph.careless)}"))
-    return found
-
-
-def _careless(rater: str, graph: Graph) -> str:
-    return "careless: agrees clearly less than the others do" if rater in graph.careless else ""
+        kept = f"{_number(len(graph.by_rater) - len(graph.careless)).capitalize()} participants"
+        cells.append(cell(kept, "Mean kappa after exclusion", graph.kept, f"without {', '.join(graph.careless)}"))
+    return cells
 
 
 def _number(count: int) -> str:

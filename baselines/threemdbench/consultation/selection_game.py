@@ -10,16 +10,18 @@ says of every answer whether it was to the point, and of the whole how well the 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
 from baselines.dialogue.game import Ask, Game
+from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken, without_break
 from baselines.threemdbench.consultation.record import Case, Turn
 from baselines.threemdbench.consultation.rubric import transcript
+from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, Decoding
 from loaders.models.asking import Unfit, ask_until
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
@@ -29,8 +31,6 @@ NAME = "patient-selection"
 ROLES = ("patient", "doctor", "judge")
 ROUNDS = 14
 """Questions and answers at most, before the diagnosis is forced (3M-G29)."""
-ATTEMPTS = 4
-"""Requests to the judge before a rating is counted as failed, as for the assessor (3M-G25)."""
 
 Level = Literal["unconfident", "neutral", "confident"]
 _LEVELS: tuple[Level, ...] = get_args(Level)
@@ -46,9 +46,8 @@ _PLACEHOLDERS: dict[str, frozenset[str]] = {
     "selection_following": frozenset({"instructions"}),
 }
 _LEVEL = re.compile(r"\b(unconfident|neutral|confident)\b", re.IGNORECASE)
-# The paper's decoding of its patient and its doctor; judges as nearly greedily as its assessor (S2).
-_PATIENT, _DOCTOR, _JUDGE = (0.6, 256), (0.6, 512), (1e-6, 16)
-_RETRY_TEMPERATURE = 0.6
+_JUDGE: Decoding = {"temperature": 1e-6, "max_tokens": 16}
+"""As nearly greedily as the paper's assessor (S2); patient and doctor are those of the consultation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +78,11 @@ def read_selection_prompts(folder: Path | None = None) -> Prompts:
 def selection_game(prompts: Prompts) -> Game[Case, Trial]:
     """The game that every candidate for the patient's role plays."""
 
-    async def played(case: Case, ask: Ask) -> Trial:
-        return await play(case, ask, prompts)
-
     return Game(
         name=NAME,
         roles=ROLES,
         case_id=lambda case: case.case_id,
-        play=played,
+        play=partial(play, prompts=prompts),
         transcript=lambda case, trial: [
             Message("user" if turn.role == "patient" else "assistant", turn.text) for turn in trial.turns
         ],
@@ -134,9 +130,8 @@ async def play(case: Case, ask: Ask, prompts: Prompts) -> Trial:
 
 async def _patient(messages: list[Message], ask: Ask) -> tuple[Turn, bool]:
     """The patient's next turn, with no text where it says BREAK alone, and whether it ends the dialogue."""
-    temperature, tokens = _PATIENT
     opens = len(messages) == 2
-    text, thought, flags = scrub(await ask("patient", tuple(messages), temperature=temperature, max_tokens=tokens))
+    text, thought, flags = scrub(await ask("patient", tuple(messages), **DECODING["patient"]))
     text, ends = without_break(text)
     said = "" if ends and not text and not opens else spoken("patient", text, flags)
     messages.append(Message("assistant", said or "BREAK"))
@@ -146,9 +141,7 @@ async def _patient(messages: list[Message], ask: Ask) -> tuple[Turn, bool]:
 async def _confidence(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Level | None:
     """How sure the doctor is; asked once more where the answer names no level, and several, then taken as not sure."""
     messages = [Message("system", prompts.fill("selection_confidence")), Message("user", transcript(turns))]
-    temperature, tokens = _DOCTOR
-    ask_doctor = partial(ask, "doctor", temperature=temperature, max_tokens=tokens)
-    return (await ask_until(ask_doctor, messages, _level, attempts=2)).value
+    return (await ask_until(partial(ask, "doctor", **DECODING["doctor"]), messages, _level, attempts=2)).value
 
 
 def _level(answer: Answer) -> Level:
@@ -160,14 +153,8 @@ def _level(answer: Answer) -> Level:
 
 
 async def _doctor(turns: Sequence[Turn], ask: Ask, prompt: str) -> Turn:
-    temperature, tokens = _DOCTOR
-    answer = await ask(
-        "doctor",
-        [Message("system", prompt), Message("user", transcript(turns))],
-        temperature=temperature,
-        max_tokens=tokens,
-    )
-    text, thought, flags = scrub(answer)
+    messages = [Message("system", prompt), Message("user", transcript(turns))]
+    text, thought, flags = scrub(await ask("doctor", messages, **DECODING["doctor"]))
     said = spoken("doctor", text, flags)
     return Turn("doctor", said, thought, ordered(flags))
 
@@ -186,30 +173,25 @@ async def _following(instructions: str, turns: Sequence[Turn], ended: bool, ask:
 
 async def _rated(messages: Sequence[Message], allowed: Sequence[int], ask: Ask, *, first: int = 0) -> int | None:
     """The judge's rating; None where it gave none in four attempts, which are numbered from `first`."""
-    temperature, tokens = _JUDGE
 
-    def rating(answer: Answer) -> int:
-        digits = scrub(answer)[0].strip(" \n\t.*`'\"")
+    def rating(text: str) -> int:
+        digits = text.strip(" \n\t.*`'\"")
         if digits not in map(str, allowed):
             raise Unfit("it is none of the ratings")
         return int(digits)
 
-    def ask_judge(messages: Sequence[Message], /, *, attempt: int) -> Awaitable[Answer]:
-        warmth = _RETRY_TEMPERATURE if attempt else temperature
-        return ask("judge", messages, temperature=warmth, max_tokens=tokens, attempt=first + attempt)
-
     # As the assessor (S2), the judge is asked the same again, only warmer.
-    return (await ask_until(ask_judge, messages, rating, attempts=ATTEMPTS, again=None)).value
+    return (await ask_assessor(messages, ask, rating, role="judge", decoding=_JUDGE, first=first)).value
 
 
 def _scores(trial: Trial) -> dict[str, float]:
-    rated = [one for one in trial.relevance if one is not None]
-    found = {"finished": float(trial.ended == "break"), "utterances": float(len(trial.turns))}
+    rated = [mark for mark in trial.relevance if mark is not None]
+    scores = {"finished": float(trial.ended == "break"), "utterances": float(len(trial.turns))}
     if rated:
-        found["relevance"] = sum(rated) / len(rated)
+        scores["relevance"] = sum(rated) / len(rated)
     if trial.following is not None:
-        found["following"] = float(trial.following)
-    return found
+        scores["following"] = float(trial.following)
+    return scores
 
 
 def _invalid(trial: Trial) -> str | None:

@@ -13,24 +13,26 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from baselines.results.sheets import read_sheet, sheet_bytes, write_new
-from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas
+from baselines.results.sheets import rater_sheets, read_sheet, write_new
+from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas, percentile_interval
+from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import is_none
-from baselines.threemdbench.consultation.pictures import picture_path
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts
 from baselines.threemdbench.consultation.prompts import rubric_items
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from loaders.errors import InputError
 from loaders.models.prompts import read_prompts
 
-_GIVEN = ("rater", "dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation")
-_COLUMNS = (*_GIVEN, *ITEMS, "diagnosis", "stand_in")
+_COLUMNS = (
+    "rater", "dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation", *ITEMS, "diagnosis", "stand_in",
+)  # fmt: skip
 _WANTED = ("rater", "run", "case_id", "epoch", *ITEMS, "diagnosis")
 LEVELS = 3
 """Ratings go from 0 to 2 in one item and from 0 to 1 in the others; kappa is the same for all."""
@@ -67,13 +69,8 @@ class Annotations:
     def without(self, raters: Sequence[str]) -> Annotations:
         """The annotations of the others."""
         kept = [at for at, rater in enumerate(self.raters) if rater not in raters]
-        return Annotations(
-            tuple(self.raters[at] for at in kept),
-            self.dialogues,
-            self.items[kept],
-            tuple(self.diagnoses[at] for at in kept),
-            self.stand_in,
-        )
+        names = tuple(self.raters[at] for at in kept)
+        return replace(self, raters=names, items=self.items[kept], diagnoses=tuple(self.diagnoses[at] for at in kept))
 
 
 # --- Sheets -----------------------------------------------------------------------------------------------------------
@@ -88,20 +85,20 @@ def drawn(dialogues: Sequence[Dialogue], count: int, seed: int) -> list[Dialogue
         raise InputError(
             "dialogues", found=f"{len(dialogues)}", expected=f"{max(count, 2)} or more", do="Ask for fewer"
         )
-    left = sorted(dialogues, key=lambda one: one.key)
+    left = sorted(dialogues, key=lambda dialogue: dialogue.key)
     random.Random(seed).shuffle(left)
     used: Counter[tuple[str, str]] = Counter()
     chosen = []
     for _ in range(count):
         at = min(range(len(left)), key=lambda place: sum(used[trait] for trait in _traits(left[place])))
-        one = left.pop(at)
-        used.update(_traits(one))
-        chosen.append(one)
+        chosen.append(left.pop(at))
+        used.update(_traits(chosen[-1]))
     return chosen
 
 
-def _traits(one: Dialogue) -> list[tuple[str, str]]:
-    return [("run", one.run_id), ("temperament", one.record.temperament), ("diagnosis", one.record.gold)]
+def _traits(dialogue: Dialogue) -> list[tuple[str, str]]:
+    record = dialogue.record
+    return [("run", dialogue.run_id), ("temperament", record.temperament), ("diagnosis", record.gold)]
 
 
 def write_sheets(
@@ -114,37 +111,28 @@ def write_sheets(
     if raters < 1:
         raise InputError("raters", found=str(raters), expected="1 or more")
     chosen = drawn(dialogues, count, seed)
-    numbers = {one.key: f"D{number:0{len(str(count))}d}" for number, one in enumerate(chosen, start=1)}
-    contents = {
-        path.with_stem(f"{path.stem}-R{number}"): _sheet(f"R{number}", chosen, numbers, seed)
-        for number in range(1, raters + 1)
-    }
+    numbers = {dialogue.key: f"D{number:0{len(str(count))}d}" for number, dialogue in enumerate(chosen, start=1)}
+
+    def row(dialogue: Dialogue) -> dict[str, Any]:
+        record = dialogue.record
+        return {
+            "dialogue": numbers[dialogue.key],
+            "run": dialogue.run_id,
+            "case_id": record.case_id,
+            "epoch": dialogue.epoch,
+            "photo": picture_path(Path(), record.case_id).name,
+            "gold": record.gold,
+            "conversation": "\n\n".join(f"{turn.role.upper()}: {turn.text}" for turn in record.turns),
+            "stand_in": dialogue.stand_in or "",
+        }
+
+    contents = rater_sheets(path, raters, _COLUMNS, chosen, row, seed=seed)
     questions = rubric_items(consultation_prompts())
     texts = read_prompts(Path(__file__).parent / "prompts", {"selection_annotators": frozenset({"count", "items"})})
     items = "\n".join(f"- {item} {question}" for item, question in questions.items())
     told = texts.fill("selection_annotators", {"count": str(count), "items": items})
     contents[path.with_suffix(".md")] = (told + "\n").encode()
     return write_new(contents)
-
-
-def _sheet(rater: str, chosen: Sequence[Dialogue], numbers: dict[Key, str], seed: int) -> bytes:
-    order = list(chosen)
-    random.Random(f"{seed} {rater}").shuffle(order)  # so that no dialogue is always met tired
-    rows = (
-        {
-            "rater": rater,
-            "dialogue": numbers[one.key],
-            "run": one.run_id,
-            "case_id": one.record.case_id,
-            "epoch": one.epoch,
-            "photo": picture_path(Path(), one.record.case_id).name,
-            "gold": one.record.gold,
-            "conversation": "\n\n".join(f"{turn.role.upper()}: {turn.text}" for turn in one.record.turns),
-            "stand_in": one.stand_in or "",
-        }
-        for one in order
-    )
-    return sheet_bytes(_COLUMNS, rows)
 
 
 def read_sheets(paths: Sequence[Path]) -> Annotations:
@@ -202,25 +190,16 @@ def _score(text: str, item: str, where: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """Agreement of two annotators: the mean over the items of Cohen's kappa."""
-
-    first: str
-    second: str
-    kappa: float
-    ci95: Interval
-
-
-@dataclass(frozen=True, slots=True)
 class Graph:
-    """The annotators with the agreement of every two (Figure 8); `by_rater` is each one's mean with the others.
+    """The agreement of every two annotators, the mean over the items of Cohen's kappa (Figure 8), with intervals.
+
+    `by_rater` is each one's mean with the others, `mean` that of all.
 
     `careless` are those that agree with the others clearly less than these do among themselves, the worst first, and
     `kept` the mean over the pairs of the others.
     """
 
-    raters: tuple[str, ...]
-    edges: tuple[Edge, ...]
+    edges: dict[tuple[str, str], tuple[float, Interval]]
     by_rater: dict[str, tuple[float, Interval]]
     mean: tuple[float, Interval]
     careless: tuple[str, ...]
@@ -241,10 +220,9 @@ def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0)
     if len(annotations.raters) < 2:
         raise InputError("raters", found=f"{len(annotations.raters)}", expected="2 or more")
     kappas = _Kappas(annotations, resamples, seed)
-    everyone = annotations.raters
-    edges = tuple(Edge(one, other, *kappas.of([(one, other)])) for one, other in combinations(everyone, 2))
-    by_rater = {rater: kappas.of([pair for pair in combinations(everyone, 2) if rater in pair]) for rater in everyone}
-    kept, careless = list(everyone), []
+    everyone = list(combinations(annotations.raters, 2))
+    by_rater = {rater: kappas.of([pair for pair in everyone if rater in pair]) for rater in annotations.raters}
+    kept, careless = list(annotations.raters), []
     while len(kept) > 2:
         gaps = {}
         for rater in kept:
@@ -259,7 +237,7 @@ def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0)
         kept.remove(worst)
         careless.append(worst)
     return Graph(
-        everyone, edges, by_rater, kappas.of(list(combinations(everyone, 2))), tuple(careless),
+        {pair: kappas.of([pair]) for pair in everyone}, by_rater, kappas.of(everyone), tuple(careless),
         kappas.of(list(combinations(kept, 2))),
     )  # fmt: skip
 
@@ -271,23 +249,18 @@ class _Kappas:
         self._pairs = {pair: at for at, pair in enumerate(combinations(annotations.raters, 2))}
         place = {rater: at for at, rater in enumerate(annotations.raters)}
         items = annotations.items
-        first = np.hstack([items[place[one]] for one, _ in self._pairs])
-        second = np.hstack([items[place[other]] for _, other in self._pairs])
-        found = bootstrap_kappas(first, second, LEVELS, resamples=resamples, seed=seed)
+        left = np.hstack([items[place[first]] for first, _ in self._pairs])
+        right = np.hstack([items[place[second]] for _, second in self._pairs])
+        spread = bootstrap_kappas(left, right, LEVELS, resamples=resamples, seed=seed)
         shape = (len(self._pairs), len(ITEMS))
-        self._estimates: Floats = found.estimates.reshape(shape).mean(axis=1)
-        self._replicates: Floats = found.replicates.reshape(-1, *shape).mean(axis=2)
+        self._estimates: Floats = spread.estimates.reshape(shape).mean(axis=1)
+        self._replicates: Floats = spread.replicates.reshape(-1, *shape).mean(axis=2)
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> tuple[float, Interval]:
         at = [self._pairs[pair] for pair in pairs]
-        return float(self._estimates[at].mean()), _interval(self._replicates[:, at].mean(axis=1))
+        return float(self._estimates[at].mean()), percentile_interval(self._replicates[:, at].mean(axis=1))
 
     def gap(self, some: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> tuple[float, Interval]:
-        one, two = ([self._pairs[pair] for pair in pairs] for pairs in (some, others))
-        spread = self._replicates[:, one].mean(axis=1) - self._replicates[:, two].mean(axis=1)
-        return float(self._estimates[one].mean() - self._estimates[two].mean()), _interval(spread)
-
-
-def _interval(replicates: Floats) -> Interval:
-    low, high = np.quantile(replicates, [0.025, 0.975]).tolist()
-    return low, high
+        left, right = ([self._pairs[pair] for pair in pairs] for pairs in (some, others))
+        spread = self._replicates[:, left].mean(axis=1) - self._replicates[:, right].mean(axis=1)
+        return float(self._estimates[left].mean() - self._estimates[right].mean()), percentile_interval(spread)

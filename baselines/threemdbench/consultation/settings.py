@@ -7,7 +7,7 @@ gives the cues without asking for a rationale (3M-G18).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 from loaders.errors import InputError
 
@@ -26,8 +26,7 @@ class Setting:
     cues: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(TypedDict):
     """How a role's texts are sampled."""
 
     temperature: float
@@ -48,10 +47,10 @@ SETTINGS = {
 }
 PAPER = tuple(name for name in SETTINGS if name != "dialogue+image+cues")
 
-DECODING = {
-    "patient": Decoding(temperature=0.6, max_tokens=256),
-    "doctor": Decoding(temperature=0.6, max_tokens=512),
-    "assessor": Decoding(temperature=1e-6, max_tokens=512),
+DECODING: dict[str, Decoding] = {
+    "patient": {"temperature": 0.6, "max_tokens": 256},
+    "doctor": {"temperature": 0.6, "max_tokens": 512},
+    "assessor": {"temperature": 1e-6, "max_tokens": 512},
 }
 ROLES = tuple(DECODING)
 

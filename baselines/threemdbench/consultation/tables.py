@@ -19,12 +19,13 @@ import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.results.statistics import (
-    Floats,
+    Interval,
     benjamini_hochberg,
     bootstrap_means,
     bootstrap_ratios,
     kruskal_wallis,
     mann_whitney,
+    percentile_interval,
     wilson_interval,
 )
 from baselines.threemdbench.consultation.diagnosis import (
@@ -43,7 +44,7 @@ from baselines.threemdbench.consultation.diagnosis import (
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, setting_name
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from loaders.errors import InputError
-from loaders.threemdbench import DIAGNOSES, DOMAINS, PERSONALITIES
+from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES
 
 FIGURE_3, FIGURE_4 = "Figure 3 (text Sec 4.2)", "Figure 4 (text Sec 4.4)"
 TEMPERAMENT_TESTS = "Differences between temperaments"
@@ -65,12 +66,12 @@ def results(
     """
     if not consultations:
         raise InputError("consultations", found="none", expected="one at least")
-    settings = sorted({one.setting for one in consultations})
+    settings = sorted({played.setting for played in consultations})
     if len(settings) > 1:
         raise InputError("consultations", found=f"settings {', '.join(settings)}", expected="those of one setting")
     run = _Run(consultations, record, unfinished, lost, resamples, seed)
-    found = [*run.diagnoses(), *run.utterances(), *run.rates(), *run.rubric(), *run.by_domain(), *run.by_temperament()]
-    return [*found, *run.temperament_tests()]
+    parts = (run.diagnoses, run.utterances, run.rates, run.rubric, run.by_domain, run.by_temperament)
+    return [cell for part in (*parts, run.temperament_tests) for cell in part()]
 
 
 @dataclass(frozen=True)
@@ -85,115 +86,105 @@ class _Run:
     # --- Table 5 ------------------------------------------------------------------------------------------------------
 
     def diagnoses(self) -> list[Result]:
-        found = score(self._answers(), resamples=self.resamples, seed=self.seed)
+        scores = score(self._answers(self.consultations), resamples=self.resamples, seed=self.seed)
         note = "weighted, as the authors count: cases without a diagnosis left out, each name a sample"
         return [
-            self._f1("Table 5", "F1", found.authors, note=note),
-            self._f1("Table 5", "F1 (strict)", found.strict, note="weighted; no diagnosis is wrong, the first counts"),
-            self._f1("Table 5", "F1 (strict, macro)", found.macro),
-            self._f1("Table 5", "Accuracy (strict)", found.accuracy),
+            self._f1("Table 5", "F1", scores.authors, note=note),
+            self._f1("Table 5", "F1 (strict)", scores.strict, note="weighted; no diagnosis is wrong, the first counts"),
+            self._f1("Table 5", "F1 (strict, macro)", scores.macro),
+            self._f1("Table 5", "Accuracy (strict)", scores.accuracy),
         ]
 
     def utterances(self) -> list[Result]:
         if not self._dialogue:
             return []
-        counts = np.array([one.utterances for one in self.consultations], dtype=np.float64)
-        found = [self._mean("Table 5", "Number of utterances (mean)", self.consultations, _utterances, "utterances")]
-        if len(counts) > 1:
-            found.append(
-                self._cell(
-                    "Table 5", "Number of utterances (SD)", float(counts.std(ddof=1)), "utterances", n=len(counts)
-                )
-            )
-        return found
+        mean = self._utterances("Table 5", self.consultations)
+        n = len(self.consultations)
+        if n == 1:
+            return [mean]
+        deviation = float(np.std([played.utterances for played in self.consultations], ddof=1))
+        return [mean, self._cell("Table 5", "Number of utterances (SD)", deviation, "utterances", n=n)]
 
     def rates(self) -> list[Result]:
         """How often the answer was none, several or unreadable, with the doctor's and the assessor's own failures."""
-        answers = self._answers()
-        assessed = [one for one in self.consultations if one.assessment is not None]
+        texts = [answer.text for answer in self._answers(self.consultations)]
+        cases = [played.case_id for played in self.consultations]
+        assessed = {at: played.assessment for at, played in enumerate(self.consultations) if played.assessment}
         marks: dict[str, list[bool]] = {
-            "No diagnosis": [is_none(one.text) for one in answers],
-            "Several diagnoses": [len(parts(one.text)) > 1 for one in answers],
-            "Outside the 34": [not is_none(one.text) and first_name(one.text) is None for one in answers],
-            "Unfinished": [not one.finished for one in self.consultations],
-            "Reasoning not parsed": [one.parse_failures > 0 for one in self.consultations],
-            "Extraction failed": [one.extraction.failure is not None for one in self.consultations],
+            "No diagnosis": [is_none(text) for text in texts],
+            "Several diagnoses": [len(parts(text)) > 1 for text in texts],
+            "Outside the 34": [not is_none(text) and first_name(text) is None for text in texts],
+            "Unfinished": [not played.finished for played in self.consultations],
+            "Reasoning not parsed": [played.parse_failures > 0 for played in self.consultations],
+            "Extraction failed": [played.extraction.failure is not None for played in self.consultations],
         }
-        found = [self._rate(column, self.consultations, given) for column, given in marks.items()]
+        rates = [self._rate(column, cases, given) for column, given in marks.items()]
         if assessed:
-            failed = [one.assessment is not None and one.assessment.items is None for one in assessed]
-            found.append(self._rate("Assessment failed", assessed, failed))
+            failed = [assessment.items is None for assessment in assessed.values()]
+            rates.append(self._rate("Assessment failed", [cases[at] for at in assessed], failed))
         if self.lost:
-            total = self.lost + len(self.consultations)
-            low, high = wilson_interval(self.lost, total)
-            found.append(
-                self._cell(
-                    "Table 5", "Not played", PERCENT * self.lost / total, "percent", "down", n=total,
-                    numerator=float(self.lost), denominator=float(total), ci95=(PERCENT * low, PERCENT * high),
-                    note="a model failed; these cases are in no other number",
-                )
-            )  # fmt: skip
-        return found
+            note = "a model failed; these cases are in no other number"
+            total = self.lost + len(cases)
+            rates.append(self._share("Not played", self.lost, total, wilson_interval(self.lost, total), note))
+        return rates
 
     # --- Table 6, Figures 9, 10, 12, 13 -------------------------------------------------------------------------------
 
     def rubric(self) -> list[Result]:
-        if not any(one.assessment is not None for one in self.consultations):
+        if not any(played.assessment for played in self.consultations):
             return []
         return [self._item("Table 6", item, self.consultations) for item in ITEMS]
 
     def by_domain(self) -> list[Result]:
-        found: list[Result] = []
+        cells: list[Result] = []
         for domain in DOMAINS:
-            some = [one for one in self.consultations if one.domain == domain]
             names = [diagnosis.name for diagnosis in DIAGNOSES if diagnosis.domain == domain]
-            if not some:
-                continue
-            found += self._both_f1(FIGURE_3, some, domain, names)
-            found += self._quality(some, domain, overall="Figure 9", items="Figure 13")
-            if self._dialogue:
-                column = "Number of utterances (mean)"
-                found.append(self._mean("Figure 11", column, some, _utterances, "utterances", group=domain))
-        return found
+            if some := [played for played in self.consultations if played.domain == domain]:
+                cells += self._group(some, domain, names, (FIGURE_3, "Figure 9", "Figure 13", "Figure 11"))
+        return cells
 
     def by_temperament(self) -> list[Result]:
-        found: list[Result] = []
-        names = [diagnosis.name for diagnosis in DIAGNOSES]
+        cells: list[Result] = []
         for temperament, some in self._temperaments().items():
-            found += self._both_f1("Figure 5", some, temperament, names)
-            found += self._quality(some, temperament, overall="Figure 10", items="Figure 12")
-            if self._dialogue:
-                column = "Number of utterances (mean)"
-                found.append(self._mean(FIGURE_4, column, some, _utterances, "utterances", group=temperament))
-        return found + self._phlegmatic()
+            cells += self._group(some, temperament, NAMES, ("Figure 5", "Figure 10", "Figure 12", FIGURE_4))
+        return cells + self._phlegmatic()
+
+    def _group(
+        self, some: Sequence[Consultation], group: str, names: Sequence[str], figures: tuple[str, str, str, str]
+    ) -> list[Result]:
+        """The numbers of a part of the cases; `figures` show its F1, overall quality, all items and utterances."""
+        f1, overall, items, utterances = figures
+        answers = self._answers(some)
+        cells = [
+            self._f1(f1, column, weighted_f1(samples, names, resamples=self.resamples, seed=self.seed), group=group)
+            for column, samples in (("F1", authors_samples(answers)), ("F1 (strict)", strict_samples(answers)))
+        ]
+        if any(played.assessment for played in some):
+            cells.append(self._item(overall, "4.1", some, group=group))
+            cells += [self._item(items, item, some, group=group) for item in ITEMS]
+        if self._dialogue:
+            cells.append(self._utterances(utterances, some, group=group))
+        return cells
 
     def _phlegmatic(self) -> list[Result]:
         """By how many turns dialogues with phlegmatic patients are shorter than the others (3M-G34)."""
-        marks = np.array([one.temperament == "phlegmatic" for one in self.consultations])
+        marks = np.array([played.temperament == "phlegmatic" for played in self.consultations])
         if not self._dialogue or marks.all() or not marks.any():
             return []
-        counts = np.array([one.utterances for one in self.consultations], dtype=np.float64)
-        parts_ = np.stack([marks, ~marks], axis=1).astype(np.float64)
+        counts = np.array([played.utterances for played in self.consultations], dtype=np.float64)
+        kinds = np.stack([marks, ~marks], axis=1).astype(np.float64)
+        cases = [played.case_id for played in self.consultations]
         spread = bootstrap_ratios(
-            parts_ * counts[:, None], parts_, resamples=self.resamples, seed=self.seed, clusters=self._cases
+            kinds * counts[:, None], kinds, resamples=self.resamples, seed=self.seed, clusters=cases
         )
-        less = spread.replicates[:, 1] - spread.replicates[:, 0]
-        low, high = np.quantile(less, [0.025, 0.975]).tolist()
+        ci95 = percentile_interval(spread.replicates[:, 1] - spread.replicates[:, 0])
         value = float(counts[~marks].mean() - counts[marks].mean())
         return [
             self._cell(
                 FIGURE_4, "Fewer turns with phlegmatic patients", value, "turns", group="phlegmatic",
-                ci95=(low, high), n=len(counts), note="mean of the other temperaments less that of phlegmatic patients",
+                ci95=ci95, n=len(counts), note="mean of the other temperaments less that of phlegmatic patients",
             )
         ]  # fmt: skip
-
-    def _quality(self, some: Sequence[Consultation], group: str, *, overall: str, items: str) -> list[Result]:
-        if not any(one.assessment is not None for one in some):
-            return []
-        return [
-            self._item(overall, "4.1", some, group=group),
-            *(self._item(items, item, some, group=group) for item in ITEMS),
-        ]
 
     # --- Tests between temperaments (3M-G34) --------------------------------------------------------------------------
 
@@ -204,47 +195,43 @@ class _Run:
         """
         groups = self._temperaments()
         measures: dict[str, Callable[[Consultation], float | None]] = {
-            "diagnosis correct (strict)": lambda one: float(self._correct(one)),
-            "utterances": (lambda one: float(one.utterances)) if self._dialogue else lambda one: None,
-            "Criterion 4.1": lambda one: graded(one, "4.1", self.unfinished),
+            "diagnosis correct (strict)": self._correct,
+            "utterances": lambda played: float(played.utterances) if self._dialogue else None,
+            "Criterion 4.1": lambda played: graded(played, "4.1", self.unfinished),
         }
-        found: list[Result] = []
+        cells: list[Result] = []
         for measure, value in measures.items():
-            values = {name: by_case(some, value) for name, some in groups.items()}
-            values = {name: given for name, given in values.items() if len(given) > 1}
+            means = {name: list(case_means(some, value).values()) for name, some in groups.items()}
+            values = {name: given for name, given in means.items() if len(given) > 1}
             if len(values) < 2:
                 continue
             n = sum(map(len, values.values()))
             _, p = kruskal_wallis(list(values.values()))
-            found.append(self._cell(TEMPERAMENT_TESTS, "Kruskal-Wallis p", p, "p", group=measure, n=n))
+            cells.append(self._cell(TEMPERAMENT_TESTS, "Kruskal-Wallis p", p, "p", group=measure, n=n))
             pairs = list(combinations(values, 2))
-            adjusted = benjamini_hochberg([mann_whitney(values[one], values[other])[1] for one, other in pairs])
-            found += [
-                self._cell(TEMPERAMENT_TESTS, f"{one} / {other} p (BH)", q, "p", group=measure,
-                           n=len(values[one]) + len(values[other]))
-                for (one, other), q in zip(pairs, adjusted.tolist(), strict=True)
+            adjusted = benjamini_hochberg([mann_whitney(values[first], values[second])[1] for first, second in pairs])
+            cells += [
+                self._cell(TEMPERAMENT_TESTS, f"{first} / {second} p (BH)", q, "p", group=measure,
+                           n=len(values[first]) + len(values[second]))
+                for (first, second), q in zip(pairs, adjusted.tolist(), strict=True)
             ]  # fmt: skip
-        return found
+        return cells
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 
     @property
     def _dialogue(self) -> bool:
-        return any(one.ended != "answer" for one in self.consultations)
+        return any(played.ended != "answer" for played in self.consultations)
 
-    @property
-    def _cases(self) -> list[str]:
-        return [one.case_id for one in self.consultations]
-
-    def _answers(self, some: Sequence[Consultation] | None = None) -> list[Extracted]:
-        return [extracted(one, self.unfinished) for one in (self.consultations if some is None else some)]
+    def _answers(self, some: Sequence[Consultation]) -> list[Extracted]:
+        return [extracted(played, self.unfinished) for played in some]
 
     def _temperaments(self) -> dict[str, list[Consultation]]:
         groups = {name: [one for one in self.consultations if one.temperament == name] for name in PERSONALITIES}
         return {name: some for name, some in groups.items() if some}
 
-    def _correct(self, one: Consultation) -> bool:
-        return first_name(extracted(one, self.unfinished).text) == one.gold
+    def _correct(self, played: Consultation) -> float:
+        return float(first_name(extracted(played, self.unfinished).text) == played.gold)
 
     def _f1(self, table: str, column: str, estimate: Estimate, *, group: str | None = None, note: str = "") -> Result:
         if estimate.value is None or estimate.ci95 is None:
@@ -257,54 +244,43 @@ class _Run:
             ci95=(PERCENT * low, PERCENT * high),
         )  # fmt: skip
 
-    def _both_f1(self, table: str, some: Sequence[Consultation], group: str, names: Sequence[str]) -> list[Result]:
-        answers = self._answers(some)
-        return [
-            self._f1(table, column, weighted_f1(samples, names, resamples=self.resamples, seed=self.seed), group=group)
-            for column, samples in (("F1", authors_samples(answers)), ("F1 (strict)", strict_samples(answers)))
-        ]
-
     def _item(self, table: str, item: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
         unit = "mean of 0/1" if HIGHEST[item] == 1 else "mean of 0/1/2"
-        return self._mean(
-            table, f"Criterion {item}", some, lambda one: graded(one, item, self.unfinished), unit, group=group
-        )
+        values = [(played.case_id, graded(played, item, self.unfinished)) for played in some]
+        given = [(case, score) for case, score in values if score is not None]
+        return self._mean(table, f"Criterion {item}", given, unit, "up", group)
+
+    def _utterances(self, table: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
+        given = [(played.case_id, float(played.utterances)) for played in some]
+        return self._mean(table, "Number of utterances (mean)", given, "utterances", "none", group)
 
     def _mean(
         self,
         table: str,
         column: str,
-        some: Sequence[Consultation],
-        value: Callable[[Consultation], float | None],
+        given: Sequence[tuple[str, float]],
         unit: str,
-        *,
-        group: str | None = None,
+        direction: Direction,
+        group: str | None,
     ) -> Result:
-        direction: Direction = "none" if unit == "utterances" else "up"
-        given = [(one.case_id, found) for one in some if (found := value(one)) is not None]
+        """The mean of (case, value)."""
         if not given:
             return self._cell(table, column, None, unit, direction, group=group, n=0, note="nothing was assessed")
-        spread = bootstrap_means(
-            [found for _, found in given],
-            resamples=self.resamples,
-            seed=self.seed,
-            clusters=[case for case, _ in given],
-        )
-        low, high = spread.interval()[0].tolist()
-        mean = float(spread.estimates[0])
-        return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=(low, high))
+        cases, values = zip(*given, strict=True)
+        mean, ci95 = bootstrap_means(values, resamples=self.resamples, seed=self.seed, clusters=cases).estimate()
+        return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95)
 
-    def _rate(self, column: str, some: Sequence[Consultation], marks: Sequence[bool]) -> Result:
+    def _rate(self, column: str, cases: Sequence[str], marks: Sequence[bool]) -> Result:
         """A share of the consultations; Wilson's interval, or the bootstrap over cases where cases were repeated."""
-        count, n, cases = sum(marks), len(marks), [one.case_id for one in some]
-        if len(set(cases)) == n:
-            low, high = wilson_interval(count, n)
-        else:
-            spread = bootstrap_means(np.array(marks, float), resamples=self.resamples, seed=self.seed, clusters=cases)
-            low, high = spread.interval()[0].tolist()
+        if len(set(cases)) == len(marks):
+            return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)))
+        spread = bootstrap_means(np.array(marks, float), resamples=self.resamples, seed=self.seed, clusters=cases)
+        return self._share(column, sum(marks), len(marks), spread.estimate()[1])
+
+    def _share(self, column: str, count: int, n: int, ci95: Interval, note: str = "") -> Result:
         return self._cell(
             "Table 5", column, PERCENT * count / n, "percent", "down", n=n, numerator=float(count),
-            denominator=float(n), ci95=(PERCENT * low, PERCENT * high),
+            denominator=float(n), ci95=(PERCENT * ci95[0], PERCENT * ci95[1]), note=note,
         )  # fmt: skip
 
     def _cell(
@@ -318,7 +294,7 @@ class _Run:
         group: str | None = None,
         **more: Any,
     ) -> Result:
-        whole = f"{self.record.data.split} ({len(set(self._cases))} cases)"
+        whole = f"{self.record.data.split} ({len({played.case_id for played in self.consultations})} cases)"
         return Result(
             paper=PAPER, table=table, row=doctor_name(self.record), setting=setting_name(self.consultations[0].setting),
             column=column, split_or_group=whole if group is None else group, value=value, unit=unit,
@@ -326,15 +302,10 @@ class _Run:
         )  # fmt: skip
 
 
-def graded(one: Consultation, item: str, unfinished: Unfinished = "paper") -> float | None:
+def graded(played: Consultation, item: str, unfinished: Unfinished = "paper") -> float | None:
     """The score of an item; None for what was not assessed and, in mode `paper`, for what was not finished."""
-    items = one.assessment.items if one.assessment else None
-    return float(items[item]) if items is not None and (one.finished or unfinished == "authors") else None
-
-
-def by_case(consultations: Sequence[Consultation], value: Callable[[Consultation], float | None]) -> Floats:
-    """The mean value of each case, in the order of the cases' ids; those without a value left out."""
-    return np.array(list(case_means(consultations, value).values()), dtype=np.float64)
+    items = played.assessment.items if played.assessment else None
+    return float(items[item]) if items is not None and (played.finished or unfinished == "authors") else None
 
 
 def case_means(
@@ -342,11 +313,7 @@ def case_means(
 ) -> Mapping[str, float]:
     """Case -> mean value over its repetitions, in the order of the ids; cases without a value left out."""
     given: dict[str, list[float]] = {}
-    for one in consultations:
-        if (found := value(one)) is not None:
-            given.setdefault(one.case_id, []).append(found)
+    for played in consultations:
+        if (number := value(played)) is not None:
+            given.setdefault(played.case_id, []).append(number)
     return {case: float(np.mean(given[case])) for case in sorted(given)}
-
-
-def _utterances(one: Consultation) -> float:
-    return float(one.utterances)

@@ -12,13 +12,13 @@ import pytest
 
 from baselines.medconceal import clinician, labelling, rubric
 from baselines.medconceal.acceptance import play_scripted
+from baselines.medconceal.agents import plain_patient, rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import confirmation_game, intervention_game, scores
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode
-from baselines.medconceal.scripted import plain_patient, rules_evaluator
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.medconceal import clinician, rubric, rules
+from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.rubric import INTENTS, RUBRIC, Pending, clarifying_question, evaluate, next_pending, parse
-from baselines.medconceal.scripted import rules_evaluator
 from baselines.medconceal.untrusted import LONGEST_TURN, clipped, heard
 from loaders.medconceal import CATEGORIES
 from loaders.models.asking import fenced

@@ -16,8 +16,8 @@ from baselines.report.page import write_report
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
 from baselines.results.run import DataUsed, ModelUsed, write_run
+from baselines.threemdbench.consultation.cases import keep_pictures, picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted
-from baselines.threemdbench.consultation.pictures import keep_pictures, picture_path
 from baselines.threemdbench.consultation.record import Case, Consultation, Turn
 from baselines.threemdbench.consultation.tables import results
 from loaders.errors import InputError

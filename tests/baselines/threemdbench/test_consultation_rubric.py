@@ -12,20 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.threemdbench.consultation.extraction import doctors_words, extract, read_names
+from baselines.threemdbench.consultation.assessor import doctors_words, extract, read_names
 from baselines.threemdbench.consultation.prompts import rubric_items
+from baselines.threemdbench.consultation.recheck import moved, padded, recheck_game, shuffled_items
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Turn
 from baselines.threemdbench.consultation.rubric import (
     LEVELS,
     as_items,
     assess,
-    moved,
-    padded,
     read_scores,
-    recheck,
     request,
     schema,
-    shuffled_items,
     transcript,
 )
 from loaders.models.messages import Message
@@ -189,7 +186,7 @@ def test_a_recheck_says_how_far_scores_move() -> None:
 
     base, _ = played(one, patient=["It itches.", "BREAK"], doctor=["You have eczema."], assessor=biased)
     table = Table({"assessor": biased})
-    again = asyncio.run(recheck(one, base, table.ask, PROMPTS, seed=3))
+    again = asyncio.run(recheck_game(PROMPTS, {one.case_id: base}, seed=3).play(one, table.ask))
     shuffled, longer = moved(base.assessment, again.shuffled), moved(base.assessment, again.padded)
     assert shuffled is not None and longer is not None
     order = shuffled_items(one.case_id, 3)
@@ -199,7 +196,7 @@ def test_a_recheck_says_how_far_scores_move() -> None:
     assert longer == dict.fromkeys(ITEMS, 0) | {"4.1": 2}
     # The scripted assessor reads by rules: neither moves it.
     steady, table = by_script(one, "oracle")
-    again = asyncio.run(recheck(one, steady, table.ask, PROMPTS))
+    again = asyncio.run(recheck_game(PROMPTS, {one.case_id: steady}).play(one, table.ask))
     assert moved(steady.assessment, again.shuffled) == dict.fromkeys(ITEMS, 0)
 
 

@@ -391,12 +391,12 @@ def test_agreement_is_the_mean_of_scikit_learns_kappas(tmp_path: Path) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     found = annotated(tmp_path, [0.9, 0.7, 0.8])
     graph = agreement(found, resamples=50)
-    assert [(edge.first, edge.second) for edge in graph.edges] == [("R1", "R2"), ("R1", "R3"), ("R2", "R3")]
-    for edge, (one, other) in zip(graph.edges, [(0, 1), (0, 2), (1, 2)], strict=True):
+    assert list(graph.edges) == [("R1", "R2"), ("R1", "R3"), ("R2", "R3")]
+    for (kappa, ci95), (one, other) in zip(graph.edges.values(), [(0, 1), (0, 2), (1, 2)], strict=True):
         kappas = [metrics.cohen_kappa_score(found.items[one, :, at], found.items[other, :, at]) for at in range(8)]
-        assert edge.kappa == pytest.approx(np.mean(kappas))
-        assert edge.ci95[0] < edge.kappa < edge.ci95[1]
-    kappas = [edge.kappa for edge in graph.edges]
+        assert kappa == pytest.approx(np.mean(kappas))
+        assert ci95[0] < kappa < ci95[1]
+    kappas = [kappa for kappa, _ in graph.edges.values()]
     assert graph.mean[0] == pytest.approx(np.mean(kappas))
     assert graph.by_rater["R1"][0] == pytest.approx(np.mean(kappas[:2]))
 
