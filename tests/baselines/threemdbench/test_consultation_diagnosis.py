@@ -104,7 +104,7 @@ def test_only_cases_of_exactly_none_are_dropped_and_every_other_name_is_a_sample
     samples = authors_samples(given)
     assert samples.truth == ("acne", "acne", "acne", "stye", "stye", "acne")
     assert samples.predicted == ("None", "none", "acne", "stye", "acne", "")
-    assert samples.cases == ("case-2", "case-3", "case-3", "case-4", "case-4", "case-5")
+    assert samples.clusters == ("case-2", "case-3", "case-3", "case-4", "case-4", "case-5")
 
 
 def test_the_authors_f1_by_hand() -> None:
