@@ -160,7 +160,7 @@ def test_a_trial_and_the_game_survive_json() -> None:
     assert json.loads(json.dumps(game.settings))["prompts"] == PROMPTS.digests
     with pytest.raises(InputError, match="cannot be read"):
         from_json(Trial, {"case_id": "x"}, "record")
-    with pytest.raises(InputError, match="scripted/honest, scripted/hasty"):
+    with pytest.raises(ModelError, match="scripted/honest, scripted/hasty"):
         scripted_agent("patient", "nobody")
 
 
