@@ -13,13 +13,14 @@ Words such as "arrow", "image" and "patient", which the paper counts, are no con
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from baselines.medlaybench_v.language import SPLITS
 from baselines.results.published import published
-from baselines.results.run import DataUsed, Direction, Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest, content_digest
 from loaders.medlaybench_v import MODALITIES, parse_cuis
@@ -81,6 +82,11 @@ class Concepts:
     data: DataUsed
 
     @property
+    def sizes(self) -> Counter[str]:
+        """Pairs by modality code, over all splits."""
+        return sum((Counter(counts) for counts in self.pairs.values()), Counter())
+
+    @property
     def source(self) -> str:
         """What was counted."""
         if self.terms is None:
@@ -110,9 +116,8 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed | None = None) ->
     """
     pairs: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
     digests = {split: ContentDigest() for split in SPLITS}
-    found: list[tuple[str, list[str], list[str]]] = []
+    captions: list[tuple[str, list[str], list[str]]] = []  # modality code, CUIs, terms
     surfaces: dict[str, Counter[str]] = {}
-    with_terms = False
     for number, row in enumerate(rows, start=1):
         name = str(row.get("image_id") or f"row {number}")
         split, code = _one_of(row, "split", pairs, name), _one_of(row, "modality", MODALITY_ROWS, name)
@@ -127,21 +132,20 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed | None = None) ->
             # One that starts at -1 is a concept of the row that its text does not name.
             if surface and start is not None and start >= 0:
                 terms.append(surface.casefold())
-        with_terms = with_terms or bool(terms)
         pairs[split][code] += 1
         digests[split].update({"image_id": name, "modality": code, "cuis": cuis, "terms": terms})
-        found.append((code, cuis, terms))
-    if not found:
+        captions.append((code, cuis, terms))
+    if not captions:
         raise InputError("rows", found="none", expected="one or more caption pairs")
     present = {split: counts for split, counts in pairs.items() if counts}
     if data is None:
         digest = content_digest({split: digests[split].hexdigest() for split in present})
         data = DataUsed("medlaybench-v", "+".join(present), None, digest)
-    names = {cui: NAMES.get(cui) or _usual(surfaces.get(cui), cui) for _, cuis, _ in found for cui in cuis}
+    names = {cui: NAMES.get(cui) or _usual(surfaces.get(cui), cui) for _, cuis, _ in captions for cui in cuis}
     by_modality: dict[str, Counter[str]] = {modality.code: Counter() for modality in MODALITIES}
     every, of_cuis, of_terms = Counter[str](), Counter[str](), Counter[str]()
     shown: dict[str, str] = {}
-    for code, cuis, terms in found:
+    for code, cuis, terms in captions:
         of_cuis.update(cuis)
         of_terms.update(set(terms))
         for cui in cuis:
@@ -154,7 +158,7 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed | None = None) ->
         by_modality={code: _ordered(counts, shown) for code, counts in by_modality.items() if counts},
         every=_ordered(every, shown),
         cuis=_ordered(of_cuis, {cui: f"{name} ({cui})" if name != cui else cui for cui, name in names.items()}),
-        terms=_ordered(of_terms, {}) if with_terms else None,
+        terms=_ordered(of_terms, {}) or None,
         data=data,
     )
 
@@ -165,17 +169,9 @@ def evaluate(concepts: Concepts, *, stand_in: str | None = None) -> list[Result]
     Table A1 by split and over all. Table A2: the five most frequent concepts of each modality and of all, and, over all
     splits, each concept that the paper lists under the paper's rank, so that counts can be compared whatever the rank.
     """
-    record = RunRecord(
-        baseline="concepts",
-        data=concepts.data,
-        options={"counted": concepts.source},
-        stand_in=stand_in,
-    )
-    return [
-        *_table_a1(concepts, record),
-        *_table_a2(concepts, record),
-        *_figure_a2(concepts, record),
-    ]
+    record = RunRecord(baseline="concepts", data=concepts.data, options={"counted": concepts.source}, stand_in=stand_in)
+    result = partial(Result, paper=PAPER, record=record)
+    return [*_table_a1(concepts, result), *_table_a2(concepts, result), *_figure_a2(concepts, result)]
 
 
 # --- Counting ---------------------------------------------------------------------------------------------------------
@@ -200,120 +196,73 @@ def _ordered(counts: Counter[str], shown: Mapping[str, str]) -> dict[str, int]:
 
 # --- Cells ------------------------------------------------------------------------------------------------------------
 
+_Maker = Callable[..., Result]
 
-def _table_a1(concepts: Concepts, record: RunRecord) -> Iterator[Result]:
+
+def _table_a1(concepts: Concepts, result: _Maker) -> Iterator[Result]:
     groups = dict(concepts.pairs)
     if len(groups) > 1:
-        total: Counter[str] = Counter()
-        for counts in groups.values():
-            total.update(counts)
-        groups[concepts.label] = total
+        groups[concepts.label] = concepts.sizes
     for group, counts in groups.items():
         pairs = sum(counts.values())
+        cell = partial(result, table="Table A1", split_or_group=group, n=pairs)
         for code, row in MODALITY_ROWS.items():
-            cell = _Cell("Table A1", row, code, group, pairs, record)
             number = counts.get(code, 0)
-            yield cell.result("Count", float(number), "pairs")
-            yield cell.result("Share", 100 * number / pairs, "percent", number, pairs, note="not in the paper")
-        yield _Cell("Table A1", "Total", "Total", group, pairs, record).result("Count", float(pairs), "pairs")
+            yield cell(row=row, setting=code, column="Count", value=float(number), unit="pairs")
+            yield _share(partial(cell, row=row, setting=code, note="not in the paper"), "Share", number, pairs)
+        yield cell(row="Total", setting="Total", column="Count", value=float(pairs), unit="pairs")
 
 
-def _table_a2(concepts: Concepts, record: RunRecord) -> Iterator[Result]:
-    whole = concepts.label == ALL_SPLITS
-    sizes: Counter[str] = Counter()
-    for counts in concepts.pairs.values():
-        sizes.update(counts)
-    done = set()
-    for code, group in MODALITY_GROUPS.items():
-        ranked = concepts.by_modality.get(code, {})
-        label = group if whole else f"{group}, {concepts.label}"
-        for rank, (name, number) in enumerate(list(ranked.items())[:TOP], start=1):
-            cell = _Cell("Table A2", name, f"rank {rank}", label, sizes[code], record)
-            done.add((name.casefold(), f"rank {rank}", group))
-            yield cell.result("Frequency", float(number), "captions", note=concepts.source)
-    for rank, (name, number) in enumerate(list(concepts.every.items())[:TOP], start=1):
-        label = "All modalities" if whole else f"All modalities, {concepts.label}"
-        cell = _Cell("Table A2", name, f"rank {rank}", label, sum(sizes.values()), record)
-        yield cell.result("Frequency", float(number), "captions", note=concepts.source)
+def _table_a2(concepts: Concepts, result: _Maker) -> Iterator[Result]:
+    whole, sizes = concepts.label == ALL_SPLITS, concepts.sizes
+    cell = partial(result, table="Table A2", column="Frequency", unit="captions")
+    parts = [(group, concepts.by_modality.get(code, {}), sizes[code]) for code, group in MODALITY_GROUPS.items()]
+    for group, counts, captions in [*parts, ("All modalities", concepts.every, sizes.total())]:
+        in_group = partial(cell, split_or_group=group if whole else f"{group}, {concepts.label}", n=captions)
+        for rank, (name, number) in enumerate(list(counts.items())[:TOP], start=1):
+            yield in_group(row=name, setting=f"rank {rank}", value=float(number), note=concepts.source)
     if whole:
-        yield from _papers_concepts(concepts, record, done, sizes)
+        yield from _papers_concepts(concepts, cell)
 
 
-def _papers_concepts(
-    concepts: Concepts, record: RunRecord, done: set[tuple[str, str, str]], sizes: Counter[str]
-) -> Iterator[Result]:
+def _papers_concepts(concepts: Concepts, result: _Maker) -> Iterator[Result]:
     """Concepts that the paper lists and that are not under the same rank here."""
     named = {name.casefold() for name in NAMES.values()}
     codes = {group: code for code, group in MODALITY_GROUPS.items()}
-    for number in published(PAPER, "Table A2"):
-        key = number.row.casefold()
-        if (key, number.setting, number.split_or_group) in done:
+    for listed in published(PAPER, "Table A2"):
+        key, code = listed.row.casefold(), codes[listed.split_or_group]
+        counts = {name.casefold(): captions for name, captions in concepts.by_modality.get(code, {}).items()}
+        rank = f"rank {list(counts).index(key) + 1}" if key in counts else ""
+        if rank == listed.setting:
             continue
-        code = codes[number.split_or_group]
-        ranked = {name.casefold(): captions for name, captions in concepts.by_modality.get(code, {}).items()}
-        cell = _Cell("Table A2", number.row, number.setting, number.split_or_group, sizes[code], record)
+        value: float | None = float(counts.get(key, 0))
+        note = f"{rank} here" if rank else "no concept here"
         if key not in named and concepts.terms is None:
-            yield cell.result("Frequency", None, "captions", note=f"not computed: a term; {concepts.source}")
-            continue
-        rank = f"rank {list(ranked).index(key) + 1} here" if key in ranked else "no concept here"
-        note = f"{rank}; {concepts.source}"
-        yield cell.result("Frequency", float(ranked.get(key, 0)), "captions", note=note)
+            value, note = None, "not computed: a term"
+        yield result(
+            row=listed.row, setting=listed.setting, split_or_group=listed.split_or_group, value=value,
+            note=f"{note}; {concepts.source}", n=concepts.sizes[code],
+        )  # fmt: skip
 
 
-def _figure_a2(concepts: Concepts, record: RunRecord) -> Iterator[Result]:
+def _figure_a2(concepts: Concepts, result: _Maker) -> Iterator[Result]:
     """Both panels: the most frequent, and how long the tail is."""
-    captions = sum(sum(counts.values()) for counts in concepts.pairs.values())
+    cell = partial(result, table="Figure A2", split_or_group=concepts.label, n=concepts.sizes.total())
     for panel, counts in (("UMLS concepts", concepts.cuis), ("Terms", concepts.terms)):
-        tail = _Cell("Figure A2", panel, "long tail", concepts.label, captions, record)
+        tail = partial(cell, row=panel, setting="long tail")
         if not counts:
             note = f"not computed: {concepts.source}" if counts is None else "not computed: no row has one"
-            yield tail.result("Distinct", None, "concepts", note=note)
+            yield tail(column="Distinct", value=None, unit="concepts", note=note)
             continue
         numbers = list(counts.values())
         for rank, (name, number) in enumerate(list(counts.items())[:TOP_FIGURE], start=1):
-            cell = _Cell("Figure A2", name, f"{panel}, rank {rank}", concepts.label, captions, record)
-            yield cell.result("Frequency", float(number), "captions")
-        yield tail.result("Distinct", float(len(numbers)), "concepts")
-        head, once = sum(numbers[:TOP_FIGURE]), numbers.count(1)
-        column = f"Share of the top {TOP_FIGURE} in all mentions"
-        yield tail.result(column, 100 * head / sum(numbers), "percent", head, sum(numbers))
-        yield tail.result("Concepts of one caption", 100 * once / len(numbers), "percent", once, len(numbers))
+            setting = f"{panel}, rank {rank}"
+            yield cell(row=name, setting=setting, column="Frequency", value=float(number), unit="captions")
+        yield tail(column="Distinct", value=float(len(numbers)), unit="concepts")
+        yield _share(tail, f"Share of the top {TOP_FIGURE} in all mentions", sum(numbers[:TOP_FIGURE]), sum(numbers))
+        yield _share(tail, "Concepts of one caption", numbers.count(1), len(numbers))
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """Makes results of one place in a table."""
-
-    table: str
-    row: str
-    setting: str
-    group: str
-    n: int
-    record: RunRecord
-
-    def result(
-        self,
-        column: str,
-        value: float | None,
-        unit: str,
-        numerator: int | None = None,
-        denominator: int | None = None,
-        note: str = "",
-    ) -> Result:
-        direction: Direction = "none"
-        return Result(
-            paper=PAPER,
-            table=self.table,
-            row=self.row,
-            setting=self.setting,
-            column=column,
-            split_or_group=self.group,
-            value=value,
-            unit=unit,
-            direction=direction,
-            note=note,
-            n=self.n,
-            numerator=None if numerator is None else float(numerator),
-            denominator=None if denominator is None else float(denominator),
-            record=self.record,
-        )
+def _share(cell: _Maker, column: str, part: int, whole: int) -> Result:
+    counts = {"numerator": float(part), "denominator": float(whole)}
+    return cell(column=column, value=100 * part / whole, unit="percent", **counts)

@@ -10,23 +10,22 @@ not on this machine has no value, and a note that says what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.medlaybench_v import learned_metrics, readability, relevance
 from baselines.medlaybench_v.learned_metrics import Metric, Scores
 from baselines.medlaybench_v.wordnet import HOW_TO_GET_WORDNET, WordNet, find_wordnet
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
-from baselines.results.statistics import bootstrap_means
+from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.manifest import ContentDigest, content_digest
-
-Values = NDArray[np.float64]
 
 PAPER = "MedLayBench-V"
 ROW = "MedLayBench-V captions"
@@ -37,7 +36,7 @@ REGISTERS = {"Expert": "expert_caption", "Layman": "layman_caption"}
 LEARNED: dict[str, Metric] = {name: learned_metrics.METRICS[name] for name in ("LENS", "RaTEScore", "GREEN")}
 
 # Columns of `readability.measure` -> label, unit, better direction and note in Table 1.
-_TABLE_1: dict[str, tuple[str, str, Direction, str]] = {
+_FORMULAS: dict[str, tuple[str, str, Direction, str]] = {
     "FKGL": ("FKGL", "grade", "down", ""),
     "CLI": ("CLI", "grade", "down", ""),
     "DCRS": ("DCRS", "score", "down", ""),
@@ -51,49 +50,24 @@ _TABLE_1: dict[str, tuple[str, str, Direction, str]] = {
     ),
     "Words per sentence": ("Words per sentence", "words", "none", "not in the paper"),
 }
+_in_table_1 = partial(Result, paper=PAPER, table="Table 1", row=ROW)
+_in_table_2 = partial(Result, paper=PAPER, table="Table 2", row=ROW, setting=PAIR, direction="up")
+_Column = Callable[..., Result]
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Captions in the order of the splits; `groups` are the splits, then all, as label and rows."""
+    """Captions by register in the order of the splits; `groups` are the splits, then all, as label and rows."""
 
-    expert: list[str]
-    layman: list[str]
+    captions: dict[str, list[str]]
     articles: list[Hashable] | None
     groups: list[tuple[str, slice]]
     data: DataUsed
 
-    def register(self, name: str) -> list[str]:
-        return self.expert if name == "Expert" else self.layman
-
-
-@dataclass(frozen=True)
-class _Column:
-    """One column of a table."""
-
-    table: str
-    setting: str
-    name: str
-    unit: str
-    direction: Direction
-    note: str = ""
-
-    def cell(self, label: str, n: int, record: RunRecord, **number: Any) -> Result:
-        """The column's result for one split; `number` is value and, where there is one, ci95."""
-        return Result(
-            paper=PAPER,
-            table=self.table,
-            row=ROW,
-            setting=self.setting,
-            column=self.name,
-            split_or_group=label,
-            unit=self.unit,
-            direction=self.direction,
-            note=self.note,
-            n=n,
-            record=record,
-            **number,
-        )
+    @property
+    def against(self) -> tuple[list[str], list[str]]:
+        """Hypotheses and references of Table 2."""
+        return self.captions["Layman"], self.captions["Expert"]
 
 
 def evaluate(
@@ -119,14 +93,14 @@ def evaluate(
     """
     pairs = _read(rows, data)
     synonyms = find_wordnet(wordnet)
-    bleu = relevance.bleu(pairs.layman, pairs.expert)
-    columns = _readability(pairs) | _overlap(pairs, bleu, synonyms)
+    bleu = relevance.bleu(*pairs.against)
     scores, missing = _learned(pairs, learned)
-    columns |= {column: score.values for column, score in scores.items()}
+    columns = [*_readability(pairs), *_overlap(pairs, bleu, synonyms)]
+    columns += [(column, score.values) for column, score in scores]
     record = RunRecord(
         baseline="language",
         data=pairs.data,
-        models=tuple(model for score in scores.values() for model in score.models),
+        models=tuple(model for _, score in scores for model in score.models),
         options={
             "wordnet": synonyms.name if synonyms else None,
             "learned": sorted(learned),
@@ -134,20 +108,21 @@ def evaluate(
             "resampled": "articles" if pairs.articles else "captions",
         },
         seeds={"bootstrap": seed},
-        versions=_versions(scores.values()),
+        versions=reduce(or_, (score.versions for _, score in scores), readability.versions() | relevance.versions()),
         stand_in=stand_in,
     )
     results: list[Result] = []
     for label, part in pairs.groups:
         n = part.stop - part.start
-        results += _counts(pairs, bleu, label, part, record)
+        facts: dict[str, Any] = {"split_or_group": label, "n": n, "record": record}
+        results += _counts(pairs, bleu, part, facts)
         clusters = pairs.articles[part] if pairs.articles else None
-        table = np.column_stack([values[part] for values in columns.values()])
+        table = np.column_stack([values[part] for _, values in columns])
         bootstrap = bootstrap_means(table, resamples=resamples, seed=seed, clusters=clusters)
         means, intervals = bootstrap.estimates.tolist(), bootstrap.interval().tolist()
-        for column, mean, (low, high) in zip(columns, means, intervals, strict=True):
-            results.append(column.cell(label, n, record, value=mean, ci95=(low, high)))
-        results += [column.cell(label, n, record, value=None) for column in missing]
+        for (column, _), mean, (low, high) in zip(columns, means, intervals, strict=True):
+            results.append(column(value=mean, ci95=(low, high), **facts))
+        results += [column(value=None, **facts) for column in missing]
     return results
 
 
@@ -159,7 +134,7 @@ def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
         split = row.get("split")
         if not isinstance(split, str) or split not in by_split:
             raise InputError(name, found=f"split {split!r}", expected=", ".join(SPLITS))
-        kept = {column: _caption(row, column, name) for column in REGISTERS.values()}
+        kept = {column: read_caption(row, column, name) for column in REGISTERS.values()}
         digests[split].update({"split": split, **kept})
         by_split[split].append({**kept, "article_id": row.get("article_id")})
     ordered = [row for part in by_split.values() for row in part]
@@ -177,16 +152,12 @@ def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
         digest = content_digest({split: digests[split].hexdigest() for split in splits})
         data = DataUsed("medlaybench-v", "+".join(splits), None, digest)
     articles = [row["article_id"] for row in ordered]
-    return _Pairs(
-        [row["expert_caption"] for row in ordered],
-        [row["layman_caption"] for row in ordered],
-        articles if all(articles) else None,
-        groups,
-        data,
-    )
+    captions = {register: [row[column] for row in ordered] for register, column in REGISTERS.items()}
+    return _Pairs(captions, articles if all(articles) else None, groups, data)
 
 
-def _caption(row: Mapping[str, Any], column: str, name: str) -> str:
+def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:
+    """The caption in a column of the row called `name`. Raises InputError where there is none."""
     caption = row.get(column)
     if not isinstance(caption, str) or not caption.strip():
         found = "no" if caption is None or isinstance(caption, str) else f"a {type(caption).__name__} as"
@@ -194,55 +165,46 @@ def _caption(row: Mapping[str, Any], column: str, name: str) -> str:
     return caption
 
 
-def _readability(pairs: _Pairs) -> dict[_Column, Values]:
-    columns = {}
-    for register in REGISTERS:
-        captions = pairs.register(register)
+def _readability(pairs: _Pairs) -> Iterator[tuple[_Column, Floats]]:
+    for register, captions in pairs.captions.items():
         measured = readability.measure(captions)
         wordless = sum(not readability.has_word(caption) for caption in captions)
         warning = f"{wordless} captions hold no word and score what textstat gives them" if wordless else ""
-        for name, (label, unit, direction, note) in _TABLE_1.items():
+        for name, (label, unit, direction, note) in _FORMULAS.items():
             notes = "; ".join(filter(None, (note, warning)))
-            columns[_Column("Table 1", register, label, unit, direction, notes)] = measured[name]
-    return columns
+            column = partial(_in_table_1, setting=register, column=label, unit=unit, direction=direction, note=notes)
+            yield column, measured[name]
 
 
-def _overlap(pairs: _Pairs, bleu: relevance.Bleu, wordnet: WordNet | None) -> dict[_Column, Values]:
+def _overlap(pairs: _Pairs, bleu: relevance.Bleu, wordnet: WordNet | None) -> Iterator[tuple[_Column, Floats]]:
     synonyms = f"synonyms of {wordnet.name}" if wordnet else f"no synonyms: no WordNet here ({HOW_TO_GET_WORDNET})"
-    columns = {
-        "BLEU-4": ("mean over pairs, one added to the counts of 2- to 4-grams", bleu.sentences),
-        "ROUGE-L": ("F1 of stemmed words", relevance.rouge_l(pairs.layman, pairs.expert)),
-        "METEOR": (f"exact words, stems, {synonyms}", relevance.meteor(pairs.layman, pairs.expert, wordnet)),
-    }
-    return {_Column("Table 2", PAIR, name, "percent", "up", note): values for name, (note, values) in columns.items()}
+    for name, note, values in (
+        ("BLEU-4", "mean over pairs, one added to the counts of 2- to 4-grams", bleu.sentences),
+        ("ROUGE-L", "F1 of stemmed words", relevance.rouge_l(*pairs.against)),
+        ("METEOR", f"exact words, stems, {synonyms}", relevance.meteor(*pairs.against, wordnet)),
+    ):
+        yield partial(_in_table_2, column=name, unit="percent", note=note), values
 
 
-def _learned(pairs: _Pairs, learned: Mapping[str, Metric]) -> tuple[dict[_Column, Scores], list[_Column]]:
-    scores, missing = {}, []
+def _learned(pairs: _Pairs, learned: Mapping[str, Metric]) -> tuple[list[tuple[_Column, Scores]], list[_Column]]:
+    scores: list[tuple[_Column, Scores]] = []
+    missing: list[_Column] = []
     for name, metric in learned.items():
-        unit = "score 0-100" if name == "LENS" else "percent"
+        column = partial(_in_table_2, column=name, unit="score 0-100" if name == "LENS" else "percent")
         try:
-            scores[_Column("Table 2", PAIR, name, unit, "up")] = metric(pairs.layman, pairs.expert)
+            scores.append((column, metric(*pairs.against)))
         except (MissingExtra, ModelError) as problem:
-            missing.append(_Column("Table 2", PAIR, name, unit, "up", f"not computed: {problem}"))
+            missing.append(partial(column, note=f"not computed: {problem}"))
     return scores, missing
 
 
-def _counts(pairs: _Pairs, bleu: relevance.Bleu, label: str, part: slice, record: RunRecord) -> Iterator[Result]:
+def _counts(pairs: _Pairs, bleu: relevance.Bleu, part: slice, facts: Mapping[str, Any]) -> Iterator[Result]:
     """What is not a mean over captions: their number, the vocabularies, and BLEU of the split as one corpus."""
-    n = part.stop - part.start
-    pairs_column = _Column("Table 1", "header", "N", "pairs", "none")
-    yield replace(pairs_column.cell(label, n, record, value=float(n)), row="Dataset")
-    for register in REGISTERS:
-        vocabulary = _Column("Table 1", register, "Vocab Size", "types", "down", "lower-case words of letters only")
-        words = readability.vocabulary(pairs.register(register)[part])
-        yield vocabulary.cell(label, n, record, value=float(len(words)))
-    corpus = _Column("Table 2", PAIR, "BLEU-4 (corpus)", "percent", "up", "all pairs as one corpus; not in the paper")
-    yield corpus.cell(label, n, record, value=relevance.corpus_bleu(bleu.counts[part]))
-
-
-def _versions(scores: Iterable[Scores]) -> dict[str, str]:
-    versions = readability.versions() | relevance.versions()
-    for score in scores:
-        versions |= score.versions
-    return versions
+    header = partial(_in_table_1, row="Dataset", setting="header", column="N", unit="pairs")
+    yield header(value=float(part.stop - part.start), **facts)
+    vocabulary = partial(_in_table_1, column="Vocab Size", unit="types", note="lower-case words of letters only")
+    for register, captions in pairs.captions.items():
+        words = float(len(readability.vocabulary(captions[part])))
+        yield vocabulary(setting=register, value=words, direction="down", **facts)
+    corpus = partial(_in_table_2, column="BLEU-4 (corpus)", note="all pairs as one corpus; not in the paper")
+    yield corpus(value=relevance.corpus_bleu(bleu.counts[part]), unit="percent", **facts)
