@@ -21,12 +21,14 @@ import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from baselines.medlaybench_v import readability
+from baselines.medlaybench_v.language import REGISTERS, read_caption
 from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
 from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord
 from baselines.results.statistics import Floats, bootstrap_means
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
 PAPER, TABLE = "MedLayBench-V", "Table A5"
 MAX_TOKENS = 64
-REGISTERS = {"Expert": "expert_caption", "Layman": "layman_caption"}
 PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
 
 CHECKPOINTS = {
@@ -120,7 +121,7 @@ def read_pairs(
     images, references = [], []
     for row in chosen:
         name = str(row["image_id"])
-        references.append({register: _caption(row, column, name) for register, column in REGISTERS.items()})
+        references.append({register: read_caption(row, column, name) for register, column in REGISTERS.items()})
         images.append(_image(row.get("image"), name))
         digest.update({"image_id": name, **references[-1], "image": hashlib.sha256(images[-1]).hexdigest()})
     articles = [row.get("article_id") for row in chosen]
@@ -140,8 +141,8 @@ def read_prompts(folder: Path | None = None) -> dict[str, str]:
     Raises InputError for a missing folder, a folder without any of the files, an empty file, text that is not UTF-8.
     """
     known: dict[str, frozenset[str]] = dict.fromkeys(PROMPTS.values(), frozenset())
-    found = read_texts(Path(__file__).parent / "prompts", known, folder)
-    return {register: " ".join(found.texts[name].split()) for register, name in PROMPTS.items()}
+    read = read_texts(Path(__file__).parent / "prompts", known, folder)
+    return {register: " ".join(read.texts[name].split()) for register, name in PROMPTS.items()}
 
 
 def describe(
@@ -172,7 +173,7 @@ def describe(
         return answer
 
     try:
-        found = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
+        said = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
     except ModelError as error:
         kept = f"{done:,} of {len(jobs):,} answers are in {store.path}: the same command asks for the others only"
         do = f"{error.do}. {kept}" if error.do else kept
@@ -181,7 +182,7 @@ def describe(
         kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; the same command continues from there"
         raise KeyboardInterrupt(f"Stopped. {kept}") from None
     by_register = {
-        register: tuple(answer for (asked, _), answer in zip(jobs, found, strict=True) if asked == register)
+        register: tuple(answer for (asked, _), answer in zip(jobs, said, strict=True) if asked == register)
         for register in REGISTERS
     }
     client = model.identity["client"]
@@ -236,11 +237,14 @@ def evaluate(
         input_tokens=_tokens(answers, "input_tokens"),
         output_tokens=_tokens(answers, "output_tokens"),
     )
-    cells = _Cells(label or _row(answers.model), pairs, record, resamples, seed)
+    cell = partial(
+        Result, paper=PAPER, table=TABLE, row=label or _row(answers.model), split_or_group=pairs.group, record=record
+    )
+    means = partial(_means, pairs.articles, resamples, seed)
     return [
-        *_bertscore_cells(cells, scores, scores_missing, texts),
-        *_fkgl_cells(cells, fkgl, fkgl_missing, texts),
-        *_failures(cells, answers),
+        *_bertscore_cells(partial(cell, n=len(pairs.image_ids)), means, scores, scores_missing, texts),
+        *_fkgl_cells(cell, means, fkgl, fkgl_missing, texts),
+        *_failures(partial(cell, n=len(pairs.image_ids)), answers),
     ]
 
 
@@ -271,13 +275,6 @@ def _choose(
     return [rows[places[image_id]] for image_id in order[:n]]
 
 
-def _caption(row: Mapping[str, Any], column: str, name: str) -> str:
-    caption = row.get(column)
-    if not isinstance(caption, str) or not caption.strip():
-        raise InputError(name, found=f"no {column}", expected="a text")
-    return caption
-
-
 def _image(image: Any, name: str) -> bytes:
     if isinstance(image, Mapping):
         image = image.get("bytes") or image.get("path")
@@ -292,6 +289,10 @@ def _image(image: Any, name: str) -> bytes:
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------
+
+
+_Maker = Callable[..., Result]
+_Means = Callable[..., Iterator[dict[str, Any]]]
 
 
 def _fkgl(texts: Mapping[str, list[str]]) -> tuple[dict[str, Floats] | None, str]:
@@ -311,62 +312,43 @@ def _scores(texts: Mapping[str, list[str]], pairs: Pairs, bertscore: Metric) -> 
         return None, f"not computed: {problem}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Makes results of one model's row."""
-
-    row: str
-    pairs: Pairs
-    record: RunRecord
-    resamples: int
-    seed: int
-
-    def cell(self, setting: str, column: str, unit: str, direction: Direction, **number: Any) -> Result:
-        number.setdefault("n", len(self.pairs.image_ids))
-        return Result(
-            paper=PAPER, table=TABLE, row=self.row, setting=setting, column=column, split_or_group=self.pairs.group,
-            unit=unit, direction=direction, record=self.record, **number,
-        )  # fmt: skip
-
-    def means(self, values: Floats, used: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
-        """Value and ci95 of the mean of each column of values (n, m), over the pairs numbered in `used`."""
-        articles = self.pairs.articles
-        if articles is not None and used is not None:
-            articles = tuple(articles[place] for place in used)
-        boot = bootstrap_means(values, resamples=self.resamples, seed=self.seed, clusters=articles)
-        for mean, (low, high) in zip(boot.estimates.tolist(), boot.interval().tolist(), strict=True):
-            yield {"value": mean, "ci95": (low, high)}
+def _means(
+    articles: Sequence[str] | None, resamples: int, seed: int, values: Floats, used: Sequence[int] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Value and ci95 of the mean of each column of values (n, m), over the pairs numbered in `used`."""
+    clusters = articles if articles is None or used is None else [articles[place] for place in used]
+    boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters)
+    for mean, (low, high) in zip(boot.estimates.tolist(), boot.interval().tolist(), strict=True):
+        yield {"value": mean, "ci95": (low, high)}
 
 
 def _bertscore_cells(
-    cells: _Cells, scores: Scores | None, missing: str, texts: Mapping[str, list[str]]
+    cell: _Maker, means: _Means, scores: Scores | None, missing: str, texts: Mapping[str, list[str]]
 ) -> Iterator[Result]:
-    delta = "BERTScore delta (Expert - Layman)"
-    control = "BERTScore delta (Expert prompt - Layman prompt)"
-    keys: list[tuple[str, str, str, Direction, str]] = []
+    cells: list[partial[Result]] = []
     for prompt in REGISTERS:
         empty = sum(not text for text in texts[prompt])
-        note = f"{empty} empty answers score 0" if empty else ""
         for reference in REGISTERS:
             also = "" if prompt == reference else "not in the paper"
-            keys.append((f"{prompt} prompt vs {reference} reference", "BERTScore", "percent", "up",
-                         "; ".join(filter(None, (also, note)))))  # fmt: skip
-    keys.append(("difference", delta, "percentage points", "none", "each prompt against its own register's reference"))
-    for reference in REGISTERS:
-        note = "not in the paper: one reference for both prompts"
-        keys.append((f"{reference} reference", control, "percentage points", "none", note))
+            note = "; ".join(filter(None, (also, f"{empty} empty answers score 0" if empty else "")))
+            setting = f"{prompt} prompt vs {reference} reference"
+            cells.append(partial(cell, setting=setting, column="BERTScore", unit="percent", direction="up", note=note))
+    delta = partial(cell, unit="percentage points")
+    note = "each prompt against its own register's reference"
+    cells.append(partial(delta, setting="difference", column="BERTScore delta (Expert - Layman)", note=note))
+    control = partial(delta, column="BERTScore delta (Expert prompt - Layman prompt)")
+    note = "not in the paper: one reference for both prompts"
+    cells += [partial(control, setting=f"{reference} reference", note=note) for reference in REGISTERS]
     if scores is None:
-        for setting, column, unit, direction, _ in keys:
-            yield cells.cell(setting, column, unit, direction, value=None, note=missing)
+        yield from (made(value=None, note=missing) for made in cells)
         return
     both = scores.values.reshape(4, -1)  # prompt by prompt, reference by reference
     table = np.vstack([both, both[0] - both[3], both[0] - both[2], both[1] - both[3]]).T
-    for (setting, column, unit, direction, note), number in zip(keys, cells.means(table), strict=True):
-        yield cells.cell(setting, column, unit, direction, note=note, **number)
+    yield from (made(**number) for made, number in zip(cells, means(table), strict=True))
 
 
 def _fkgl_cells(
-    cells: _Cells, fkgl: dict[str, Floats] | None, missing: str, texts: Mapping[str, list[str]]
+    cell: _Maker, means: _Means, fkgl: dict[str, Floats] | None, missing: str, texts: Mapping[str, list[str]]
 ) -> Iterator[Result]:
     worded = {
         register: [place for place, text in enumerate(given) if readability.has_word(text)]
@@ -379,33 +361,32 @@ def _fkgl_cells(
         ("difference", "FKGL delta (Expert - Layman)", "none", in_both, "not in the paper"),
     ]
     for setting, column, direction, used, about in parts:
+        made = partial(cell, setting=setting, column=column, unit="grade", direction=direction, n=len(used))
         if fkgl is None or not used:
-            why = missing or "not computed: no answer holds a word"
-            yield cells.cell(setting, column, "grade", direction, value=None, note=why, n=len(used))
+            yield made(value=None, note=missing or "not computed: no answer holds a word")
             continue
         expert, layman = fkgl["Expert"][used], fkgl["Layman"][used]
         values = {"Expert prompt": expert, "Layman prompt": layman, "difference": expert - layman}[setting]
-        (number,) = cells.means(values, used)
-        left_out = len(cells.pairs.image_ids) - len(used)
+        (number,) = means(values, used)
+        left_out = len(texts["Expert"]) - len(used)
         note = "; ".join(filter(None, (about, f"{left_out} without a word left out" if left_out else "")))
-        yield cells.cell(setting, column, "grade", direction, n=len(used), note=note, **number)
+        yield made(note=note, **number)
 
 
-def _failures(cells: _Cells, answers: Answers) -> Iterator[Result]:
+def _failures(cell: _Maker, answers: Answers) -> Iterator[Result]:
     """Shares of answers that break off at the token limit, and of those that say nothing."""
     for register, given in answers.by_register.items():
         refused = sum(answer.stop == "content_filter" for answer in given)
-        counts = {
-            "Truncated answers": (sum(answer.stop == "max_tokens" for answer in given), "in every score as they are"),
-            "Empty answers": (
-                sum(not answer.text.strip() for answer in given),
-                f"{refused} answers were stopped by the provider's filter" if refused else "",
-            ),
-        }
-        for column, (count, note) in counts.items():
-            yield cells.cell(
-                f"{register} prompt", column, "percent", "down", value=100 * count / len(given), note=note,
-                numerator=float(count), denominator=float(len(given)),
+        cut = sum(answer.stop == "max_tokens" for answer in given)
+        empty = sum(not answer.text.strip() for answer in given)
+        why = f"{refused} answers were stopped by the provider's filter" if refused else ""
+        for column, count, note in (
+            ("Truncated answers", cut, "in every score as they are"),
+            ("Empty answers", empty, why),
+        ):
+            yield cell(
+                setting=f"{register} prompt", column=column, unit="percent", direction="down", note=note,
+                value=100 * count / len(given), numerator=float(count), denominator=float(len(given)),
             )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ EVERY = ""
 _NAMES = POOLED | {"DRAN": "Angiography", "DRPE": "PET", "DRCO": "Combined"}
 GROUPS = (EVERY, *(_NAMES[modality.code] for modality in MODALITIES))
 
-_DIRECTIONS: dict[str, Direction] = {COSINE: "up", EUCLIDEAN: "down"}
+_COLUMNS: tuple[tuple[str, str, Direction], ...] = ((COSINE, "cosine", "up"), (EUCLIDEAN, "distance", "down"))
 _BLOCK = 8192  # rows in float64 at a time
 _Array = NDArray[np.floating[Any]]
 
@@ -67,12 +68,8 @@ class Projection:
 
     def figure(self) -> dict[str, Any]:
         """What a figure of it shows."""
-        return {
-            "rows": self.rows.tolist(),
-            "modality": list(self.modality),
-            "expert": self.expert.tolist(),
-            "layman": self.layman.tolist(),
-        }
+        planes = {"expert": self.expert.tolist(), "layman": self.layman.tolist()}
+        return {"rows": self.rows.tolist(), "modality": list(self.modality), **planes}
 
 
 def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
@@ -127,35 +124,22 @@ def evaluate(
         clusters = [known[row] for row in rows] if known else None
         boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters)
         quantiles = np.quantile(values, QUANTILES, axis=0)
-        cells: list[tuple[str, float | None, dict[str, Any]]] = []
-        for at, column in enumerate((COSINE, EUCLIDEAN)):
+        cell = partial(
+            Result, paper=PAPER, table=TABLE, row=model, setting=group, split_or_group=record.data.split, n=len(rows),
+            record=record,
+        )  # fmt: skip
+        for at, (column, unit, direction) in enumerate(_COLUMNS):
             low, high = boot.interval()[at].tolist()
             # One pair has no spread, and its interval would claim certainty.
-            more = {"ci95": (low, high)} if len(rows) > 1 else {}
-            cells.append((column, float(boot.estimates[at]), more))
+            ci95 = (low, high) if len(rows) > 1 else None
+            estimate = float(boot.estimates[at])
+            results.append(cell(column=column, value=estimate, unit=unit, direction=direction, ci95=ci95))
             for quantile, value in zip(QUANTILES, quantiles[:, at].tolist(), strict=True):
-                cells.append((f"{column}, {quantile:.0%} quantile", value, {}))
+                results.append(cell(column=f"{column}, {quantile:.0%} quantile", value=value, unit=unit))
         note = "mean over an expert caption and the lay caption of another pair"
         if space.others[group] is None:
             note = "not computed: one pair, hence no other"
-        cells.append((f"{COSINE}, other pairs", space.others[group], {"note": note}))
-        results += [
-            Result(
-                paper=PAPER,
-                table=TABLE,
-                row=model,
-                setting=group,
-                column=column,
-                split_or_group=record.data.split,
-                value=value,
-                unit="cosine" if column.startswith(COSINE) else "distance",
-                direction=_DIRECTIONS.get(column, "none"),
-                n=len(rows),
-                record=record,
-                **more,
-            )
-            for column, value, more in cells
-        ]
+        results.append(cell(column=f"{COSINE}, other pairs", value=space.others[group], unit="cosine", note=note))
     return results
 
 
@@ -184,48 +168,30 @@ def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
     missing = [name for name in NAMED if name not in means[COSINE]]
     note = f"of {', '.join(means[COSINE])}" if not missing else f"not computed: no result of {', '.join(missing)}"
     cosines, distances = list(means[COSINE].values()), list(means[EUCLIDEAN].values())
-    parts: list[tuple[str, Direction, float | None]] = [
-        (COSINE, "up", None if missing else float(np.mean(cosines))),
-        (f"{EUCLIDEAN} (low end)", "down", None if missing else min(distances)),
-        (f"{EUCLIDEAN} (high end)", "down", None if missing else max(distances)),
-    ]
+    cell = partial(
+        Result, paper=PAPER, table=TABLE, row=ALL_MODELS, setting="", split_or_group="", note=note, n=len(cosines),
+        record=record,
+    )  # fmt: skip
+    mean, low, high = (None, None, None) if missing else (float(np.mean(cosines)), min(distances), max(distances))
     return [
-        Result(
-            paper=PAPER,
-            table=TABLE,
-            row=ALL_MODELS,
-            setting="",
-            column=column,
-            split_or_group="",
-            value=value,
-            unit="cosine" if column == COSINE else "distance",
-            direction=direction,
-            note=note,
-            n=len(cosines),
-            record=record,
-        )
-        for column, direction, value in parts
+        cell(column=COSINE, value=mean, unit="cosine", direction="up"),
+        cell(column=f"{EUCLIDEAN} (low end)", value=low, unit="distance", direction="down"),
+        cell(column=f"{EUCLIDEAN} (high end)", value=high, unit="distance", direction="down"),
     ]
 
 
 def histograms(space: Space, *, bins: int = 50) -> dict[str, Any]:
     """Counts of pairs by group in `bins` bins of equal width that all groups share, with the edges, as JSON."""
-    found: dict[str, Any] = {}
+    drawn: dict[str, Any] = {}
     for name, values in (("cosine", space.cosine), ("euclidean", space.euclidean)):
         edges = np.histogram_bin_edges(values, bins=bins)
         counts = {group: np.histogram(values[rows], edges)[0].tolist() for group, rows in space.groups.items()}
-        found[name] = {"edges": edges.tolist(), "counts": counts}
-    return found
+        drawn[name] = {"edges": edges.tolist(), "counts": counts}
+    return drawn
 
 
 def project(
-    expert: _Array,
-    layman: _Array,
-    modality: Sequence[str],
-    *,
-    points: int = 2000,
-    seed: int = 0,
-    perplexity: float = 30.0,
+    expert: _Array, layman: _Array, modality: Sequence[str], *, points: int = 2000, seed: int = 0
 ) -> Projection:
     """t-SNE of both captions of `points` pairs drawn by the seed (of all, where there are fewer), in one plane.
 
@@ -250,12 +216,7 @@ def project(
     vectors = np.vstack([_unit(expert, drawn, "expert"), _unit(layman, drawn, "layman")])
     if np.ptp(vectors, axis=0).max() < 1e-9:
         raise InputError("project", found="embeddings that are all the same", expected="different ones")
-    fit = TSNE(
-        init="pca",
-        random_state=seed,
-        perplexity=min(perplexity, (len(vectors) - 1) / 3),
-        n_jobs=1,
-    )
+    fit = TSNE(init="pca", random_state=seed, perplexity=min(30.0, (len(vectors) - 1) / 3), n_jobs=1)
     with threadpool_limits(limits=1):
         plane = fit.fit_transform(vectors).astype(np.float64)
     half = len(drawn)

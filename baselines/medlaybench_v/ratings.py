@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.results.run import DataUsed, Direction, Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord
 from baselines.results.sheets import read_sheet, sheet_bytes, write_new
 from baselines.results.statistics import bootstrap_means, cohen_kappa, grimmer
 from loaders.errors import InputError
@@ -95,12 +96,10 @@ def _sheet(
 ) -> bytes:
     order = list(numbers)
     random.Random(f"{seed} {rater}").shuffle(order)  # so that no pair is always met tired
-    found = (
-        {"rater": rater, "pair": numbers[name], "image_id": name, "stand_in": stand_in}
-        | {column: rows[name][column] for column in _CAPTIONS}
-        for name in order
+    lines = (
+        {**rows[name], "rater": rater, "pair": numbers[name], "image_id": name, "stand_in": stand_in} for name in order
     )
-    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], found)
+    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], lines)
 
 
 def read_sheets(paths: Sequence[Path]) -> Ratings:
@@ -147,9 +146,9 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
 
 
 def _rating(text: str, where: str) -> int:
-    if text not in {str(rating) for rating in range(LOW, HIGH + 1)}:
-        found = f"{text!r}" if text else "no rating"
-        raise InputError(where, found=found, expected=f"an integer from {LOW} to {HIGH}")
+    if text not in map(str, range(LOW, HIGH + 1)):
+        expected = f"an integer from {LOW} to {HIGH}"
+        raise InputError(where, found=repr(text) if text else "no rating", expected=expected)
     return int(text)
 
 
@@ -169,44 +168,40 @@ def evaluate(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> list[
         stand_in=ratings.stand_in,
     )
 
-    def result(row: str, column: str, value: float | None, direction: Direction, **more: Any) -> Result:
-        unit = more.pop("unit", f"Likert {LOW}-{HIGH}")
-        return Result(
-            paper=PAPER, table=TABLE, row=row, setting=f"{count} SCGR caption pairs", column=column,
-            split_or_group=GROUP, value=value, unit=unit, direction=direction, n=count, record=record, **more,
-        )  # fmt: skip
-
-    found = []
+    result = partial(
+        Result, paper=PAPER, table=TABLE, setting=f"{count} SCGR caption pairs", split_or_group=GROUP,
+        unit=f"Likert {LOW}-{HIGH}", direction="up", n=count, record=record,
+    )  # fmt: skip
+    several = len(ratings.raters) > 1
+    results = []
     for at, name in enumerate(CRITERIA.values()):
+        mean = partial(result, column=f"{name} (mean)")
         scores = ratings.scores[:, :, at].astype(np.float64)
-        columns = np.vstack([scores, scores.mean(axis=0)]).T
-        bootstrap = bootstrap_means(columns, resamples=resamples, seed=seed)
-        means, intervals = bootstrap.estimates.tolist(), bootstrap.interval().tolist()
-        for number, rater in enumerate(ratings.raters):
-            total = float(scores[number].sum())
-            found += [
-                result(rater, f"{name} (mean)", means[number], "up", ci95=tuple(intervals[number]),
-                       numerator=total, denominator=float(count)),
-                result(rater, f"{name} (SD)", float(scores[number].std(ddof=1)), "none"),
-            ]  # fmt: skip
-        if len(ratings.raters) > 1:
-            average = f"Average of the {_NUMBERS.get(len(ratings.raters), len(ratings.raters))} raters"
-            found.append(result(average, f"{name} (mean)", means[-1], "up", ci95=tuple(intervals[-1])))
-        for one, other in combinations(range(len(ratings.raters)), 2):
+        bootstrap = bootstrap_means(np.vstack([scores, scores.mean(axis=0)]).T, resamples=resamples, seed=seed)
+        means, intervals = bootstrap.estimates.tolist(), list(map(tuple, bootstrap.interval().tolist()))
+        for rater, given, value, ci95 in zip(ratings.raters, scores, means, intervals, strict=False):
+            total, sd = float(given.sum()), float(given.std(ddof=1))
+            results.append(mean(row=rater, value=value, ci95=ci95, numerator=total, denominator=float(count)))
+            results.append(result(row=rater, column=f"{name} (SD)", value=sd, direction="none"))
+        if several:
+            raters = _NUMBERS.get(len(ratings.raters), len(ratings.raters))
+            results.append(mean(row=f"Average of the {raters} raters", value=means[-1], ci95=intervals[-1]))
+        for first, second in combinations(range(len(ratings.raters)), 2):
             agreement = cohen_kappa(
-                ratings.scores[one, :, at].tolist(), ratings.scores[other, :, at].tolist(), range(LOW, HIGH + 1),
+                ratings.scores[first, :, at].tolist(), ratings.scores[second, :, at].tolist(), range(LOW, HIGH + 1),
                 weights="quadratic", resamples=resamples, seed=seed,
             )  # fmt: skip
             note = f"{agreement.observed:.0%} of the ratings are equal"
             note += "" if agreement.kappa is not None else "; undefined, as both gave one rating throughout"
-            row = f"{ratings.raters[one]} and {ratings.raters[other]}"
-            found.append(result(row, f"{name} (weighted kappa)", agreement.kappa, "up", ci95=agreement.ci95,
-                                unit="kappa", note=note))  # fmt: skip
-        if len(ratings.raters) > 1:
+            row = f"{ratings.raters[first]} and {ratings.raters[second]}"
+            kappa = partial(result, row=row, column=f"{name} (weighted kappa)", unit="kappa")
+            results.append(kappa(value=agreement.kappa, ci95=agreement.ci95, note=note))
+        if several:
             alpha = krippendorff_alpha(scores)
             note = "" if alpha is not None else "undefined, as all ratings are equal"
-            found.append(result("All raters", f"{name} (Krippendorff alpha)", alpha, "up", unit="alpha", note=note))
-    return found
+            column = f"{name} (Krippendorff alpha)"
+            results.append(result(row="All raters", column=column, value=alpha, unit="alpha", note=note))
+    return results
 
 
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}

@@ -178,7 +178,7 @@ def test_projection_keeps_captions_of_a_pair_together_and_modalities_apart() -> 
     expert = centres + 0.2 * generator.normal(size=(36, 8))
     layman = expert + 0.01 * generator.normal(size=(36, 8))
     codes = [["DRCT", "DRXR", "DRMR"][row // 12] for row in range(36)]
-    plane = project(expert, layman, codes, perplexity=10)
+    plane = project(expert, layman, codes)
     assert plane.rows.tolist() == list(range(36)) and plane.modality[0] == "CT"
     of_pair = np.linalg.norm(plane.expert - plane.layman, axis=1)
     apart = [
