@@ -59,14 +59,16 @@ class LoopbackHub:
     """The Hub: `url`, three tokens, the log `requests`, the `store`, and the faults.
 
     With a folder it keeps everything there and goes on from what it finds. `page_size` is of tree and commit lists;
-    uploads above `part_size` bytes are multipart.
+    uploads above `part_size` bytes are multipart. `url` is what it calls itself, behind a proxy.
     """
 
     token = "hf_loopback_write"
     read_token = "hf_loopback_read"
     stranger_token = "hf_loopback_stranger"  # an account with no rights here
 
-    def __init__(self, folder: Path | None = None, *, page_size: int = 1000, part_size: int = 5 * 1024**3) -> None:
+    def __init__(
+        self, folder: Path | None = None, *, page_size: int = 1000, part_size: int = 5 * 1024**3, url: str = ""
+    ) -> None:
         self.requests: list[Request] = []
         self.faults: list[Fault] = []
         self.store = Store(folder)
@@ -78,7 +80,8 @@ class LoopbackHub:
             loopback = hub
 
         self.server = Server(("127.0.0.1", 0), BoundHandler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.address = ("127.0.0.1", int(self.server.server_address[1]))
+        self.url = url or f"http://127.0.0.1:{self.address[1]}"
         self.routes = Routes(self.store, self.url, page_size=page_size, part_size=part_size)
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 

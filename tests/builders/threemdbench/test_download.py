@@ -34,7 +34,7 @@ from tests.parts.photo_server import (
     sends,
     wanders,
 )
-from tests.proxy import Proxy
+from tests.parts.proxy import Proxy
 
 PHOTO = picture()
 MD5 = hashlib.md5(PHOTO).hexdigest()

@@ -10,62 +10,40 @@ import base64
 import http.client
 import selectors
 import socket
-import threading
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
 from urllib.parse import unquote, urlsplit
 
 from tests.hub import request_body
+from tests.parts.loopback import Handler, Loopback
 
 Address = tuple[str, int]
 
 
-class Proxy:
+class Proxy(Loopback):
     """Forwards http and tunnels https to `names`. `asked` lists what it was asked for; `status` refuses all of it."""
 
     def __init__(self, names: Mapping[str, Address], *, login: str = "", status: int = 0) -> None:
+        super().__init__(_Handler)
         self.names = names
         self.login = login
         self.status = status
         self.asked: list[str] = []
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.proxy = self
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     @property
     def url(self) -> str:
-        return f"http://{self.login + '@' if self.login else ''}127.0.0.1:{self._server.server_address[1]}"
+        return f"http://{self.login + '@' if self.login else ''}127.0.0.1:{self.address[1]}"
 
     @property
     def environment(self) -> dict[str, str]:
         """The variables of a machine that has no other way out."""
-        return {"HTTP_PROXY": self.url, "HTTPS_PROXY": self.url, "http_proxy": self.url, "https_proxy": self.url}
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        ways = {"HTTP_PROXY": self.url, "HTTPS_PROXY": self.url, "ALL_PROXY": "", "NO_PROXY": ""}
+        return ways | {name.lower(): value for name, value in ways.items()}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    proxy: Proxy
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that give up are part of the tests."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
+class _Handler(Handler):
     def _place(self, host: str | None) -> Address | None:
         """Where a name leads; None after the refusal was sent."""
-        proxy = self.server.proxy
+        proxy: Proxy = self.owner
         proxy.asked.append(f"{self.command} {self.path}")
         wanted = "Basic " + base64.b64encode(unquote(proxy.login).encode()).decode()
         if proxy.login and self.headers.get("Proxy-Authorization") != wanted:
@@ -96,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def do_CONNECT(self) -> None:
+    def do_CONNECT(self) -> None:  # noqa: N802 (a name that http.server looks for)
         address = self._place(self.path.rpartition(":")[0])
         if address is None:
             return
@@ -114,6 +92,3 @@ class _Handler(BaseHTTPRequestHandler):
                     key.data.sendall(data)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _forward  # noqa: N815 (names that http.server looks for)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet: `Proxy.asked` is the log."""
