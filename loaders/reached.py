@@ -17,7 +17,7 @@ import pickle
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -87,13 +87,52 @@ class _Nowhere:
 # --- What code refers to ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class _Part:
-    """Some code of a module: its meaning as text, the names it uses, the modules it imports."""
+    """Some code of a module of `package`, read when it is reached.
 
-    text: str
-    names: frozenset[str]
-    imports: frozenset[str]
+    `text` is its meaning. Once that was read, `names` are those it uses, and `imports` the modules it imports, and what
+    might be one, since `from a import b` may mean a.b. What a worker does not run is left out: docstrings, imports for types, what a script
+    does by itself.
+    """
+
+    def __init__(self, code: ast.AST, package: str) -> None:
+        self._code = code
+        self._package = package
+        self.names: set[str] = set()
+        self.imports: set[str] = set()
+
+    @cached_property
+    def text(self) -> str:
+        return self._read(self._code)
+
+    def _read(self, code: object) -> str:
+        if isinstance(code, list):
+            return f"[{','.join(filter(None, map(self._read, code)))}]"
+        if not isinstance(code, ast.AST):
+            return repr(code)
+        match code:
+            case ast.Expr(value=ast.Constant(value=str())):
+                return ""
+            case ast.If(test=test) if _named(test.left if isinstance(test, ast.Compare) else test) in _NOT_RUN:
+                return self._read(code.orelse)
+            case ast.Name(id=name):
+                self.names.add(name)
+            case ast.Import(names=names):
+                self.imports.update(alias.name for alias in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                above = self._package.split(".")[: -level + 1 or None] if level else []
+                origin = ".".join([*above, *filter(None, [module])])
+                self.imports.update([origin, *(f"{origin}.{alias.name}" for alias in names)])
+            case ast.Call(func=func, args=[ast.Constant(value=str(module)), *_]) if _named(func) == "import_module":
+                self.imports.add(module)
+        return f"{type(code).__name__}({','.join([self._read(getattr(code, name, None)) for name in code._fields])})"
+
+
+_NOT_RUN = ("TYPE_CHECKING", "__name__")
+
+
+def _named(code: ast.expr) -> str:
+    return code.attr if isinstance(code, ast.Attribute) else code.id if isinstance(code, ast.Name) else ""
 
 
 @dataclass(frozen=True)
@@ -122,7 +161,7 @@ class Reach:
             self.add_module(module)
             return
         found = source.named.get(name, [])
-        self.parts[f"{module}:{name}"] = "\n".join(part.text for part in found)
+        self.parts[f"{module}:{name}"] = "".join(part.text for part in found)
         self._add_place(source)
         self.add_definition(module, "")
         for part in found:
@@ -166,27 +205,13 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @cache
 def _parsed(module: str, path: Path, *stamp: int) -> _Source:
-    tree = _Meaning().visit(ast.parse(path.read_bytes()))
+    tree = ast.parse(path.read_bytes())
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     named: dict[str, list[_Part]] = {"": []}
     for statement in tree.body:
         for name, node in _bound(statement):
-            named.setdefault(name, []).append(_part(node, package))
-    return _Source(path, package, _part(tree, package), named)
-
-
-class _Meaning(ast.NodeTransformer):
-    """Takes out what a worker does not run: docstrings, imports for types, what a script does by itself."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if text else self.generic_visit(node)
-
-    def visit_If(self, node: ast.If) -> Any:
-        self.generic_visit(node)
-        first = node.test.left if isinstance(node.test, ast.Compare) else node.test
-        name = first.attr if isinstance(first, ast.Attribute) else getattr(first, "id", "")
-        return node.orelse if name in ("TYPE_CHECKING", "__name__") else node
+            named.setdefault(name, []).append(_Part(node, package))
+    return _Source(path, package, _Part(tree, package), named)
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
@@ -204,23 +229,6 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
         plain = isinstance(statement, ast.Assign | ast.AnnAssign) and all(isinstance(t, ast.Name) for t in targets)
         for target in targets if plain else [None]:
             yield target.id if isinstance(target, ast.Name) else "", statement
-
-
-def _part(code: ast.AST, package: str) -> _Part:
-    names: set[str] = set()
-    imports: set[str] = set()
-    for node in ast.walk(code):
-        if isinstance(node, ast.Name):
-            names.add(node.id)
-        elif isinstance(node, ast.Import):
-            imports.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            imports.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
-            imports.update(str(arg.value) for arg in node.args[:1] if isinstance(arg, ast.Constant))
-    return _Part(ast.dump(code), frozenset(names), frozenset(imports))
 
 
 # --- Where it lies ----------------------------------------------------------------------------------------------------
