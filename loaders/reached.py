@@ -91,8 +91,8 @@ class _Part:
     """Some code of a module of `package`, read when it is reached.
 
     `text` is its meaning. Once that was read, `names` are those it uses, and `imports` the modules it imports, and what
-    might be one, since `from a import b` may mean a.b. What a worker does not run is left out: docstrings, imports for types, what a script
-    does by itself.
+    might be one, since `from a import b` may mean a.b. What a worker does not run is left out: docstrings, imports for
+    types, what a script does by itself.
     """
 
     def __init__(self, code: ast.AST, package: str) -> None:
