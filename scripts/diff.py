@@ -22,7 +22,7 @@ def command(
 
     Exit code 0 when the contents are equal, 1 when they differ.
 
-    Example: `bedside diff org/medlaybench-v@v1.0.0 runs/medlaybench-v`
+    Example: `bedside diff org/name@v1.0.0 runs/mine`
     """
     difference = diff(resolve(before), resolve(after), examples=examples)
     if as_json:

@@ -24,7 +24,7 @@ def command(
     Pairs of captions come with their gates, photos with what their patients say. Names of files and patients are left
     out.
 
-    Example: `bedside preview runs/medlaybench-v -o preview.html`
+    Example: `bedside preview runs/mine -o preview.html`
     """
     folder = resolve(source)
     recipe = recipe_of(Manifest.read(folder).corpus)

@@ -14,7 +14,7 @@ from scripts.terminal.console import errors, output
 
 def command(
     folder: Path = typer.Argument(..., metavar="DIR", help="The release folder that `bedside build` wrote."),
-    repo: str = typer.Argument(..., metavar="REPO", help="The data set repository, such as org/medlaybench-v."),
+    repo: str = typer.Argument(..., metavar="REPO", help="The data set repository, such as org/name."),
     tag: str = typer.Option(..., metavar="vX.Y.Z", help="The version. A published tag never moves."),
     private: bool = typer.Option(False, help="Create the repository as private."),
     gated: str | None = typer.Option(None, metavar="auto|manual", help="Readers must ask for access."),
@@ -34,7 +34,7 @@ def command(
 
     Needs a token with write permission (`hf auth login`, or HF_TOKEN).
 
-    Example: `bedside publish runs/medlaybench-v org/medlaybench-v --tag v1.0.0 --dry-run`
+    Example: `bedside publish runs/mine org/name --tag v1.0.0 --dry-run`
     """
     if gated not in (None, "auto", "manual"):
         raise typer.BadParameter("auto or manual", param_hint="--gated")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -32,22 +33,34 @@ def command(
 
     Examples: `bedside sheet runs/mine -o study/sheet.csv`, `bedside sheet runs/3mdbench --raters 2 -o study/sheet.csv`
     """
-    from datasets import Image
-
     folder = resolve(release)
     manifest = Manifest.read(folder)
-    raters = raters or 3
-    if manifest.corpus == "3mdbench":
-        if pairs is not None:
-            raise InputError("--pairs", found="a release of 3mdbench", expected="one case of each diagnosis is drawn")
-        photos = load("3mdbench", split, source=folder).cast_column("image", Image(decode=False))
-        written = write_relevance_sheets(photos, out, raters=raters, seed=seed, stand_in=manifest.stand_in)
-        written = [path for path in written if path.parent == out.parent]
-        output.print(f"complaints for {raters} raters, and the photos beside them:", highlight=False)
-    else:
-        rows = load("medlaybench-v", split, source=folder).remove_columns("image")
-        pairs = pairs or 100
-        written = write_sheets(rows, out, pairs=pairs, raters=raters, seed=seed, stand_in=manifest.stand_in)
-        output.print(f"{pairs} pairs for {raters} raters:", highlight=False)
+    if manifest.corpus not in _WRITERS:
+        raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {' or '.join(_WRITERS)}")
+    rows = load(manifest.corpus, split, source=folder)
+    written = _WRITERS[manifest.corpus](rows, out, pairs, raters=raters or 3, seed=seed, stand_in=manifest.stand_in)
     for path in written:
         output.print(f"  {path}", highlight=False, soft_wrap=True)
+
+
+def _captions(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: int, stand_in: str | None) -> list[Path]:
+    pairs = pairs or 100
+    texts = rows.remove_columns("image")
+    written = write_sheets(texts, out, pairs=pairs, raters=raters, seed=seed, stand_in=stand_in)
+    output.print(f"{pairs} pairs for {raters} raters:", highlight=False)
+    return written
+
+
+def _complaints(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: int, stand_in: str | None) -> list[Path]:
+    from datasets import Image
+
+    if pairs is not None:
+        raise InputError("--pairs", found="a release of photos", expected="one case of each diagnosis is drawn")
+    photos = rows.cast_column("image", Image(decode=False))
+    written = write_relevance_sheets(photos, out, raters=raters, seed=seed, stand_in=stand_in)
+    output.print(f"complaints for {raters} raters, and the photos beside them:", highlight=False)
+    return [path for path in written if path.parent == out.parent]
+
+
+# The corpora that a human evaluation is known for.
+_WRITERS = {"medlaybench-v": _captions, "3mdbench": _complaints}

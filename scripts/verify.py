@@ -20,7 +20,7 @@ def command(
 
     Every gate runs again on every row. Exit code 0 when all holds, 1 when a problem was found.
 
-    Example: `bedside verify runs/medlaybench-v`, `bedside verify org/medlaybench-v@v1.0.0`
+    Example: `bedside verify runs/mine`, `bedside verify org/name@v1.0.0`
     """
     folder = resolve(source)
     manifest = Manifest.read(folder)

@@ -4,8 +4,9 @@
     for row in source.rows(): ...
 
 A row holds image_id, split, expert_caption, cuis, licence as the source writes it, licence_asserted_by, attribution,
-article_id, image_path or image_bytes, why there is no image where one should be (`no_image`), and where it stands
-(`file:line`). What is wrong with one row is no error here: the build excludes the row with that reason.
+article_id, and where it stands (`file:line`). Its image is image_path, with the SHA-256 of the file as `content`, or
+image_bytes; `no_image` says why there is none where one should be. What is wrong with one row is no error here: the
+build excludes the row with that reason.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class CaptionSource:
             return self.digest
         digest = hashlib.sha256(self.digest.encode())
         for row in self.rows():
-            digest.update(f"\n{row['image_id']} {_content(row['image_path'])}".encode())
+            digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
         return digest.hexdigest()
 
     def rows(self, limit: int | None = None) -> Iterator[Row]:
@@ -66,14 +67,20 @@ class CaptionSource:
             if self.images and row["image_bytes"] is None:
                 image = self.images.find(row["image_id"], files)
                 missing = None if image else {"reason": "image missing", "detail": f"no image for {row['image_id']}"}
-            yield {**row, "image_path": image, "no_image": missing}
+            yield {**row, "image_path": image, "content": _content(image) if image else None, "no_image": missing}
 
 
-def _content(path: Path | None) -> str:
+def _content(path: Path) -> str | None:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path else "missing"
+        facts = path.stat()
+        return _digest(path, facts.st_mtime_ns, facts.st_size)
     except OSError:
-        return "missing"
+        return None
+
+
+@cache
+def _digest(path: Path, *stamp: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 class ImageFolder:

@@ -28,11 +28,12 @@ CONCEPT = pa.struct({"surface": pa.string(), **_SPAN, "cui": pa.string(), "lay":
 PROTECTED = pa.struct({"kind": pa.string(), "text": pa.string(), **_SPAN})
 VERDICT = pa.struct({"gate": pa.string(), "passed": pa.bool_(), "reason": pa.string()})
 
-# What a row is when it leaves the source.
+# What a row is when it leaves the source. `content` is the SHA-256 of its image file, so that another file of the same
+# name is never taken for the one that was read before.
 SOURCE = pa.schema(
     [
         *((name, pa.string()) for name in ("image_id", "split", "expert_caption", "licence", "licence_asserted_by")),
-        *((name, pa.string()) for name in ("attribution", "article_id", "image_path")),
+        *((name, pa.string()) for name in ("attribution", "article_id", "image_path", "content")),
         ("cuis", pa.list_(pa.string())),
         ("image_bytes", pa.binary()),
         ("no_image", WHY),
@@ -74,7 +75,7 @@ def concepts(rows: list[Row], recognizers: tuple[Recognizer, ...]) -> Iterable[R
         yield {"mentions": [_mention_row(mention) for mention in merge(*mentions)]}
 
 
-@step(adds=_DRAFT)
+@step(adds=_DRAFT, drops=("content",))
 def draft(row: Row, lexicon: Lexicon) -> Row:
     """Protected spans, the concepts with their lay phrases, and the draft."""
     expert = read(row["expert_caption"])

@@ -133,6 +133,19 @@ def test_images_are_matched_cleaned_and_loaded(tmp_path: Path) -> None:
     assert manifest.statistics["with_image"] == 2  # type: ignore[index,call-overload]
 
 
+def test_another_image_of_the_same_name_is_taken(tmp_path: Path) -> None:
+    digests = set()
+    for grey in (7, 200):
+        (tmp_path / "pictures").mkdir(exist_ok=True)
+        Image.new("L", (8, 6), grey).save(tmp_path / "pictures" / "a1.png")
+        chosen = recipe.Options(captions=str(captions_file(tmp_path, CAPTIONS[:1])), images=tmp_path / "pictures")
+        manifest = recipes.build(
+            recipe.RECIPE, chosen, tmp_path / "release", workspace=tmp_path / "work", overwrite=True
+        )
+        digests.add(manifest.content_digest)
+    assert len(digests) == 2
+
+
 def test_a_limit_and_a_split(tmp_path: Path) -> None:
     manifest = build(tmp_path, captions_file(tmp_path), limit=2, default_split="test")
     assert {name: split.rows for name, split in manifest.splits.items()} == {"test": 2}

@@ -64,6 +64,7 @@ def test_a_csv_of_captions(tmp_path: Path) -> None:
         "article_id": "PMC4608653",
         "image_bytes": None,
         "image_path": None,
+        "content": None,
         "no_image": None,
         "where": "roco.csv:2",
     }
@@ -315,6 +316,7 @@ def test_the_layout_of_roco(tmp_path: Path) -> None:
         "article_id": "PMC8",
         "image_bytes": None,
         "image_path": None,
+        "content": None,
         "no_image": None,
         "where": "train/captions.txt:2",
     }

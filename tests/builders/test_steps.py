@@ -1,0 +1,145 @@
+"""Steps: functions as stages; columns that are declared; and nothing decides a result that its name does not know."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from PIL import Image
+
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import BuildError, Row
+from builders.pipeline.run import run
+from builders.pipeline.stage import Excluded
+from builders.steps import WHY, Step, admit, images, stages, step, unique
+
+SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
+DOUBLED = pa.schema([("double", pa.int64())])
+
+
+@step(adds=DOUBLED, drops=("n",))
+def double(row: Row, times: int = 2) -> Row | Excluded:
+    return {"double": times * row["n"]} if row["n"] else Excluded("zero", "n = 0")
+
+
+@step(takes="all")
+def half(rows: list[Row], wanted: Any = None) -> Iterable[Row | Excluded]:
+    for number, _ in enumerate(rows):
+        yield {} if number % 2 else Excluded("every other")
+
+
+@step(takes="batch", name="few")
+def too_few(rows: list[Row]) -> Iterable[Row | Excluded]:
+    return [{}] * (len(rows) - 1)
+
+
+@step(writes=pa.schema([("id", pa.string()), ("text", pa.string())]))
+def written(row: Row) -> Row:
+    return {"text": str(row["n"])}
+
+
+@step()
+def misspelt(row: Row) -> Row:
+    return {"m": 1}
+
+
+def built(at: Path, *steps: Step, rows: int = 4, workers: int = 1) -> Any:
+    source = [{"id": f"r{n}", "n": n} for n in range(rows)]
+    chain = stages(steps, SCHEMA)
+    return run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=2, workers=workers)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_step_returns_is_laid_over_the_row(workers: int, tmp_path: Path) -> None:
+    done = built(tmp_path, double(times=3), half(), workers=workers)
+    assert list(done.rows()) == [{"id": "r2", "double": 6}]
+    assert [(stage.name, stage.excluded) for stage in done.stages] == [
+        ("double", {"zero": 1}),
+        ("half", {"every other": 2}),
+    ]
+    assert [(row["key"], row["detail"]) for row in done.exclusions()] == [("r0", "n = 0"), ("r1", ""), ("r3", "")]
+
+
+def test_a_step_that_writes_leaves_nothing_else(tmp_path: Path) -> None:
+    assert list(built(tmp_path, written(), rows=1).rows()) == [{"id": "r0", "text": "0"}]
+
+
+def test_columns_stay_where_they_are_and_new_ones_come_last() -> None:
+    chain = stages([double(), half()], SCHEMA)
+    assert [stage.schema_out.names for stage in chain] == [["id", "double"], ["id", "double"]]
+    again = step(adds=pa.schema([("n", pa.string()), ("m", pa.string())]))(lambda row: row)
+    assert again().stage(SCHEMA).schema_out == pa.schema([("id", pa.string()), ("n", pa.string()), ("m", pa.string())])
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [(too_few(), "step few: 2 rows came in, 1 answers"), (misspelt(), "an unknown column 'm'")],
+)
+def test_a_step_that_answers_wrongly_is_named(broken: Step, told: str, tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match=told):
+        built(tmp_path, broken)
+
+
+class Digest:
+    identity = "0a1b"
+
+
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        (None, None),
+        ({"b": (1, 2.5)}, {"b": [1, 2.5]}),
+        (frozenset({"y", "x"}), ["x", "y"]),
+        ([Digest()], ["0a1b"]),
+        (ImageStore(Path("anywhere")), None),
+    ],
+)
+def test_what_a_step_is_given_names_its_result(given: Any, settings: Any) -> None:
+    assert half(given).stage(SCHEMA).settings == {"wanted": settings}
+
+
+def test_what_cannot_be_named_is_refused() -> None:
+    with pytest.raises(BuildError, match="step half: wanted: found a PosixPath"):
+        half(Path("x")).stage(SCHEMA)
+
+
+def test_a_step_is_sent_to_workers_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(double)) is double
+
+
+def test_a_source_refuses_rows_with_its_reason(tmp_path: Path) -> None:
+    schema = pa.schema([*SCHEMA, ("refused", WHY)])
+    source = [{"id": "a", "n": 1, "refused": None}, {"id": "b", "n": 1, "refused": {"reason": "no", "detail": "why"}}]
+    source += [source[0]]
+    done = run(source, stages([admit(), unique("id")], schema), key="id", workspace=tmp_path, source_identity="x")
+    assert list(done.rows()) == [{"id": "a", "n": 1}]
+    assert [(row["stage"], row["reason"], row["detail"]) for row in done.exclusions()] == [
+        ("admit", "no", "why"),
+        ("unique", "duplicate id", "row 2 repeats the id of row 1"),
+    ]
+
+
+def test_images_are_kept_by_content_and_those_that_cannot_be_are_told(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    Image.new("L", (4, 3), 9).save(buffer, "PNG")
+    (tmp_path / "a.png").write_bytes(buffer.getvalue())
+    (tmp_path / "b.png").write_bytes(b"no image")
+    store = ImageStore(tmp_path / "images")
+
+    def one(path: str | None, data: bytes | None = None, why: dict[str, str] | None = None) -> Row | Excluded:
+        file = str(tmp_path / path) if path else None
+        return images.function({"image_path": file, "image_bytes": data, "no_image": why}, store)
+
+    kept = one("a.png")
+    assert isinstance(kept, dict) and kept["image"].endswith(".png") and kept == one(None, buffer.getvalue())
+    assert store.get(kept["image"].removesuffix(".png")) == buffer.getvalue()
+    assert one("b.png") == Excluded("image not an image", one("b.png").detail)  # type: ignore[union-attr]
+    assert one("missing.png") == Excluded("image missing", "does not exist")
+    assert one(None, b"") == Excluded("image empty", one(None, b"").detail)  # type: ignore[union-attr]
+    assert one(None, None, {"reason": "download: 404", "detail": "gone"}) == Excluded("download: 404", "gone")
+    assert one(None) == {"image": None}
