@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -81,7 +82,13 @@ def _lives(folder: Path, path: list[Path], tmp_path: Path) -> None:
 
 
 def test_a_new_corpus_is_green_and_lives_when_it_is_installed(tmp_path: Path) -> None:
-    _lives(HERE, [_made("corpus", "wards", tmp_path)], tmp_path)
+    site = _made("corpus", "wards", tmp_path)
+    _lives(HERE, [site], tmp_path)
+    # What its steps run is what their stored results depend on.
+    command = ["-m", "tests.parts.watched_build", "build", "wards", "--rows", "sample", "--out", str(tmp_path / "w")]
+    told = _python(*command, folder=HERE, path=[site, HERE], WATCHED=str(site))
+    watched = json.loads(told.splitlines()[-1])
+    assert watched["stages"][0] == "source" and len(watched["stages"]) > 1 and watched["missing"] == []
 
 
 def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> None:
