@@ -370,12 +370,13 @@ class Publication:
             holds = bool(refs.head) and not self.hub.difference(refs.head, self.release)
         except HubFault as fault:
             why = "it does not answer" if is_temporary(fault.error) else f"it does not say ({fault})"
-            return f"unknown, because {why}; {self._done()}; {self.tag} was not confirmed"
+            return f"unknown, because {why}; {self.done()}; {self.tag} was not confirmed"
         main = f"main is at {refs.head[:8]} ({'the files of this release' if holds else 'not this release'})"
         names = f"names {refs.tags[self.tag][:8]}" if self.tag in refs.tags else "is not set"
-        return f"{main}; {self.tag} {names}; {self._done()}"
+        return f"{main}; {self.tag} {names}; {self.done()}"
 
-    def _done(self) -> str:
+    def done(self) -> str:
+        """What this run has changed on the Hub."""
         done = f"this run uploaded {len(self.sent)} Parquet files" if self.sent else "this run uploaded nothing"
         return done + (f" and made commit {self.made[:8]}" if self.made else "")
 
@@ -403,7 +404,7 @@ class Publication:
         raise HubError(
             self._where,
             found=found + (f"; the last trouble was: {watch.trouble}" if watch.trouble else ""),
-            do=f"On the Hub: not looked at, since there was no time; {self._done()}; {self.tag} was not confirmed, and "
+            do=f"On the Hub: not looked at, since there was no time; {self.done()}; {self.tag} was not confirmed, and "
             "what was under way may still take effect. Run the same command again: it goes on from there; "
             "--deadline MINUTES gives it longer.",
         ) from None

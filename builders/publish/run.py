@@ -69,6 +69,9 @@ def publish(
         return watch.run(publication.run)
     except DeadlinePassed:
         publication.stop_late()
+    except KeyboardInterrupt as stop:
+        stop.args = (f"Stopped while {watch.step}; {publication.done()}. The same command goes on from there.",)
+        raise
 
 
 def _check_endpoint(endpoint: str) -> None:

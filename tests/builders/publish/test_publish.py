@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -941,6 +942,16 @@ ENDLESS: dict[str, Order] = {
     "a Hub that asks to wait, and wait": ordered("refuse", "POST", "/commit/", 429, retry_after=1),
     "a Hub that always fails": ordered("refuse", "GET", "/refs", 503),
     "uploads that are always cut": ordered("cut_upload"),
+    "responses that are always lost": ordered("lose_response", "GET", "/refs"),
+    "commits that are always lost": ordered("lose_response", "POST", "/commit/"),
+    "tags that are refused though they are set": ordered("refuse", "POST", "/tag/", 500, although_done=True),
+    "uploads that are always swallowed": ordered("swallow_upload"),
+    "uploads that are always swallowed, and verified": ordered("swallow_upload", lie=True),
+    "uploads that are always damaged": ordered("damage_upload"),
+    "downloads that are always damaged": ordered("damage_download"),
+    "somebody who always comes first": lambda hub: hub.meanwhile(
+        "POST", "/commit/", lambda: hub.commit(REPO, {".gitattributes": f"# {time.monotonic()}".encode()}), times=9999
+    ),
     "a conflict that the library would repeat for ever": ordered(
         "answer", "POST", "/repos/create", b"Cannot create repo: another conflicting operation is in progress", 409
     ),
@@ -956,12 +967,18 @@ def test_every_fault_ends_within_the_deadline_and_is_never_silent(
     said = [time.monotonic()]
     start, deadline = said[0], 1.5
     options = {"report": lambda line: said.append(time.monotonic()), "sleep": time.sleep, "deadline": deadline}
-    message = publisher.fails(release, gated="auto", **options)
+    message = "published"
+    try:
+        publisher(release, gated="auto", **options)
+    except HubError as error:
+        message = str(error)
+        assert "run the same command again" in message.lower()
     end = time.monotonic()
     assert struck.hits
     assert end - start < deadline + 1
     assert max(later - earlier for earlier, later in pairwise([*said, end])) < 0.9  # 0.2 on a machine with time
-    assert "Run the same command again" in message
+    tagged = publisher.tags() if f"datasets/{REPO}" in hub.store.repos else {}
+    assert bool(tagged) <= (message == "published" or "/tag/" in fault)
     struck.left = 0
 
 
@@ -1009,6 +1026,21 @@ def test_a_hub_that_accepts_and_never_answers(hub: LoopbackHub, release: Path, t
     assert done.returncode == 2, done.stderr
     assert "asking who you are did not end before the deadline of 3 s" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_control_c_says_what_was_done(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+    fault = hub.delay("POST", "/commit/", 3600.0)
+    environment = {**os.environ, **hub.environment(tmp_path / "home")}
+    command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        while not fault.hits:
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert "Stopped while committing; this run uploaded 3 Parquet files. The same command" in " ".join(said.split())
 
 
 def test_an_upload_by_xet_that_hangs(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
