@@ -17,12 +17,13 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from baselines.medlaybench_v.retrieval import EXPERT, METHODS, MODELS, model_means
+from baselines.medlaybench_v.retrieval import EXPERT, METHODS, model_means
 from baselines.results.comparison import FinishedRun
+from baselines.results.published import MODELS
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord
 from loaders.errors import InputError
 
-PAPER, TABLE, PER_MODEL = "MedLayBench-V", "Table 5", "Table A4"
+TABLE, PER_MODEL = "Table 5", "Table A4"
 SCGR, LLM_CUI, LLM = METHODS
 CONDITIONS = {"llm": LLM, "llm+cui": LLM_CUI, "scgr": SCGR, "expert": EXPERT}
 """How a build names a condition -> how the tables name it, in their order."""
@@ -86,7 +87,7 @@ def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
         data=data,
         models=tuple(model for _, (model, _) in sorted(revisions.items())),
         options={"runs": sorted(run.record.run_id for run in runs)},
-        versions={package: ", ".join(sorted(found)) for package, found in sorted(versions.items())},
+        versions={package: ", ".join(sorted(used)) for package, used in sorted(versions.items())},
         stand_in="; ".join(sorted(reasons)) or None,
     )
 
@@ -111,15 +112,15 @@ def _read(run: FinishedRun) -> _Table:
     for result in run.results:
         if result.table == PER_MODEL and result.value is not None and result.setting in conditions:
             conditions[result.setting][result.row, result.column] = result
-    found = {name: cells for name, cells in conditions.items() if cells}
-    if EXPERT not in found or len(found) == 1:
+    filled = {name: cells for name, cells in conditions.items() if cells}
+    if EXPERT not in filled or len(filled) == 1:
         raise InputError(
             run.folder,
-            found=f"a {run.record.baseline} run with {', '.join(found) or 'no'} cells of {PER_MODEL}",
+            found=f"a {run.record.baseline} run with {', '.join(filled) or 'no'} cells of {PER_MODEL}",
             expected="recall with lay and with expert captions, all rows in one pool",
             do="Name runs of `bedside run retrieval`",
         )
-    return _Table(run, found)
+    return _Table(run, filled)
 
 
 def _check_data(tables: Sequence[_Table]) -> None:
@@ -154,11 +155,11 @@ def _check_expert(tables: Sequence[_Table]) -> None:
                 raise _different(other.run, table.run, what, f"{known.value}: the same images and expert captions")
 
 
-def _different(one: FinishedRun, other: FinishedRun, found: str, expected: str) -> InputError:
+def _different(first: FinishedRun, other: FinishedRun, found: str, expected: str) -> InputError:
     return InputError(
-        f"{one.folder} and {other.folder}",
+        f"{first.folder} and {other.folder}",
         found=found,
-        expected=f"{expected}, as in {one.folder}",
+        expected=f"{expected}, as in {first.folder}",
         do="Name runs of the same encoders over the same rows, which differ in their lay captions only",
     )
 
@@ -168,15 +169,15 @@ def _different(one: FinishedRun, other: FinishedRun, found: str, expected: str) 
 
 def _cells(tables: Sequence[_Table]) -> Iterator[Result]:
     for condition in CONDITIONS.values():
-        found: dict[_Place, tuple[Result, FinishedRun]] = {}
+        placed: dict[_Place, tuple[Result, FinishedRun]] = {}
         for table in tables:
             for place, cell in table.conditions.get(condition, {}).items():
-                _, earlier = found.setdefault(place, (cell, table.run))
+                _, earlier = placed.setdefault(place, (cell, table.run))
                 if earlier is not table.run and condition != EXPERT:
                     where = f"{earlier.folder} and {table.run.folder}"
                     raise InputError(where, found=f"{condition} of {place[0]} in both", expected="each cell once")
-        order = [*MODELS, *sorted({model for model, _ in found} - set(MODELS))]
-        yield from (cell for model in order for (name, _), (cell, _) in found.items() if name == model)
+        order = [*MODELS, *sorted({model for model, _ in placed} - set(MODELS))]
+        yield from (cell for model in order for (name, _), (cell, _) in placed.items() if name == model)
 
 
 def _own_means(cells: Iterable[Result], record: RunRecord) -> Iterator[Result]:
@@ -193,19 +194,11 @@ def _own_means(cells: Iterable[Result], record: RunRecord) -> Iterator[Result]:
         for condition, by_model in by_condition.items():
             values = [value for model in shared if (value := by_model[model].value) is not None]
             yield Result(
-                paper=PAPER,
-                table=TABLE,
+                paper="MedLayBench-V", table=TABLE, setting=condition, column=column, split_or_group=split,
                 row=f"Mean of {len(shared)} models" if len(shared) > 1 else shared[0],
-                setting=condition,
-                column=column,
-                split_or_group=split,
-                value=sum(values) / len(values),
-                unit="percent",
-                direction="up",
-                note=f"of {', '.join(shared)}",
-                n=len(shared),
-                record=record,
-            )
+                value=sum(values) / len(values), unit="percent", direction="up",
+                note=f"of {', '.join(shared)}", n=len(shared), record=record,
+            )  # fmt: skip
 
 
 def _shares(means: Sequence[Result], record: RunRecord) -> Iterator[Result]:

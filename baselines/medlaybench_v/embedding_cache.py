@@ -31,14 +31,14 @@ _CHECK = 4
 _READ_RECORDS = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Found:
     """What is there of the items that were asked for; `damaged` counts broken records that were passed over."""
 
     vectors: NDArray[np.float32]  # (items, dim), zero where absent
     truncated: NDArray[np.bool_]  # (items,)
     present: NDArray[np.bool_]  # (items,)
-    damaged: int
+    damaged: int = 0
 
 
 class EmbeddingCache:
@@ -63,20 +63,18 @@ class EmbeddingCache:
             vectors=np.zeros((len(digests), self._dim), dtype=np.float32),
             truncated=np.zeros(len(digests), dtype=np.bool_),
             present=np.zeros(len(digests), dtype=np.bool_),
-            damaged=0,
         )
         rows = {digest: row for row, digest in enumerate(digests)}
-        damaged = 0
         for path in sorted(self.folder.glob(f"{kind}-*.bin")):
             with path.open("rb") as file:
                 for record in self._records(file):
                     if not _whole(record):
-                        damaged += 1
+                        found.damaged += 1
                     elif (row := rows.get(record[:_DIGEST])) is not None:
                         found.truncated[row] = record[_DIGEST] != 0
                         found.vectors[row] = np.frombuffer(record, "<f4", self._dim, offset=_DIGEST + 1)
                         found.present[row] = True
-        return Found(found.vectors, found.truncated, found.present, damaged)
+        return found
 
     @contextmanager
     def writer(self, kind: str, process: int) -> Iterator[Writer]:

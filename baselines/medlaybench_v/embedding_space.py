@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.medlaybench_v.retrieval import MODELS, POOLED
+from baselines.medlaybench_v.retrieval import POOLED
+from baselines.results.published import MODELS
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.results.statistics import Floats, Ints, bootstrap_means
 from loaders.errors import InputError, MissingExtra

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from baselines.medlaybench_v.embedding_cache import EmbeddingCache
+from baselines.medlaybench_v.embedding_cache import EmbeddingCache, Found
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.encoder import Encoder
 
@@ -114,25 +114,17 @@ def embed(
 
     text_digests = [hashlib.sha256(caption.encode()).digest() for caption in captions]
     try:
-        pictures = _complete(encoder, store, "images", image_digests, image_batches, name_image, progress)
-        words = _complete(encoder, store, "texts", text_digests, text_batches, name_text, progress)
+        pictures, new_pictures = _complete(encoder, store, "images", image_digests, image_batches, name_image, progress)
+        words, new_words = _complete(encoder, store, "texts", text_digests, text_batches, name_text, progress)
     except KeyboardInterrupt:
         message = f"Stopped. Finished batches are kept in {store.folder}; the same command continues from there"
         raise KeyboardInterrupt(message) from None
     return Embeddings(
         images=Embedded(pictures.vectors, given, pictures.truncated[given]),
         texts={register: _part(words, index) for register, index in by_register.items()},
-        encoded=pictures.encoded + words.encoded,
+        encoded=new_pictures + new_words,
         damaged=pictures.damaged + words.damaged,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Complete:
-    vectors: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
-    encoded: int
-    damaged: int
 
 
 def _complete(
@@ -143,14 +135,15 @@ def _complete(
     batches: Callable[[list[int]], Generator[Batch]],
     name: Callable[[int], str],
     progress: Progress | None,
-) -> _Complete:
-    """All of the items: found in the cache, or encoded, checked and added to it batch by batch."""
-    found = store.read(kind, digests)
-    if found.damaged:
-        _log.warning("%s: %d damaged records are left out and made anew", store.folder, found.damaged)
+) -> tuple[Found, int]:
+    """All of the items: found in the cache, or encoded, checked and added to it batch by batch; how many were that."""
+    items = store.read(kind, digests)
+    damaged = items.damaged
+    if damaged:
+        _log.warning("%s: %d damaged records are left out and made anew", store.folder, damaged)
     processes = _processes()
     rank, world = (processes.process_index, processes.num_processes) if processes else (0, 1)
-    missing = np.flatnonzero(~found.present)
+    missing = np.flatnonzero(~items.present)
     mine = missing[rank::world].tolist()
     if processes:
         processes.wait_for_everyone()  # all have seen the same cache before any of them adds to it
@@ -160,16 +153,16 @@ def _complete(
             for rows, vectors, truncated in made:
                 _check(encoder, vectors, rows, name)
                 writer.append([digests[row] for row in rows], vectors, truncated)
-                found.vectors[rows], found.truncated[rows] = vectors, truncated
+                items.vectors[rows], items.truncated[rows] = vectors, truncated
                 encoded += len(rows)
                 if progress is not None:
                     progress(kind, encoded, len(mine))
-    damaged = found.damaged
     if processes and len(missing):
         processes.wait_for_everyone()
-        del found
-        found = store.read(kind, digests)
-    return _Complete(found.vectors, found.truncated, encoded, damaged)
+        del items
+        items = store.read(kind, digests)
+        items.damaged = damaged
+    return items, encoded
 
 
 def _image_batches(
@@ -186,17 +179,13 @@ def _image_batches(
     pool = ThreadPoolExecutor(threads)
     try:
         for row in rows:
-            ahead.append((row, pool.submit(_prepare, encoder, loads[row])))
+            ahead.append((row, pool.submit(lambda load: encoder.prepare(load()), loads[row])))
             if len(ahead) == 2 * batch_size:
                 yield encode()
         while ahead:
             yield encode()
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _prepare(encoder: Encoder, load: Load) -> Any:
-    return encoder.prepare(load())
 
 
 def _check(encoder: Encoder, vectors: NDArray[np.float32], rows: list[int], name: Callable[[int], str]) -> None:
@@ -245,7 +234,7 @@ def _distinct_texts(texts: Mapping[str, Sequence[str | None]]) -> tuple[list[str
     return list(places), index
 
 
-def _part(words: _Complete, index: NDArray[np.int64]) -> Embedded:
+def _part(words: Found, index: NDArray[np.int64]) -> Embedded:
     """The captions of one register, in an order that another register has no say in."""
     _, first, group = np.unique(index, return_index=True, return_inverse=True)
     order = np.argsort(first)

@@ -49,7 +49,7 @@ def bertscore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 def lens(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     """LENS, rescaled to 0-100; the reference is also the source, for want of a simplification by a person."""
-    pairs = _pairs(hypotheses, references)
+    check_pairs(hypotheses, references)
     package = _package(
         "lens",
         "LENS",
@@ -69,16 +69,16 @@ def lens(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     # The package unpacks a tuple of three from its encoder; transformers 5 leaves the unused middle one out when there
     # is no pooler.
     scorer.model.encoder.model.pooler = torch.nn.Identity()
-    sources, simplified = [reference for _, reference in pairs], [hypothesis for hypothesis, _ in pairs]
     devices = [0] if torch.cuda.is_available() else None
-    values = scorer.score(sources, simplified, [[source] for source in sources], batch_size=16, devices=devices)
+    sources = [[reference] for reference in references]
+    values = scorer.score(list(references), list(hypotheses), sources, batch_size=16, devices=devices)
     models = (model_used("LENS", LENS_MODEL, folder), model_used("LENS encoder", encoder, base))
-    return Scores(_checked("LENS", values, pairs), models, _versions("lens-metric", "transformers"))
+    return Scores(_checked("LENS", values, references), models, _versions("lens-metric", "transformers"))
 
 
 def ratescore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     """RaTEScore with its weights for long reports, the package's default."""
-    pairs = _pairs(hypotheses, references)
+    check_pairs(hypotheses, references)
     package = _package("radeval.metrics.RaTEScore.scorer", "RaTEScore", "pip install radeval")
     entities, synonyms = (local_weights(model) for model in RATESCORE_MODELS)
     scorer = _loaded(
@@ -86,7 +86,7 @@ def ratescore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
         lambda: package.RaTEScore(bert_model=str(entities), eval_model=str(synonyms)),
     )
     values = []
-    for hypothesis, reference in pairs:
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
         # Pair by pair: the package leaves out texts of fewer than three characters, and in a list of texts every later
         # value would move to another pair. Alone, such a text makes it fail.
         try:
@@ -96,12 +96,12 @@ def ratescore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
         values.append(100 * score)
     roles, folders = ("RaTEScore entities", "RaTEScore synonyms"), (entities, synonyms)
     models = tuple(model_used(*names) for names in zip(roles, RATESCORE_MODELS, folders, strict=True))
-    return Scores(_checked("RaTEScore", values, pairs), models, _versions("radeval", "transformers"))
+    return Scores(_checked("RaTEScore", values, references), models, _versions("radeval", "transformers"))
 
 
 def green(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     """GREEN, judged by its model of seven billion parameters, on a GPU."""
-    pairs = _pairs(hypotheses, references)
+    check_pairs(hypotheses, references)
     package = _package("radeval.metrics.green_score.green", "GREEN", "pip install radeval")
     folder = local_weights(GREEN_MODEL)
     import torch
@@ -109,25 +109,15 @@ def green(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     if not torch.cuda.is_available():
         raise ModelError(GREEN_MODEL, found="no GPU", expected="one with 16 GB or more", do="Run it where there is one")
     scorer = _loaded(GREEN_MODEL, lambda: package.GREEN(str(folder), output_dir="."))
-    _, _, values, _ = scorer([reference for _, reference in pairs], [hypothesis for hypothesis, _ in pairs])
+    _, _, values, _ = scorer(list(references), list(hypotheses))
     if None in values:
         raise ModelError("GREEN", found=f"gave no analysis of pair {values.index(None)}")
-    percent = _checked("GREEN", [100 * value for value in values], pairs)
+    percent = _checked("GREEN", [100 * value for value in values], references)
     return Scores(percent, (model_used("GREEN", GREEN_MODEL, folder),), _versions("radeval", "transformers"))
 
 
 Metric = Callable[[Sequence[str], Sequence[str]], Scores]
-METRICS: dict[str, Metric] = {
-    "BERTScore": bertscore,
-    "LENS": lens,
-    "RaTEScore": ratescore,
-    "GREEN": green,
-}
-
-
-def _pairs(hypotheses: Sequence[str], references: Sequence[str]) -> list[tuple[str, str]]:
-    check_pairs(hypotheses, references)
-    return list(zip(hypotheses, references, strict=True))
+METRICS: dict[str, Metric] = {"BERTScore": bertscore, "LENS": lens, "RaTEScore": ratescore, "GREEN": green}
 
 
 def _package(module: str, metric: str, install: str) -> Any:
@@ -155,7 +145,7 @@ def _versions(*packages: str) -> dict[str, str]:
     return {package: version(package) for package in packages}
 
 
-def _checked(metric: str, values: Sequence[float], pairs: Sequence[object]) -> NDArray[np.float64]:
+def _checked(metric: str, values: Sequence[float], pairs: Sequence[str]) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(pairs),) or not np.isfinite(array).all():
         raise ModelError(

@@ -19,9 +19,8 @@ and 0.4 GB of tile) about a minute, and then, on the CPU, minutes of float64 for
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -30,10 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
 
+from baselines.results.statistics import Floats, Ints
 from loaders.errors import InputError, MissingExtra
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Embeddings = NDArray[np.floating[Any]]
 
 TIE = 1e-12
@@ -103,7 +101,8 @@ def recall_at_k(
     a k outside 1..pool size.
     """
     steps = tuple(ks)
-    with _workers() as workers:
+    # One BLAS thread a worker: a worker counts its tile while it is still in its core's cache.
+    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(_WORKERS) as workers:
         pool = _Pool.of(images, texts, text_of_image, rows, workers)
         if not steps or min(steps) < 1 or max(steps) > pool.size:
             raise InputError(
@@ -244,13 +243,6 @@ def _index(values: Ints, size: int, name: str) -> Ints:
     if len(wrong):
         raise InputError(f"{name}[{wrong[0]}]", found=str(index[wrong[0]]), expected=f"0 to {size - 1}")
     return index.astype(np.int64)
-
-
-@contextmanager
-def _workers() -> Iterator[ThreadPoolExecutor]:
-    """Worker threads with one BLAS thread each: a worker counts its tile while it is still in its core's cache."""
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(_WORKERS) as workers:
-        yield workers
 
 
 def _check_norms(side: _Side, name: str) -> None:

@@ -80,14 +80,17 @@ def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.
         from rapidfuzz.distance import LCSseq
     except ModuleNotFoundError as missing:
         raise MissingExtra.named("rapidfuzz", extra="language", purpose="ROUGE-L") from missing
-    identifier = _StemIdentifiers().__getitem__
+    stem = _Stemmer().stem
     values = np.zeros(len(hypotheses))
     for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
-        found = list(map(identifier, _ROUGE_TOKEN.findall(hypothesis.lower())))
-        wanted = list(map(identifier, _ROUGE_TOKEN.findall(reference.lower())))
-        common = LCSseq.similarity(wanted, found)
+        # As rouge-score has it, words of three letters or fewer are their own stem.
+        said, wanted = (
+            [stem(token) if len(token) > 3 else token for token in _ROUGE_TOKEN.findall(text.lower())]
+            for text in (hypothesis, reference)
+        )
+        common = LCSseq.similarity(wanted, said)
         if common:
-            precision, recall = common / len(found), common / len(wanted)
+            precision, recall = common / len(said), common / len(wanted)
             values[place] = 2 * precision * recall / (precision + recall) * 100
     return values
 
@@ -183,20 +186,6 @@ class _Tokenizer:
 @cache
 def _tokenizer() -> _Tokenizer:
     return _Tokenizer()
-
-
-class _StemIdentifiers(dict[str, int]):
-    """ROUGE token -> number of its stem; as rouge-score has it, words of three letters or fewer are their own stem."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._stemmer = _Stemmer()
-        self._numbers: dict[str, int] = {}
-
-    def __missing__(self, token: str) -> int:
-        stem = self._stemmer.stem(token) if len(token) > 3 else token
-        number = self[token] = self._numbers.setdefault(stem, len(self._numbers))
-        return number
 
 
 class _Stemmer:

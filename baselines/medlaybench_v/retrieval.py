@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ranking import Embeddings, Recall, recall_at_k
-from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.published import MODELS
+from baselines.results.run import Result, RunRecord
 from baselines.results.statistics import (
     Bootstrap,
     Floats,
@@ -34,26 +34,14 @@ from loaders.errors import InputError
 from loaders.medlaybench_v import MODALITIES
 
 PAPER = "MedLayBench-V"
-MODELS = (
-    "OpenAI-CLIP-Base",
-    "CoCa-Large",
-    "LAION-2B",
-    "OpenCLIP-Huge",
-    "PubMedCLIP",
-    "BMC-CLIP",
-    "PMC-CLIP",
-    "BiomedCLIP",
-)
-"""The eight encoders of the paper, by the names of its tables."""
-
 POOLED = {"DRXR": "X-Ray", "DRCT": "CT", "DRMR": "MRI", "DRUS": "Ultrasound"}
 """The modalities that have a pool of their own in Table 3, by the corpus' code."""
 
-POOLS = ("per_modality", "global")
 EXPERT, LAYMAN, DELTA = "Expert", "Layman", "Layman - Expert"
 METHODS = ("SCGR (Ours)", "LLM + CUI", "LLM Only")
 """Where the layman captions come from, as Tables 5 and A4 name it."""
 
+_PARITY_RESAMPLES = 1000  # those of the paper
 _MEAN_ROW = "Mean of the 8 models"
 _ADJUSTED = "Benjamini-Hochberg over"
 _BAR = re.compile(r"(I2T|T2I) Recall@\d+")
@@ -93,7 +81,7 @@ class CaptionRows:
     def articles(self) -> Sequence[str | None] | None:
         """Article ids to resample by; None where no row has one. One missing among others is an error later on."""
         ids = self.article_id
-        return None if ids is None or all(one is None for one in ids) else ids
+        return None if ids is None or all(article is None for article in ids) else ids
 
 
 def unique_captions(captions: Sequence[str]) -> tuple[list[str], Ints]:
@@ -113,73 +101,52 @@ def evaluate(
     model: str,
     method: str = METHODS[0],
     ks: Sequence[int] = (1, 5, 10),
-    pools: Sequence[str] = POOLS,
     resamples: int = 10_000,
-    parity_resamples: int = 1_000,
     seed: int = 0,
-    device: str | None = None,
 ) -> list[Result]:
     """Results of one encoder, `model`, on layman captions made by `method`.
 
     image_embeddings: (N, D). Caption embeddings: (N, D), where rows with the same caption share the first, or (U, D),
     one a distinct caption in the order of `unique_captions`. Intervals and p values come from `resamples` paired
-    resamples of rows, or of articles where `rows` has them; `parity_resamples` of rows give the paper's own p value. A
+    resamples of rows, or of articles where `rows` has them; 1,000 of rows give the paper's own p value. A
     modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on embeddings that are not
-    finite or zero or of the wrong length, a k larger than the split, an unknown pool or modality, an article id that is
-    missing for some rows only.
+    finite or zero or of the wrong length, a k larger than the split, an unknown modality, an article id that is missing
+    for some rows only.
     """
     if len(image_embeddings) != rows.size:
         raise InputError(
             "images", found=f"{len(image_embeddings)} rows", expected=f"{rows.size}, the rows of the split"
         )
-    if not pools or not set(pools) <= set(POOLS):
-        raise InputError("pools", found=str(list(pools)), expected=" or ".join(POOLS))
-    steps = tuple(ks)
-    run = _Run(
-        images=image_embeddings,
-        texts={
-            EXPERT: _Texts.of(expert_embeddings, rows.expert_caption, "expert captions"),
-            LAYMAN: _Texts.of(layman_embeddings, rows.layman_caption, "layman captions"),
-        },
-        rows=rows,
-        record=record,
-        model=model,
-        method=method,
-        ks=steps,
-        resamples=resamples,
-        seed=seed,
-        device=device,
-    )
-    # Ranked whatever the pools are: it is what checks every row, and k against the split.
-    whole = run.measures(np.arange(rows.size))
-    results: list[Result] = []
-    if "per_modality" in pools:
-        results += _per_modality(run)
-    if "global" in pools:
-        results += _global(run, whole, parity_resamples)
-    return results
+    texts = {
+        EXPERT: _Texts.of(expert_embeddings, rows.expert_caption, "expert captions"),
+        LAYMAN: _Texts.of(layman_embeddings, rows.layman_caption, "layman captions"),
+    }
+    run = _Run(image_embeddings, texts, rows, record, model, method, tuple(ks), resamples, seed)
+    # Ranked first: it is what checks every row, and k against the split.
+    whole = run.hits(np.arange(rows.size))
+    return [*_per_modality(run), *_global(run, whole)]
 
 
-def adjusted(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
+def adjusted(raw: Iterable[Result], *, record: RunRecord) -> list[Result]:
     """Benjamini-Hochberg over the p values of Table A3, one family a test (8 models x 3 k give the paper's 24).
 
     Each adjusted value keeps the key of its raw one but for the setting, which says how many tests were in the family.
     `record` is that of the results, or of a run that holds all of their models.
     """
     families: dict[str, list[Result]] = {}
-    for result in results:
+    for result in raw:
         if result.table == "Table A3" and result.unit == "p" and _ADJUSTED not in result.setting:
             families.setdefault(result.setting, []).append(result)
-    found = []
+    corrected = []
     for setting, family in families.items():
         _check_record(record, family)
         values = benjamini_hochberg([result.value for result in family if result.value is not None])
         label = f"{setting}, {_ADJUSTED} {len(family)}"
-        found += [
+        corrected += [
             replace(result, setting=label, value=float(value), note="", record=record)
             for result, value in zip(family, values, strict=True)
         ]
-    return found
+    return corrected
 
 
 def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
@@ -191,29 +158,20 @@ def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]
     for result in results:
         if result.table == "Table A4" and result.row in MODELS and result.value is not None:
             cells.setdefault((result.setting, result.column, result.split_or_group), {})[result.row] = result
-    found = []
+    means = []
     for (setting, column, split), by_model in cells.items():
         _check_record(record, by_model.values())
         missing = [name for name in MODELS if name not in by_model]
         values = [result.value for result in by_model.values() if result.value is not None]
         for table in ("Table 5", "Table A4"):
-            found.append(
-                Result(
-                    paper=PAPER,
-                    table=table,
-                    row=_MEAN_ROW,
-                    setting=setting,
-                    column=column,
-                    split_or_group=split,
-                    value=None if missing else float(np.mean(values)),
-                    unit="percent",
-                    direction="up",
-                    note=f"not computed: no result of {', '.join(missing)}" if missing else "",
-                    n=len(by_model),
-                    record=record,
-                )
-            )
-    return found
+            cell = Result(
+                paper=PAPER, table=table, row=_MEAN_ROW, setting=setting, column=column, split_or_group=split,
+                value=None if missing else float(np.mean(values)), unit="percent", direction="up",
+                note=f"not computed: no result of {', '.join(missing)}" if missing else "", n=len(by_model),
+                record=record,
+            )  # fmt: skip
+            means.append(cell)
+    return means
 
 
 def figure_a4(results: Iterable[Result], *, method: str = METHODS[0]) -> list[Result]:
@@ -258,13 +216,8 @@ class _Texts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """A number of the tables before it is averaged: setting, column, and the value (n,) on each row of a pool."""
-
-    setting: str
-    column: str
-    hits: Floats
+_Hits = dict[tuple[str, str], Floats]
+"""Numbers of the tables before they are averaged: by setting and column, the value (n,) on each row of a pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,43 +231,32 @@ class _Run:
     ks: tuple[int, ...]
     resamples: int
     seed: int
-    device: str | None
 
-    def measures(self, chosen: Ints) -> list[_Measure]:
-        """Every measure of the pool of chosen rows."""
-        recall: dict[str, Recall] = {}
+    def hits(self, chosen: Ints) -> _Hits:
+        """The hits of every setting and column in the pool of chosen rows."""
+        recalls: dict[str, Recall] = {}
         for setting, texts in self.texts.items():
             try:
-                recall[setting] = recall_at_k(
-                    self.images,
-                    texts.embeddings,
-                    ks=self.ks,
-                    text_of_image=texts.of_row,
-                    rows=chosen,
-                    device=self.device,
+                recalls[setting] = recall_at_k(
+                    self.images, texts.embeddings, ks=self.ks, text_of_image=texts.of_row, rows=chosen
                 )
             except InputError as error:
                 if error.where.startswith("texts"):  # say which
                     error.where = error.where.replace("texts", f"{setting.lower()} captions", 1)
                 raise
-        found = []
+        hits: _Hits = {}
         for at, k in enumerate(self.ks):
-            hits = {
-                (setting, column): values
-                for setting, one in recall.items()
-                for column, values in (
-                    (f"I2T Recall@{k}", one.i2t[at]),
-                    (f"T2I Recall@{k}", one.t2i[at]),
-                    (_average(k), (one.i2t[at] + one.t2i[at]) / 2),
-                    (f"I2T Recall@{k}, same caption counts", one.group_i2t[at]),
-                    (f"T2I Recall@{k}, same caption counts", one.group_t2i[at]),
-                    (f"Recall@{k} ceiling", one.ceiling[at]),
-                )
-            }
-            found += [_Measure(setting, column, values) for (setting, column), values in hits.items()]
-            for column in (f"I2T Recall@{k}", f"T2I Recall@{k}", _average(k)):
-                found.append(_Measure(DELTA, f"{column} delta", hits[LAYMAN, column] - hits[EXPERT, column]))
-        return found
+            i2t, t2i, average = f"I2T Recall@{k}", f"T2I Recall@{k}", _average(k)
+            for setting, recall in recalls.items():
+                hits[setting, i2t] = recall.i2t[at]
+                hits[setting, t2i] = recall.t2i[at]
+                hits[setting, average] = (recall.i2t[at] + recall.t2i[at]) / 2
+                hits[setting, f"{i2t}, same caption counts"] = recall.group_i2t[at]
+                hits[setting, f"{t2i}, same caption counts"] = recall.group_t2i[at]
+                hits[setting, f"Recall@{k} ceiling"] = recall.ceiling[at]
+            for column in (i2t, t2i, average):
+                hits[DELTA, f"{column} delta"] = hits[LAYMAN, column] - hits[EXPERT, column]
+        return hits
 
     def articles(self, chosen: Ints) -> list[str | None] | None:
         ids = self.rows.articles
@@ -324,26 +266,12 @@ class _Run:
     def split(self) -> str:
         return self.record.data.split
 
-    @property
-    def unit_note(self) -> str:
-        return "rows resampled" if self.rows.articles is None else "articles resampled"
-
     def result(self, table: str, setting: str, column: str, where: str, value: float | None, **more: Any) -> Result:
         unit: str = more.pop("unit", "percentage points" if setting == DELTA else "percent")
-        direction: Direction = "up" if unit == "percent" else "none"
         return Result(
-            paper=PAPER,
-            table=table,
-            row=self.model,
-            setting=setting,
-            column=column,
-            split_or_group=where,
-            value=value,
-            unit=unit,
-            direction=direction,
-            record=self.record,
-            **more,
-        )
+            paper=PAPER, table=table, row=self.model, setting=setting, column=column, split_or_group=where, value=value,
+            unit=unit, direction="up" if unit == "percent" else "none", record=self.record, **more,
+        )  # fmt: skip
 
 
 def _average(k: int) -> str:
@@ -360,70 +288,59 @@ def _p_setting(resamples: int) -> str:
 
 def _cells(
     run: _Run,
-    measures: Sequence[_Measure],
+    keys: Iterable[tuple[str, str]],
     boot: Bootstrap,
     where: str,
     size: int,
     counts: Floats | None,
     note: str = "",
 ) -> list[Result]:
-    """Table 3 cells of a pool: each measure in percent with its interval, and for each delta its p value beside it.
+    """Table 3 cells of a pool: each number in percent with its interval, and for each delta its p value beside it.
 
     counts: sums of the hits over `size` rows, where the value is their ratio; None for a mean of several pools.
     """
-    found = []
-    intervals, p_values = 100 * boot.interval(), boot.p_values()
-    for at, measure in enumerate(measures):
-        found.append(
-            run.result(
-                "Table 3",
-                measure.setting,
-                measure.column,
-                where,
-                float(100 * boot.estimates[at]),
-                n=size,
-                ci95=(float(intervals[at, 0]), float(intervals[at, 1])),
-                note=note,
-                numerator=None if counts is None else float(counts[at]),
-                denominator=None if counts is None else float(size),
-            )
-        )
-        if measure.setting == DELTA:
-            column = measure.column.removesuffix("delta") + "p-value"
-            setting = _p_setting(run.resamples)
+    cells = []
+    estimates, intervals, p_values = (100 * boot.estimates).tolist(), (100 * boot.interval()).tolist(), boot.p_values()
+    resampled = "rows resampled" if run.rows.articles is None else "articles resampled"
+    for at, (setting, column) in enumerate(keys):
+        ratio = {} if counts is None else {"numerator": float(counts[at]), "denominator": float(size)}
+        low, high = intervals[at]
+        more = {"n": size, "ci95": (low, high), "note": note, **ratio}
+        cells.append(run.result("Table 3", setting, column, where, estimates[at], **more))
+        if setting == DELTA:
+            column, setting = column.removesuffix("delta") + "p-value", _p_setting(run.resamples)
             p = float(p_values[at])
-            found.append(run.result("Table 3", setting, column, where, p, unit="p", n=size, note=run.unit_note))
-    return found
+            cells.append(run.result("Table 3", setting, column, where, p, unit="p", n=size, note=resampled))
+    return cells
 
 
-def _global(run: _Run, measures: list[_Measure], parity_resamples: int) -> list[Result]:
-    """One pool: Tables A3 and A4, and the measures of Table 3 for comparison."""
-    size, chosen = run.rows.size, np.arange(run.rows.size)
-    matrix = np.stack([measure.hits for measure in measures], axis=1)
-    boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=run.articles(chosen))
-    cells = _cells(run, measures, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
+def _global(run: _Run, hits: _Hits) -> list[Result]:
+    """One pool: Tables A3 and A4, and the numbers of Table 3 for comparison."""
+    size = run.rows.size
+    matrix = np.stack(list(hits.values()), axis=1)
+    articles = run.articles(np.arange(size))
+    boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=articles)
+    cells = _cells(run, hits, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
     by_key = {(cell.setting, cell.column): cell for cell in cells}
-    found = []
-    parity = parity_resamples if parity_resamples != run.resamples else None
+    results = []
+    where = f"overall {run.split}"
     for k in run.ks:
         for setting, label in ((EXPERT, EXPERT), (LAYMAN, run.method)):
             cell = by_key.pop((setting, _average(k)))
-            found.append(replace(cell, table="Table A4", setting=label, split_or_group=run.split))
-        where = f"overall {run.split}"
-        cell = by_key.pop((DELTA, f"{_average(k)} delta"))
-        found.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where))
+            results.append(replace(cell, table="Table A4", setting=label, split_or_group=run.split))
+        column, delta = f"R@{k} p-value", (DELTA, f"{_average(k)} delta")
+        cell = by_key.pop(delta)
+        results.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where))
         cell = by_key.pop((_p_setting(run.resamples), f"{_average(k)} p-value"))
-        found.append(replace(cell, table="Table A3", column=f"R@{k} p-value", split_or_group=where))
-        difference = next(m.hits for m in measures if m.column == f"{_average(k)} delta")
-        column = f"R@{k} p-value"
-        if parity is not None:
-            p = float(bootstrap_means(difference, resamples=parity, seed=run.seed).p_values()[0])
-            note = "rows resampled, as in the paper"
-            found.append(run.result("Table A3", _p_setting(parity), column, where, p, unit="p", n=size, note=note))
-        test = mcnemar_exact(difference, np.zeros(size))
+        results.append(replace(cell, table="Table A3", column=column, split_or_group=where))
+        if run.resamples != _PARITY_RESAMPLES:
+            p = bootstrap_means(hits[delta], resamples=_PARITY_RESAMPLES, seed=run.seed).p_values().item()
+            setting, note = _p_setting(_PARITY_RESAMPLES), "rows resampled, as in the paper"
+            results.append(run.result("Table A3", setting, column, where, p, unit="p", n=size, note=note))
+        test = mcnemar_exact(hits[delta], np.zeros(size))
         note = f"of the mean of both directions; rows independent; better {test.better}, worse {test.worse}"
-        found.append(run.result("Table A3", "exact McNemar", column, where, test.p, unit="p", n=size, note=note))
-    return found + list(by_key.values())
+        results.append(run.result("Table A3", "exact McNemar", column, where, test.p, unit="p", n=size, note=note))
+    return [*results, *by_key.values()]
 
 
 def _per_modality(run: _Run) -> list[Result]:
@@ -440,35 +357,33 @@ def _per_modality(run: _Run) -> list[Result]:
             for direction in ("I2T", "T2I")
             for k in run.ks
         ]
-    pools = [run.measures(chosen) for chosen in members.values()]
-    measures = pools[0]  # every pool has the same measures in the same order
+    pools = [run.hits(chosen) for chosen in members.values()]
+    keys = pools[0]  # every pool has the same numbers in the same order
     sizes = [len(chosen) for chosen in members.values()]
     every = np.concatenate(list(members.values()))
     articles, count = run.articles(every), len(pools)
-    ends = np.cumsum(sizes)
-    hits = np.zeros((len(every), len(measures), count))
+    hits = np.zeros((len(every), len(keys), count))
     inside = np.zeros((len(every), count))
-    for at, (end, size) in enumerate(zip(ends, sizes, strict=True)):
-        hits[end - size : end, :, at] = np.stack([measure.hits for measure in pools[at]], axis=1)
+    for at, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
+        hits[end - size : end, :, at] = np.stack(list(pools[at].values()), axis=1)
         inside[end - size : end, at] = 1
     flat = hits.reshape(len(every), -1)
     boot = bootstrap_ratios(flat, inside, resamples=run.resamples, seed=run.seed, clusters=articles)
-    estimates = boot.estimates.reshape(len(measures), count)
-    replicates = boot.replicates.reshape(-1, len(measures), count)
+    estimates = boot.estimates.reshape(len(keys), count)
+    replicates = boot.replicates.reshape(-1, len(keys), count)
     left_out = run.resamples - len(replicates)
     note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
-    found = _cells(
-        run, measures, Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2)), where, len(every), None, note
-    )
-    totals: NDArray[np.float64] = hits.sum(axis=2)
+    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2))
+    results = _cells(run, keys, mean, where, len(every), None, note)
+    totals: Floats = hits.sum(axis=2)
     weighted = bootstrap_means(totals, resamples=run.resamples, seed=run.seed, clusters=articles)
     label = f"{run.split}; mean of the four pools weighted by size"
-    found += _cells(run, measures, weighted, label, len(every), totals.sum(axis=0))
+    results += _cells(run, keys, weighted, label, len(every), totals.sum(axis=0))
     for at, name in enumerate(members):
         alone = Bootstrap(estimates[:, at], replicates[:, :, at])
         counts = hits[:, :, at].sum(axis=0)
-        found += _cells(run, measures, alone, f"{run.split}; {name} pool", sizes[at], counts, note)
-    return found
+        results += _cells(run, keys, alone, f"{run.split}; {name} pool", sizes[at], counts, note)
+    return results
 
 
 def _check_record(record: RunRecord, results: Iterable[Result]) -> None:

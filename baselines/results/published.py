@@ -17,6 +17,18 @@ from typing import NamedTuple, Protocol
 
 from baselines.results.run import Direction, Key
 
+MODELS = (
+    "OpenAI-CLIP-Base",
+    "CoCa-Large",
+    "LAION-2B",
+    "OpenCLIP-Huge",
+    "PubMedCLIP",
+    "BMC-CLIP",
+    "PMC-CLIP",
+    "BiomedCLIP",
+)
+"""The eight encoders of MedLayBench-V, by the names of its tables."""
+
 
 class Keyed(Protocol):
     """A number that says what it is of: a published one or a result."""

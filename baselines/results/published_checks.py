@@ -12,21 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import mean, median
 
-from baselines.results.published import Published, find, published
+from baselines.results.published import MODELS, Published, find, published
 from baselines.results.statistics import grimmer, possible_sds, possible_totals
 
 PAPER = "MedLayBench-V"
 SPLITS = ("Train", "Validation", "Test")
-MODELS = (
-    "OpenAI-CLIP-Base",
-    "CoCa-Large",
-    "LAION-2B",
-    "OpenCLIP-Huge",
-    "PubMedCLIP",
-    "BMC-CLIP",
-    "PMC-CLIP",
-    "BiomedCLIP",
-)
 GENERAL = MODELS[:4]
 FOUR_POOLS = "test; caption says four modalities (X-Ray, CT, MRI, Ultrasound)"
 FIGURE_A4 = ("Figure A4i (assets/downstream.png)", "Figure A4ii (assets/motivation.png)")

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from baselines.medlaybench_v.ablation import evaluate, joined_record
-from baselines.medlaybench_v.retrieval import EXPERT, METHODS, MODELS, CaptionRows
+from baselines.medlaybench_v.retrieval import EXPERT, METHODS, CaptionRows
 from baselines.medlaybench_v.retrieval import evaluate as retrieve
 from baselines.results.comparison import FinishedRun, compare, read_runs
-from baselines.results.published import published
+from baselines.results.published import MODELS, published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.errors import InputError
 from scripts.cli import find
@@ -155,8 +155,8 @@ def test_real_retrieval_runs_from_embeddings_to_table_5(tmp_path: Path) -> None:
         rows = CaptionRows(["DRCT"] * 24, [f"e{at}" for at in range(24)], [f"{condition} {at}" for at in range(24)])
         record = RunRecord(baseline="retrieval", data=DataUsed("medlaybench-v", "test", None, condition))
         results = retrieve(
-            images, expert, layman, rows, record=record, model="mine", method=condition, pools=("global",),
-            resamples=50, parity_resamples=50,
+            images, expert, layman, rows, record=record, model="mine", method=condition,
+            resamples=50,
         )  # fmt: skip
         folders.append(tmp_path / condition.replace(" ", "-"))
         write_run(folders[-1], record, results)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ranking import recall_at_k
 from baselines.medlaybench_v.retrieval import (
-    MODELS,
     POOLED,
     CaptionRows,
     adjusted,
@@ -21,7 +20,7 @@ from baselines.medlaybench_v.retrieval import (
     model_means,
     unique_captions,
 )
-from baselines.results.published import published
+from baselines.results.published import MODELS, published
 from baselines.results.run import DataUsed, Result, RunRecord
 from baselines.results.statistics import benjamini_hochberg, bootstrap_means
 from loaders.errors import InputError
@@ -50,7 +49,7 @@ def embeddings(seed: int = 0, width: int = 12) -> tuple[NDArray[Any], NDArray[An
 
 
 def run(*arrays: NDArray[Any], **changes: Any) -> list[Result]:
-    options: dict[str, Any] = {"record": RECORD, "model": "BiomedCLIP", "resamples": 400, "parity_resamples": 200}
+    options: dict[str, Any] = {"record": RECORD, "model": "BiomedCLIP", "resamples": 400}
     captions = changes.pop("rows", None) or rows()
     return evaluate(*(arrays or embeddings()), captions, **(options | changes))  # type: ignore[misc]
 
@@ -62,9 +61,7 @@ def cell(results: Sequence[Result], table: str, setting: str, column: str, where
 
 
 def test_every_published_cell_is_joined_by_key() -> None:
-    results = [
-        result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model, parity_resamples=1000)
-    ]
+    results = [result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model)]
     results += model_means(results, record=RECORD)
     own = {result.key: result for result in results}
     assert len(own) == len(results)
@@ -119,8 +116,7 @@ def test_table_3_is_the_unweighted_mean_of_four_pools() -> None:
 
 def test_tables_a3_and_a4_are_one_pool_of_all_rows() -> None:
     images, expert, layman = embeddings()
-    results = run(images, expert, layman, pools=("global",))
-    assert not [result for result in results if result.split_or_group == FOUR]
+    results = run(images, expert, layman)
     hits = {}
     for setting, texts in (("Expert", expert), ("Layman", layman)):
         recall = recall_at_k(images, texts, ks=(1, 5, 10))
@@ -134,7 +130,7 @@ def test_tables_a3_and_a4_are_one_pool_of_all_rows() -> None:
         assert delta.value == pytest.approx((layman_cell.value or 0) - (expert_cell.value or 0))
         assert delta.value < 0 and delta.unit == "percentage points" and delta.n == delta.denominator == SIZE
         difference = hits["Layman"][at] - hits["Expert"][at]
-        for count in (400, 200):
+        for count in (400, 1000):
             p = cell(results, "Table A3", f"bootstrap n={count}, two-sided", f"R@{k} p-value", "overall test")
             assert p.value == bootstrap_means(difference, resamples=count, seed=0).p_values()[0] and p.unit == "p"
         mcnemar = cell(results, "Table A3", "exact McNemar", f"R@{k} p-value", "overall test")
@@ -145,7 +141,7 @@ def test_tables_a3_and_a4_are_one_pool_of_all_rows() -> None:
 
 
 def test_parity_p_is_not_given_twice() -> None:
-    results = run(pools=("global",), resamples=200, parity_resamples=200)
+    results = run(resamples=1000)
     assert len({result.key for result in results}) == len(results)
 
 
@@ -183,7 +179,7 @@ def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
     assert one.value == other.value and one.ci95 is not None and other.ci95 is not None
     assert other.ci95[1] - other.ci95[0] > 1.5 * (one.ci95[1] - one.ci95[0])
     parity = [
-        cell(results, "Table A3", "bootstrap n=200, two-sided", "R@1 p-value", "overall test").value
+        cell(results, "Table A3", "bootstrap n=1000, two-sided", "R@1 p-value", "overall test").value
         for results in (plain, clustered)
     ]
     assert parity[0] == parity[1]
@@ -233,15 +229,15 @@ def test_a_small_modality_is_not_computed_and_says_why() -> None:
     assert four[0].note == "not computed: Ultrasound has 3 rows, and the largest k is 10"
     assert cell(results, "Table A4", "Expert", "Average R@1 (I2T and T2I)", "test").value is not None
     assert all(result.value is not None for result in run(rows=rows(modality=codes), ks=(1, 3)))
-    nothing = run(rows=rows(modality=["DRCO"] * SIZE), pools=("per_modality",))
-    assert {result.value for result in nothing} == {None}
+    nothing = run(rows=rows(modality=["DRCO"] * SIZE))
+    assert {result.value for result in nothing if result.split_or_group == FOUR} == {None}
 
 
 def test_benjamini_hochberg_over_the_table() -> None:
     results = [result for at, model in enumerate(MODELS[:3]) for result in run(*embeddings(at), model=model)]
     found = adjusted(results, record=RECORD)
     assert len(found) == 27 and len({result.key for result in [*results, *found]}) == len(results) + 27
-    for setting in ("bootstrap n=400, two-sided", "bootstrap n=200, two-sided", "exact McNemar"):
+    for setting in ("bootstrap n=400, two-sided", "bootstrap n=1000, two-sided", "exact McNemar"):
         raw = [r.value for r in results if (r.table, r.setting, r.unit) == ("Table A3", setting, "p")]
         mine = [r.value for r in found if r.setting == f"{setting}, Benjamini-Hochberg over 9"]
         assert mine == benjamini_hochberg(np.array(raw, dtype=float)).tolist()
@@ -249,9 +245,7 @@ def test_benjamini_hochberg_over_the_table() -> None:
 
 
 def test_model_means_need_all_eight() -> None:
-    results = [
-        result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model, pools=["global"])
-    ]
+    results = [result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model)]
     found = model_means(results, record=RECORD)
     mean = cell(found, "Table 5", "Expert", "Average R@1 (I2T and T2I)", "test")
     own = [r.value or 0 for r in results if (r.table, r.setting, r.column) == ("Table A4", "Expert", mean.column)]
@@ -285,13 +279,9 @@ def test_bad_inputs_are_one_clear_error() -> None:
         broken = [images.copy(), expert.copy(), layman.copy()]
         broken[at][159, 2] = np.nan  # in no modality's pool
         with pytest.raises(InputError, match=f"{name}, row 159"):
-            run(*broken, pools=("per_modality",))
+            run(*broken)
     with pytest.raises(InputError, match="ks: .*the pool's 160 rows"):
         run(ks=(1, 161))
-    with pytest.raises(InputError, match="pools"):
-        run(pools=("local",))
-    with pytest.raises(InputError, match="pools"):
-        run(pools=())
 
 
 def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
