@@ -2,7 +2,7 @@
 
     consultation, confirmation, intervention      pure Python: a `Game`
         |  ask(role, messages, ...)
-    baselines.dialogue.bare | .evaluation         who answers: scripted agents, chat models, stored answers
+    baselines.dialogue.playing | .evaluation      who answers: scripted agents, chat models, stored answers
 
 A game knows nothing of models, frameworks, caches or files. It gets a case and a way to ask each role, and returns a
 record (`loaders.records`); played again with the same answers it returns the same record. This is what lets a killed

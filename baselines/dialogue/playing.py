@@ -1,7 +1,7 @@
 """Playing the cases of a game: who answers, what was paid for before, and what became of each case.
 
     playing = Playing(game, players, store)
-    outcome = await playing.play(case)          # from baselines.dialogue.bare or an inspect_ai task alike
+    outcome = await playing.play(case)          # from `play_bare` or an inspect_ai task alike
 
 Models are asked through the store of paid answers, under the name of the case, the epoch, the role and the attempt. A
 killed run is therefore simply played again: every turn that was answered is replayed, and the first one that was not is
@@ -10,6 +10,7 @@ the first request. A changed prompt, model or seed is another request, so nothin
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from typing import Any, Generic
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
-from loaders.models.answers import AnswerStore
+from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
 
 PATIENCE = 16
@@ -34,6 +35,8 @@ class Scripted:
 
 
 Player = ChatModel | Scripted
+Progress = Callable[[int, int], None]
+"""Told how many cases are done, of how many."""
 
 
 @dataclass
@@ -175,5 +178,21 @@ def check_cases(game: Game[Case, Any], cases: Sequence[Case]) -> None:
         seen.add(case_id)
 
 
-Progress = Callable[[int, int], None]
-"""Told how many cases are done, of how many."""
+def play_bare(
+    playing: Playing[Case, Record],
+    cases: Sequence[Case],
+    *,
+    epochs: int = 1,
+    concurrency: int = 16,
+    progress: Progress | None = None,
+) -> list[PlayedCase[Record]]:
+    """The outcomes of all cases, epoch by epoch, `concurrency` at a time, without a framework and without a log.
+
+    Raises what `Playing.play` raises.
+    """
+    jobs = [(case, epoch) for epoch in range(1, epochs + 1) for case in cases]
+
+    async def play(job: tuple[Case, int]) -> PlayedCase[Record]:
+        return await playing.play(*job)
+
+    return asyncio.run(gather_bounded(play, jobs, limit=concurrency, progress=progress))

@@ -17,11 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from baselines.dialogue.bare import play_bare
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
-from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, total
+from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ModelUsed
 from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError

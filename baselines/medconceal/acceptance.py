@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baselines.dialogue.game import Game, ScriptedAgent
+from baselines.dialogue.game import Ask, Game, Script, ScriptedAgent
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.game import confirmation_game, intervention_game
+from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.policy import Concern, PolicyConfig, start, step
 from baselines.medconceal.record import HIDDEN, Episode, Features, TurnEvaluation
-from loaders.medconceal import CATEGORIES, PatientProfile
+from loaders.medconceal import CATEGORIES, PatientProfile, Task
 from loaders.models.messages import Answer, Message
 
 
@@ -51,9 +51,13 @@ def acceptance(policy: PolicyConfig, profiles: Sequence[PatientProfile]) -> list
         ("meta-prober", "reveal rate 0", 0.0, 0.0),
         ("expert", "reveal rate >= .80", 0.80, 1.0),
     ):
-        rate = _reveal_rate(policy, profiles, CLINICIANS[name])
+        states = [state for episode in _played("confirmation", policy, profiles, name) for state in episode.states]
+        rate = sum(state != HIDDEN for state in states) / len(states)
         checks.append(Check(name, f"reveal rate {rate:.3f}", wanted, least <= rate <= most))
-    expert, plan = (_success(policy, profiles, CLINICIANS[name]) for name in ("expert", "plan-repeater"))
+    expert, plan = (
+        sum(episode.success for episode in _played("intervention", policy, profiles, name)) / len(profiles)
+        for name in ("expert", "plan-repeater")
+    )
     found = f"success {expert:.3f} and {plan:.3f}"
     checks.append(Check("expert and plan-repeater", found, "success .50 apart or more", expert - plan >= 0.5))
     return checks
@@ -68,15 +72,9 @@ def _floors(policy: PolicyConfig, features: Features) -> tuple[int | None, int |
     return state.concerns[0].revealed_at, state.concerns[0].addressed_at
 
 
-def _reveal_rate(policy: PolicyConfig, profiles: Sequence[PatientProfile], agent: ScriptedAgent) -> float:
-    episodes = play_scripted(confirmation_game(policy=policy, evaluator="rules", patient="template"), profiles, agent)
-    states = [state for episode in episodes for state in episode.states]
-    return sum(state != HIDDEN for state in states) / len(states)
-
-
-def _success(policy: PolicyConfig, profiles: Sequence[PatientProfile], agent: ScriptedAgent) -> float:
-    episodes = play_scripted(intervention_game(policy=policy, evaluator="rules", patient="template"), profiles, agent)
-    return sum(episode.success for episode in episodes) / len(episodes)
+def _played(task: Task, policy: PolicyConfig, profiles: Sequence[PatientProfile], name: str) -> list[Episode]:
+    game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
+    return play_scripted(game, profiles, CLINICIANS[name])
 
 
 def play_scripted(
@@ -84,18 +82,17 @@ def play_scripted(
 ) -> list[Episode]:
     """The episodes of a scripted clinician, where nobody else has to be asked."""
 
-    async def one(profile: PatientProfile) -> Episode:
-        script = agent(profile)
-
-        async def ask(role: str, messages: Sequence[Message], **options: Any) -> Answer:
-            return Answer(script(messages), None, None, "stop")
-
-        return await game.play(profile, ask)
-
     async def every() -> list[Episode]:
-        return [await one(profile) for profile in profiles]
+        return [await game.play(profile, _ask(agent(profile))) for profile in profiles]
 
     return asyncio.run(every())
+
+
+def _ask(script: Script) -> Ask:
+    async def ask(role: str, messages: Sequence[Message], **options: Any) -> Answer:
+        return Answer(script(messages), None, None, "stop")
+
+    return ask
 
 
 def replay(
@@ -108,7 +105,7 @@ def replay(
         if all(check.passed for check in checks):
             return name, policy, checks
         tried.append((name, policy, checks))
-    return min(tried, key=lambda one: sum(not check.passed for check in one[2]))
+    return min(tried, key=lambda candidate: sum(not check.passed for check in candidate[2]))
 
 
 def candidates(base: PolicyConfig) -> dict[str, PolicyConfig]:

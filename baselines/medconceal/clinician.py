@@ -11,14 +11,13 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal.judge import PROMPTS as JUDGES
 from baselines.medconceal.record import Exchange, Findings, SubmittedFinding
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import CATEGORIES, Chart
-from loaders.models.asking import Unfit, ask_until, read_object, said_by, writable
+from loaders.models.asking import Unfit, ask_until, object_schema, read_object, said_by, writable
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
 
@@ -45,22 +44,8 @@ PROMPTS: dict[str, frozenset[str]] = {
 }
 """Every prompt of the two tasks, those of the judges included -> the placeholders that it may hold."""
 
-FINDINGS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "findings": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"category": {"type": "string"}, "description": {"type": "string"}},
-                "required": ["category", "description"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["findings"],
-    "additionalProperties": False,
-}
+_FINDING = object_schema({"category": {"type": "string"}, "description": {"type": "string"}})
+FINDINGS_SCHEMA = object_schema({"findings": {"type": "array", "items": _FINDING}})
 
 
 def prompts(folder: Path | None = None) -> Prompts:

@@ -24,16 +24,10 @@ from loaders.medconceal import Task
 PERMUTATIONS = 10_000
 GRADED: Mapping[Task, tuple[str, ...]] = {
     "confirmation": (
-        "Reveal Rate",
-        "Coarse Precision",
-        "Coarse Recall",
-        "Coarse F1",
-        "Fine Precision",
-        "Fine Recall",
-        "Fine F1",
+        "Reveal Rate", "Coarse Precision", "Coarse Recall", "Coarse F1", "Fine Precision", "Fine Recall", "Fine F1"
     ),
     "intervention": (),
-}
+}  # fmt: skip
 OUTCOMES: Mapping[Task, tuple[str, ...]] = {"confirmation": ("MBNR",), "intervention": ("Reveal Rate", "Success")}
 TABLE: Mapping[Task, str] = {"confirmation": "Table 8", "intervention": "Table 11"}
 """Where an own comparison stands beside the paper's; the paper has one table for each pairing of humans and AI."""
@@ -74,12 +68,9 @@ def compare_cases(
     task = first[order[0]].episode.task
     if second[order[0]].episode.task != task:
         raise InputError("runs to compare", found="a confirmation and an intervention", expected="one task")
-    pairs = [
-        {one.name: one for one in measures([run[case] for case in order])} for run in (first, second)
-    ]  # both over the cases in the same order
-    found = [_compared(pairs[0][name], pairs[1][name], task, seed) for name in (*GRADED[task], *OUTCOMES[task])]
-    adjusted = holm([one.p for one in found])
-    return [replace(one, holm=float(p)) for one, p in zip(found, adjusted, strict=True)]
+    own, others = ({each.name: each for each in measures([run[case] for case in order])} for run in (first, second))
+    names = (*GRADED[task], *OUTCOMES[task])
+    return _adjusted([_compared(own[name], others[name], task, seed) for name in names])
 
 
 def best_of(
@@ -91,42 +82,48 @@ def best_of(
     """
     if not others:
         raise InputError("runs to compare", found="one run", expected="a reference and one run or more")
-    tables = {name: {one.name: one for one in compare_cases(reference, run, seed=seed)} for name, run in others.items()}
+    tables = [
+        [replace(metric, other_name=name) for metric in compare_cases(reference, run, seed=seed)]
+        for name, run in others.items()
+    ]
     chosen = []
-    for metric in next(iter(tables.values())):
-        lower_is_better = metric == "MBNR"
-        pick = min if lower_is_better else max
-        name = pick(tables, key=lambda run: tables[run][metric].other)
-        chosen.append(replace(tables[name][metric], other_name=name))
-    adjusted = holm([one.p for one in chosen])
-    return [replace(one, holm=float(p)) for one, p in zip(chosen, adjusted, strict=True)]
+    for candidates in zip(*tables, strict=True):
+        pick = min if candidates[0].name == "MBNR" else max  # the lower, the better
+        chosen.append(pick(candidates, key=lambda candidate: candidate.other))
+    return _adjusted(chosen)
+
+
+def _adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    adjusted = holm([comparison.p for comparison in comparisons])
+    return [replace(comparison, holm=float(p)) for comparison, p in zip(comparisons, adjusted, strict=True)]
 
 
 def _by_case(run: Sequence[JudgedEpisode]) -> dict[str, JudgedEpisode]:
-    found: dict[str, JudgedEpisode] = {}
-    for one in run:
-        if one.episode.case_id in found:
-            raise InputError(f"case {one.episode.case_id}", found="two episodes in a run", expected="one")
-        found[one.episode.case_id] = one
-    if not found:
+    by_case: dict[str, JudgedEpisode] = {}
+    for judged in run:
+        if judged.episode.case_id in by_case:
+            raise InputError(f"case {judged.episode.case_id}", found="two episodes in a run", expected="one")
+        by_case[judged.episode.case_id] = judged
+    if not by_case:
         raise InputError("runs to compare", found="a run without an episode", expected="one or more")
-    return found
+    return by_case
 
 
 def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comparison:
     first, second = reference.by_case, other.by_case
     outcome = reference.name in OUTCOMES[task]
-    differences = [one - two for one, two in zip(first, second, strict=True)]
-    flips = None if outcome else sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed)
-    p = mcnemar_exact(first, second).p if flips is None else flips
-    bootstrap = paired_bootstrap(first, second, seed=seed)
-    low, high = bootstrap.interval()[0]
+    if outcome:
+        p = mcnemar_exact(first, second).p
+    else:
+        differences = [own - its for own, its in zip(first, second, strict=True)]
+        p = sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed)
+    difference, ci95 = paired_bootstrap(first, second, seed=seed).estimate()
     return Comparison(
         name=reference.name,
         reference=reference.case_mean,
         other=other.case_mean,
-        difference=float(bootstrap.estimates[0]),
-        ci95=(float(low), float(high)),
+        difference=difference,
+        ci95=ci95,
         test="exact McNemar" if outcome else "sign flips",
         p=p,
         holm=p,
@@ -138,36 +135,34 @@ def results(
     comparisons: Sequence[Comparison], record: RunRecord, episode: Episode, *, reference: str, other: str, setting: str
 ) -> list[Result]:
     """The comparisons with the keys of Tables 7 to 11; `episode` is any of them and gives the task."""
-    found = []
-    for one in comparisons:
-        against = one.other_name or other
-        chosen = f"; the best of several runs, chosen by this metric: {against}" if one.other_name else ""
-        note = f"means over {one.n} cases; {one.test}, Holm over {len(comparisons)} metrics{chosen}"
+    task, proportion = episode.task, "proportion"
+    numbers = []
+    for metric in comparisons:
+        name, against = metric.name, metric.other_name or other
+        chosen = f"; the best of several runs, chosen by this metric: {against}" if metric.other_name else ""
+        note = f"means over {metric.n} cases; {metric.test}, Holm over {len(comparisons)} metrics{chosen}"
         versus = f"{reference} minus {against}"
-        low, high = one.ci95
+        low, high = metric.ci95
         cells: list[tuple[str, str, str, float, str, Interval | None]] = [
-            (reference, f"reference vs {against} {setting}", f"{one.name} (case-level)", one.reference, "", None),
-            (against, setting, f"{one.name} (case-level)", one.other, "", None),
-            (versus, setting, f"{one.name} delta Ref-AI", one.difference, "", one.ci95),
-            (versus, setting, f"{one.name} 95% CI low", low, "", None),
-            (versus, setting, f"{one.name} 95% CI high", high, "", None),
-            (versus, setting, f"{one.name} Holm-adjusted p", one.holm, "p", None),
+            (
+                reference,
+                f"reference vs {against} {setting}",
+                f"{name} (case-level)",
+                metric.reference,
+                proportion,
+                None,
+            ),
+            (against, setting, f"{name} (case-level)", metric.other, proportion, None),
+            (versus, setting, f"{name} delta Ref-AI", metric.difference, proportion, metric.ci95),
+            (versus, setting, f"{name} 95% CI low", low, proportion, None),
+            (versus, setting, f"{name} 95% CI high", high, proportion, None),
+            (versus, setting, f"{name} Holm-adjusted p", metric.holm, "p", None),
         ]
-        for row, where, column, value, unit, interval in cells:
-            found.append(
-                Result(
-                    paper=PAPER,
-                    table=TABLE[episode.task],
-                    row=row,
-                    setting=where,
-                    column=column,
-                    split_or_group=GROUPS[episode.task],
-                    value=value,
-                    unit=unit or "proportion",
-                    note=note,
-                    n=one.n,
-                    ci95=interval,
-                    record=record,
-                )
+        numbers += [
+            Result(
+                paper=PAPER, table=TABLE[task], row=row, setting=where, column=column, split_or_group=GROUPS[task],
+                value=value, unit=unit, note=note, n=metric.n, ci95=interval, record=record,
             )
-    return found
+            for row, where, column, value, unit, interval in cells
+        ]  # fmt: skip
+    return numbers

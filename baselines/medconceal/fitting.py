@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
+from baselines.results.statistics import Floats
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES
 from loaders.records import from_json, to_json
 
-Floats = NDArray[np.float64]
 Kind = Literal["reveal", "address"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -155,15 +155,10 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     return Fitted(policy, quality)
 
 
-def _inputs(labels: Sequence[Label]) -> Floats:
-    return np.array([(1.0, *label.features.vector, label.overlap) for label in labels], dtype=np.float64)
-
-
 def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logistic:
     """Penalised maximum likelihood by Newton's method with step halving; the penalty makes the solution unique."""
-    x = _inputs(labels)
-    if not overlap:
-        x[:, -1] = 0.0
+    shared = [label.overlap if overlap else 0.0 for label in labels]
+    x = np.array([(1.0, *label.features.vector, part) for label, part in zip(labels, shared, strict=True)])
     y = np.array([label.label for label in labels])
     category = np.array([CATEGORIES.index(label.category) for label in labels])
     width = len(INPUTS)
@@ -200,7 +195,7 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
 
 
 def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
-    p = np.array([model.probability(one.features.vector, one.overlap, one.category) for one in labels])
+    p = np.array([model.probability(label.features.vector, label.overlap, label.category) for label in labels])
     y = np.array([label.label for label in labels])
     if not labels:
         return Quality(0, 0, None, None, None)

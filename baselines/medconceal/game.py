@@ -1,6 +1,6 @@
 """The two tasks of MedConceal as games: confirmation (surface what is hidden) and intervention (resolve the main one).
 
-    game = confirmation_game(turns=8)
+    game = task_game(Rules("confirmation"))
     episode = await game.play(profile, ask)
 
 Each turn: the clinician speaks, the evaluator rates the turn, the policy moves the state, the patient answers from the
@@ -14,12 +14,14 @@ With `evaluator="rules"` or `patient="template"` nobody is asked in that role.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
 
 from baselines.dialogue.game import Ask, Game
-from baselines.medconceal import clinician, rubric, rules
+from baselines.medconceal import clinician, rubric
 from baselines.medconceal import patient as patient_side
+from baselines.medconceal import rules as by_rules
 from baselines.medconceal.leaks import Guard
 from baselines.medconceal.policy import DEFAULT, Concern, PatientState, PolicyConfig, Update, start, step
 from baselines.medconceal.record import (
@@ -51,15 +53,23 @@ Patient = Literal["model", "template"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What two plays of a case have in common: see `confirmation_game` for the meaning of each."""
+    """What two plays of a case have in common.
+
+    `turns` of a confirmation is 8 (all of them played) or 20 (STOP or CONTINUE from turn 5 on), of an intervention the
+    most. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
+    """
 
     task: Task
-    turns: int
-    policy: PolicyConfig
-    prompts: Prompts
-    evaluator: Evaluator
-    patient: Patient
-    temperature: float
+    turns: int = 8
+    policy: PolicyConfig = DEFAULT
+    prompts: Prompts = field(default_factory=clinician.prompts)
+    evaluator: Evaluator = "model"
+    patient: Patient = "model"
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.turns not in TURNS:
+            raise ValueError(f"turns: {self.turns}, expected 8 or 20")
 
     @property
     def mode(self) -> Mode:
@@ -68,70 +78,32 @@ class Rules:
         return "fixed" if self.turns == TURNS[0] else "adaptive"
 
 
-def confirmation_game(
-    *,
-    turns: int = 8,
-    policy: PolicyConfig = DEFAULT,
-    prompts: Prompts | None = None,
-    evaluator: Evaluator = "model",
-    patient: Patient = "model",
-    temperature: float = 0.0,
-) -> Game[PatientProfile, Episode]:
-    """Task 1. `turns` is 8 (all of them played) or 20 (STOP or CONTINUE from turn 5 on).
-
-    `prompts` are those of `clinician.prompts`, the shipped ones by default; `temperature` is the clinician's.
-    """
-    return _game(Rules("confirmation", turns, policy, prompts or clinician.prompts(), evaluator, patient, temperature))
-
-
-def intervention_game(
-    *,
-    turns: int = 8,
-    policy: PolicyConfig = DEFAULT,
-    prompts: Prompts | None = None,
-    evaluator: Evaluator = "model",
-    patient: Patient = "model",
-    temperature: float = 0.0,
-) -> Game[PatientProfile, Episode]:
-    """Task 2. At most `turns` turns, 8 or 20; the arguments are those of `confirmation_game`."""
-    return _game(Rules("intervention", turns, policy, prompts or clinician.prompts(), evaluator, patient, temperature))
-
-
-def _game(game_rules: Rules) -> Game[PatientProfile, Episode]:
-    if game_rules.turns not in TURNS:
-        raise ValueError(f"turns: {game_rules.turns}, expected 8 or 20")
+def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
+    """Task 1 (confirmation) or 2 (intervention)."""
     asked = ["clinician"]
-    asked += ["patient"] if game_rules.patient == "model" else []
-    asked += ["evaluator"] if game_rules.evaluator == "model" else []
-
-    async def play(profile: PatientProfile, ask: Ask) -> Episode:
-        return await _play(game_rules, profile, ask)
-
+    asked += ["patient"] if rules.patient == "model" else []
+    asked += ["evaluator"] if rules.evaluator == "model" else []
     return Game(
-        name=game_rules.task,
+        name=rules.task,
         roles=tuple(asked),
         case_id=lambda profile: profile.case_id,
-        play=play,
+        play=partial(_play, rules),
         transcript=lambda profile, episode: transcript(episode),
         scores=scores,
         invalid=lambda episode: None,
-        settings=settings(game_rules),
+        # Everything besides case and models that changes what is played.
+        settings={
+            "format": FORMAT,
+            "task": rules.task,
+            "turns": rules.turns,
+            "policy": rules.policy.digest,
+            "prompts": rules.prompts.digests,
+            "evaluator": rules.evaluator,
+            "patient": rules.patient,
+            "temperature": rules.temperature,
+            "patient_temperature": patient_side.TEMPERATURE,
+        },
     )
-
-
-def settings(game_rules: Rules) -> dict[str, Any]:
-    """Everything besides case and models that changes what is played, as JSON."""
-    return {
-        "format": FORMAT,
-        "task": game_rules.task,
-        "turns": game_rules.turns,
-        "policy": game_rules.policy.digest,
-        "prompts": game_rules.prompts.digests,
-        "evaluator": game_rules.evaluator,
-        "patient": game_rules.patient,
-        "temperature": game_rules.temperature,
-        "patient_temperature": patient_side.TEMPERATURE,
-    }
 
 
 class CaseInPlay:
@@ -158,7 +130,7 @@ class CaseInPlay:
         """The evaluation of the clinician's next turn; by the rules where `ask` is None."""
         question = None if self.pending is None else self.pending.question
         if ask is None:
-            return rules.evaluate(turn, question)
+            return by_rules.evaluate(turn, question)
         window = [exchange.clinician for exchange in self.exchanges[-rubric.WINDOW :]]
         return await rubric.evaluate(ask, prompts, turn, window, question)
 
@@ -225,18 +197,18 @@ class CaseInPlay:
         )
 
 
-async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
-    in_play = CaseInPlay(profile, game_rules.task, game_rules.policy)
-    texts = game_rules.prompts
-    evaluator = ask if game_rules.evaluator == "model" else None
-    patient = ask if game_rules.patient == "model" else None
+async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
+    in_play = CaseInPlay(profile, rules.task, rules.policy)
+    texts = rules.prompts
+    evaluator = ask if rules.evaluator == "model" else None
+    patient = ask if rules.patient == "model" else None
     system = clinician.system_prompt(texts, in_play.chart)
     primary = profile.intervention.primary_concern
     stopped: Stopped = "turn_limit"
     unread = 0
-    for number in range(1, game_rules.turns + 1):
+    for number in range(1, rules.turns + 1):
         messages = clinician.conversation(system, in_play.exchanges)
-        answer = await ask("clinician", messages, temperature=game_rules.temperature, max_tokens=clinician.MAX_TOKENS)
+        answer = await ask("clinician", messages, temperature=rules.temperature, max_tokens=clinician.MAX_TOKENS)
         turn = said_by(answer.text)
         text = heard(turn)
         evaluation = await in_play.evaluate(evaluator, texts, text)
@@ -246,10 +218,10 @@ async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode
             patient, texts, view, text, in_play.exchanges, in_play.guard, in_play.state, update.revealed
         )
         in_play.keep(turn, evaluation, update, spoken)
-        if game_rules.task == "intervention" and in_play.state.concerns[primary].state == ADDRESSED:
+        if rules.task == "intervention" and in_play.state.concerns[primary].state == ADDRESSED:
             stopped = "addressed"
             break
-        if game_rules.mode == "adaptive" and FIRST_STOP <= number < game_rules.turns:
+        if rules.mode == "adaptive" and FIRST_STOP <= number < rules.turns:
             messages = clinician.conversation(system, in_play.exchanges)
             stops = await clinician.wants_to_stop(ask, texts, messages)
             unread += stops is None
@@ -257,11 +229,11 @@ async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode
                 stopped = "clinician"
                 break
     findings = None
-    if game_rules.task == "confirmation":
+    if rules.task == "confirmation":
         findings = await clinician.submit(ask, texts, clinician.conversation(system, in_play.exchanges))
     return in_play.episode(
-        mode=game_rules.mode,
-        turn_limit=game_rules.turns,
+        mode=rules.mode,
+        turn_limit=rules.turns,
         stopped=stopped,
         unread_decisions=unread,
         findings=findings,
@@ -270,23 +242,22 @@ async def _play(game_rules: Rules, profile: PatientProfile, ask: Ask) -> Episode
 
 def scores(episode: Episode) -> Mapping[str, float]:
     """The numbers of one case that a log viewer shows; none of them needs a judge."""
-    turns = len(episode.exchanges)
     tracked = [episode.primary] if episode.task == "intervention" else range(len(episode.states))
-    found = {
-        "turns": float(turns),
+    numbers = {
+        "turns": float(len(episode.exchanges)),
         "revealed": sum(episode.states[index] != HIDDEN for index in tracked) / len(tracked),
         "blocked": float(sum(exchange.blocked for exchange in episode.exchanges)),
         "leaks": float(episode.leaks),
     }
     if episode.task == "intervention":
-        found["success"] = float(episode.success)
-    return found
+        numbers["success"] = float(episode.success)
+    return numbers
 
 
 def transcript(episode: Episode) -> Sequence[Message]:
     """The dialogue as the clinician saw it: the clinician as assistant, the patient as user."""
-    messages = []
-    for exchange in episode.exchanges:
-        messages.append(Message("assistant", exchange.clinician))
-        messages.append(Message("user", exchange.patient))
-    return messages
+    return [
+        message
+        for exchange in episode.exchanges
+        for message in (Message("assistant", exchange.clinician), Message("user", exchange.patient))
+    ]

@@ -15,13 +15,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from baselines.dialogue.game import Ask
-from baselines.medconceal.judgement import STYLES, Judgement, Openness
+from baselines.dialogue.game import Ask, Case, Game
+from baselines.medconceal import judge_rules
+from baselines.medconceal.judgement import STYLES, JudgedEpisode, Judgement, Openness
 from baselines.medconceal.matching import Pair, quoted_turn
-from baselines.medconceal.record import Episode, SubmittedFinding
+from baselines.medconceal.record import Episode
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import VALUES
-from loaders.models.asking import Unfit, ask_until, fenced, read_object
+from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -45,11 +46,7 @@ DIMENSIONS = {
 }
 """What each style dimension asks for, in our words; the names are the paper's."""
 
-Found = TypeVar("Found")
-
-
-class _Failed(Exception):
-    """No answer of the judge could be used; the text says why."""
+Value = TypeVar("Value")
 
 
 async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
@@ -63,26 +60,45 @@ async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
     }
     if episode.task == "confirmation":
         questions |= {"pairs": _pairs(ask, prompts, episode), "values": _values(ask, prompts, episode)}
-    answers = dict(zip(questions, await asyncio.gather(*map(_caught, questions.values())), strict=True))
-    failures = {name: str(answer) for name, answer in answers.items() if isinstance(answer, _Failed)}
-    had = {name: answer for name, answer in answers.items() if name not in failures}
-    expressed, recognised = had.get("values", (None, None))
+    answers = dict(zip(questions, await asyncio.gather(*questions.values()), strict=True))
+    expressed, recognised = answers.get("values") or (None, None)
     return Judgement(
-        pairs=had.get("pairs"),
-        openness=had.get("openness"),
-        style=had.get("style"),
+        pairs=answers.get("pairs"),
+        openness=answers["openness"],
+        style=answers["style"],
         expressed=expressed,
         recognised=recognised,
-        failures=failures,
+        failures={name: f"none of {ATTEMPTS} answers fits" for name, answer in answers.items() if answer is None},
         by_rules=False,
     )
 
 
-async def _caught(question: Any) -> Any:
-    try:
-        return await question
-    except _Failed as failed:
-        return failed
+def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case, JudgedEpisode]:
+    """The game, with each episode judged by the role `judge`, or by rules where there are no prompts for one.
+
+    So judging is resumed, paid for and logged like playing. An episode whose findings no judge could read is invalid:
+    as no match it would count against the clinician.
+    """
+
+    async def play(case: Case, ask: Ask) -> JudgedEpisode:
+        episode = await game.play(case, ask)
+        judgement = judge_rules.judge(episode) if prompts is None else await judge(ask, prompts, episode)
+        return JudgedEpisode(episode, judgement)
+
+    def invalid(judged: JudgedEpisode) -> str | None:
+        failed = judged.judgement.failures.get("pairs")
+        return game.invalid(judged.episode) or (f"judge of findings: {failed}" if failed else None)
+
+    return Game(
+        name=game.name,
+        roles=(*game.roles, ROLE) if prompts else game.roles,
+        case_id=game.case_id,
+        play=play,
+        transcript=lambda case, judged: game.transcript(case, judged.episode),
+        scores=lambda judged: game.scores(judged.episode),
+        invalid=invalid,
+        settings={**game.settings, "judge": prompts.digests if prompts else "rules"},
+    )
 
 
 def shown(episode: Episode) -> str:
@@ -99,36 +115,26 @@ async def _asked(
     ask: Ask,
     system: str,
     parts: Mapping[str, str],
-    schema: Mapping[str, Any],
-    accept: Callable[[dict[str, Any]], Found],
-) -> Found:
+    properties: Mapping[str, Any],
+    accept: Callable[[dict[str, Any]], Value],
+) -> Value | None:
+    """What `accept` makes of an answer; None where it takes none of them."""
     text = "\n\n".join(fenced(name, part) for name, part in parts.items())
     asked = await ask_until(
-        partial(ask, ROLE, temperature=0, max_tokens=MAX_TOKENS, json_schema=schema),
+        partial(ask, ROLE, temperature=0, max_tokens=MAX_TOKENS, json_schema=object_schema(properties)),
         [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")],
         lambda answer: accept(read_object(answer.text)),
         attempts=ATTEMPTS,
     )
-    if asked.value is None:
-        raise _Failed(f"none of {ATTEMPTS} answers fits")
     return asked.value
 
 
 # --- Findings ---------------------------------------------------------------------------------------------------------
 
-_MATCH = {
-    "type": "object",
-    "properties": {
-        "match": {"type": "boolean"},
-        "category_ok": {"type": "boolean"},
-        "quote": {"type": "string"},
-    },
-    "required": ["match", "category_ok", "quote"],
-    "additionalProperties": False,
-}
+_MATCH = {"match": {"type": "boolean"}, "category_ok": {"type": "boolean"}, "quote": {"type": "string"}}
 
 
-async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ...]:
+async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ...] | None:
     """Every finding with every concern, judged by themselves."""
     if episode.findings is None or episode.hidden is None or not episode.exchanges:
         return ()
@@ -137,16 +143,18 @@ async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ..
         for finding in range(len(episode.findings.items))
         for concern in range(len(episode.hidden))
     ]
-    return tuple(await asyncio.gather(*asked))
+    pairs = [pair for pair in await asyncio.gather(*asked) if pair is not None]
+    return tuple(pairs) if len(pairs) == len(asked) else None
 
 
-async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, concern: int) -> Pair:
+async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, concern: int) -> Pair | None:
     assert episode.findings is not None and episode.hidden is not None
     submitted = episode.findings.items[finding]
+    said = {"category": heard(submitted.category, 200), "description": heard(submitted.description)}
     replies = [exchange.patient for exchange in episode.exchanges]
 
-    def accept(found: dict[str, Any]) -> Pair:
-        same, category_ok, quote = found.get("match"), found.get("category_ok"), found.get("quote")
+    def accept(answer: dict[str, Any]) -> Pair:
+        same, category_ok, quote = answer.get("match"), answer.get("category_ok"), answer.get("quote")
         if not isinstance(same, bool) or not isinstance(category_ok, bool):
             raise Unfit('"match" or "category_ok" is neither true nor false')
         if not isinstance(quote, str):
@@ -159,39 +167,24 @@ async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, conc
     parts = {
         "dialogue": shown(episode),
         "concern": json.dumps(gold, ensure_ascii=False),
-        "finding": _finding(submitted),
+        "finding": json.dumps(said, ensure_ascii=False),
     }
     return await _asked(ask, prompts.fill("judge_match"), parts, _MATCH, accept)
 
 
-def _finding(finding: SubmittedFinding) -> str:
-    said = {"category": heard(finding.category, 200), "description": heard(finding.description)}
-    return json.dumps(said, ensure_ascii=False)
-
-
 # --- The dialogue -----------------------------------------------------------------------------------------------------
 
-_OPENNESS = {
-    "type": "object",
-    "properties": {
-        "turns": {
-            "type": "array",
-            "items": {"type": "string", "enum": ["open", "closed"]},
-        }
-    },
-    "required": ["turns"],
-    "additionalProperties": False,
-}
+_OPENNESS = {"turns": {"type": "array", "items": {"type": "string", "enum": ["open", "closed"]}}}
 
 
-async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openness, ...]:
+async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openness, ...] | None:
     """A label for each clinician turn; an answer with another number of labels is no answer."""
     if not episode.exchanges:
         return ()
     turns = [{"turn": exchange.turn, "text": heard(exchange.clinician)} for exchange in episode.exchanges]
 
-    def accept(found: dict[str, Any]) -> tuple[Openness, ...]:
-        labels = found.get("turns")
+    def accept(answer: dict[str, Any]) -> tuple[Openness, ...]:
+        labels = answer.get("turns")
         if not isinstance(labels, list) or len(labels) != len(turns):
             raise Unfit(f'"turns" is not a list of {len(turns)} labels')
         if not all(label in ("open", "closed") for label in labels):
@@ -202,17 +195,12 @@ async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openn
     return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": lines}, _OPENNESS, accept)
 
 
-async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int]:
+async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int] | None:
     names = STYLES[episode.task]
-    schema = {
-        "type": "object",
-        "properties": {name: {"type": "integer", "enum": [0, 1, 2]} for name in names},
-        "required": list(names),
-        "additionalProperties": False,
-    }
+    properties = {name: {"type": "integer", "enum": [0, 1, 2]} for name in names}
 
-    def accept(found: dict[str, Any]) -> dict[str, int]:
-        scores = {name: found.get(name) for name in names}
+    def accept(answer: dict[str, Any]) -> dict[str, int]:
+        scores = {name: answer.get(name) for name in names}
         for name, score in scores.items():
             if not isinstance(score, int) or isinstance(score, bool) or not 0 <= score <= 2:
                 raise Unfit(f'"{name}" is not 0, 1 or 2')
@@ -220,21 +208,15 @@ async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int]
 
     table = "\n".join(f"- {name}: the clinician {DIMENSIONS[name]}." for name in names)
     system = prompts.fill("judge_style", {"dimensions": table})
-    return await _asked(ask, system, {"dialogue": shown(episode)}, schema, accept)
+    return await _asked(ask, system, {"dialogue": shown(episode)}, properties, accept)
 
 
-async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[tuple[str, ...], tuple[str, ...]]:
+async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The value categories that the patient expressed, and those of them that the clinician took up."""
     listed = {"type": "array", "items": {"type": "string", "enum": list(VALUES)}}
-    schema = {
-        "type": "object",
-        "properties": {"expressed": listed, "recognised": listed},
-        "required": ["expressed", "recognised"],
-        "additionalProperties": False,
-    }
 
-    def accept(found: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        both = found.get("expressed"), found.get("recognised")
+    def accept(answer: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        both = answer.get("expressed"), answer.get("recognised")
         if not all(isinstance(part, list) and all(value in VALUES for value in part) for part in both):
             raise Unfit('"expressed" or "recognised" is not a list of the categories named above')
         expressed = tuple(value for value in VALUES if value in (both[0] or ()))
@@ -242,4 +224,4 @@ async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[tuple[s
         return expressed, tuple(value for value in expressed if value in (both[1] or ()))
 
     system = prompts.fill("judge_values", {"values": "\n".join(f"- {value}" for value in VALUES)})
-    return await _asked(ask, system, {"dialogue": shown(episode)}, schema, accept)
+    return await _asked(ask, system, {"dialogue": shown(episode)}, {"expressed": listed, "recognised": listed}, accept)

@@ -14,18 +14,17 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import Kind, Label
-from baselines.medconceal.game import confirmation_game, intervention_game
+from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode, Features
 from baselines.medconceal.untrusted import heard
-from loaders.medconceal import PatientProfile
+from loaders.medconceal import TASKS, PatientProfile
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.asking import Unfit, ask_until, fenced, read_object
+from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts, read_prompts
 
@@ -36,12 +35,7 @@ SCRIPTED_JUDGE = "scripted/label-judge"
 _SIDES = ("doctor", "patient")
 
 _PROMPTS: dict[str, frozenset[str]] = {"label_reveal": frozenset(), "label_address": frozenset()}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"probability": {"type": "number"}},
-    "required": ["probability"],
-    "additionalProperties": False,
-}
+SCHEMA = object_schema({"probability": {"type": "number"}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +51,6 @@ class Question:
     features: Features
     overlap: float
 
-    def labelled(self, label: float, source: str) -> Label:
-        """The label that an answer makes."""
-        return Label(self.case_id, self.kind, self.category, self.features, self.overlap, label, source)
-
 
 Judge = Callable[[Question], Awaitable[float | None]]
 """Gives the probability, or None when no answer could be read."""
@@ -73,33 +63,28 @@ def prompts(folder: Path | None = None) -> Prompts:
 
 def ask_about(profiles: Sequence[PatientProfile], *, most: int, seed: int = 0) -> list[Question]:
     """At most `most` questions about turns of scripted dialogues, drawn by `seed`, in the order of the dialogues."""
-    found: list[Question] = []
+    questions: list[Question] = []
     for style in STYLES:
-        for make in (confirmation_game, intervention_game):
-            game = make(evaluator="rules", patient="template")
+        for task in TASKS:
+            game = task_game(Rules(task, evaluator="rules", patient="template"))
             for profile, episode in zip(profiles, play_scripted(game, profiles, CLINICIANS[style]), strict=True):
-                found += _questions(profile, episode)
-    chosen = sorted(random.Random(seed).sample(range(len(found)), min(most, len(found))))
-    return [found[at] for at in chosen]
+                questions += _questions(profile, episode)
+    chosen = sorted(random.Random(seed).sample(range(len(questions)), min(most, len(questions))))
+    return [questions[at] for at in chosen]
 
 
 def _questions(profile: PatientProfile, episode: Episode) -> list[Question]:
-    found: list[Question] = []
+    questions: list[Question] = []
     for at, exchange in enumerate(episode.exchanges):
         before = tuple((past.clinician, past.patient) for past in episode.exchanges[max(0, at - 3) : at])
         for index, trace in enumerate(exchange.traces):
-            kind: Kind | None = None
-            if trace.p_reveal is not None:
-                kind = "reveal"
-            elif trace.p_address is not None:
-                kind = "address"
-            if kind is None:
+            if trace.p_reveal is None and trace.p_address is None:
                 continue
             concern = profile.hidden_concerns[index]
-            found.append(
+            questions.append(
                 Question(
                     case_id=profile.case_id,
-                    kind=kind,
+                    kind="address" if trace.p_reveal is None else "reveal",
                     category=concern.category,
                     concern=concern.content.get_secret_value(),
                     before=before,
@@ -108,7 +93,7 @@ def _questions(profile: PatientProfile, episode: Episode) -> list[Question]:
                     overlap=trace.overlap or 0.0,
                 )
             )
-    return found
+    return questions
 
 
 async def label(
@@ -121,8 +106,11 @@ async def label(
 ) -> tuple[list[Label], int]:
     """The labels in the order of the questions, and how many questions got no readable answer."""
     answers = await gather_bounded(judge, questions, limit=concurrency, progress=progress)
-    pairs = zip(questions, answers, strict=True)
-    labels = [question.labelled(answer, source) for question, answer in pairs if answer is not None]
+    labels = [
+        Label(asked.case_id, asked.kind, asked.category, asked.features, asked.overlap, answer, source)
+        for asked, answer in zip(questions, answers, strict=True)
+        if answer is not None
+    ]
     return labels, len(questions) - len(labels)
 
 

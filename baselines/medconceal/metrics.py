@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Literal
 
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.matching import Pair, coarse_hits, match
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
 from baselines.medlaybench_v.readability import measure as readability
+from baselines.results.run import Direction
 from baselines.results.statistics import Interval, bootstrap_ratios
 from loaders.errors import InputError
 from loaders.medconceal import Task
 
-Direction = Literal["up", "down", "none"]
 EARLY = 5
 """Clinician turns that Early Open looks at (MC-G42)."""
 
@@ -64,12 +63,9 @@ class Measure:
         if self.value is None or not any(self.under) or len(set(cases)) < 2:
             return None
         try:
-            found = bootstrap_ratios(self.over, self.under, resamples=resamples, seed=seed, clusters=cases).interval()[
-                0
-            ]
+            return bootstrap_ratios(self.over, self.under, resamples=resamples, seed=seed, clusters=cases).estimate()[1]
         except InputError:  # most resamples hold no case with a part in it
             return None
-        return float(found[0]), float(found[1])
 
 
 def measures(judged: Sequence[JudgedEpisode]) -> list[Measure]:

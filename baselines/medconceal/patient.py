@@ -19,11 +19,11 @@ from functools import partial
 from baselines.dialogue.game import Ask
 from baselines.medconceal import patient_template
 from baselines.medconceal.leaks import Guard, says
+from baselines.medconceal.patient_template import View
 from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import heard
-from baselines.medconceal.view import View
 from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
 from loaders.models.messages import Answer, Message

@@ -1,4 +1,4 @@
-"""The patient's words without a model: fixed sentences around what may be said. Deterministic and offline.
+"""What may be said in a turn (`View`), and the patient's words without a model: fixed sentences around it, offline.
 
 The same `View`, the same words. Sentences alternate with the turn, so that a dialogue does not read like one reply.
 """
@@ -6,8 +6,36 @@ The same `View`, the same words. Sentences alternate with the turn, so that a di
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from baselines.medconceal.view import View
+from loaders.medconceal import Literacy
+
+Phase = Literal["reserved", "resisting", "accepting"]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the patient's words may be made of, in one turn.
+
+    `known` are the concerns that came out earlier, `disclose` those that come out in this reply, each as texts in the
+    patient's own words first. `hint` may be dropped, `ask_back` must be obeyed. `preference` and `plan` are None where
+    the task, or the state, has none. The text of a hidden concern has no place here.
+    """
+
+    turn: int
+    facts: tuple[tuple[str, str], ...]
+    style: str
+    literacy: Literacy
+    background: str | None
+    known: tuple[tuple[str, ...], ...]
+    disclose: tuple[tuple[str, ...], ...]
+    hint: str | None
+    phase: Phase
+    preference: str | None
+    plan: str | None
+    ask_back: bool
+
 
 _LONGEST_STATEMENT = 24  # words of each disclosure; two of them and an opening stay below 60
 _LONGEST_FACT = 20
@@ -89,8 +117,8 @@ def _turned(sentences: Sequence[str], view: View) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    found = text.split()
-    return " ".join(found) if len(found) <= most else " ".join(found[:most]).rstrip(",;:") + "…"
+    words = text.split()
+    return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:") + "…"
 
 
 def _sentence(text: str) -> str:

@@ -24,7 +24,7 @@ from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.untrusted import heard
-from loaders.models.asking import Unfit, ask_until, fenced, read_object
+from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -78,7 +78,7 @@ INTENTS = {
 
 def feature_table() -> str:
     """The rubric as lines of a prompt or a page."""
-    return "\n".join(f"- {one.key} ({one.name}): high when the turn {one.high}." for one in RUBRIC)
+    return "\n".join(f"- {feature.key} ({feature.name}): high when the turn {feature.high}." for feature in RUBRIC)
 
 
 def intent_table() -> str:
@@ -86,27 +86,15 @@ def intent_table() -> str:
     return "\n".join(f"- {name}: {meaning}." for name, meaning in INTENTS.items())
 
 
-def _numbers(names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {name: {"type": "number"} for name in names},
-        "required": list(names),
-        "additionalProperties": False,
-    }
-
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+SCHEMA = object_schema(
+    {
         "intent": {"type": "string", "enum": list(INTENTS)},
-        "intent_probabilities": _numbers(list(INTENTS)),
+        "intent_probabilities": object_schema({intent: {"type": "number"} for intent in INTENTS}),
         "pending_covered": {"type": "boolean"},
         "empathy": {"type": "number"},
-        "features": _numbers(FEATURES),
-    },
-    "required": ["intent", "intent_probabilities", "pending_covered", "empathy", "features"],
-    "additionalProperties": False,
-}
+        "features": object_schema({key: {"type": "number"} for key in FEATURES}),
+    }
+)
 
 
 async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str], pending: str | None) -> TurnEvaluation:

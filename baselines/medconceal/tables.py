@@ -40,14 +40,14 @@ def results(judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, see
     Keys are those of the published tables, whose group names 300 cases: a number over fewer stands beside none of the
     paper's. `row` names the clinician. Raises InputError for episodes of two tasks or settings.
     """
-    episodes = [one.episode for one in judged]
+    episodes = [case.episode for case in judged]
     settings = {setting_name(episode) for episode in episodes}
     if len(settings) != 1:
         raise InputError("episodes", found=f"settings {', '.join(sorted(settings))}", expected="one setting a run")
     setting = settings.pop()
     task = episodes[0].task
     cases = len({episode.case_id for episode in episodes})
-    return [_result(one, task, setting, row, cases, record, seed) for one in measures(judged)]
+    return [_result(measure, task, setting, row, cases, record, seed) for measure in measures(judged)]
 
 
 def clinician_name(model: str) -> str:
@@ -72,32 +72,20 @@ def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, re
     else:
         talk = measure.name in _CONVERSATION or measure.name in STYLES[task]
         table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} cases"
-    numerator, denominator = sum(measure.over), sum(measure.under)
+    value, numerator, denominator = measure.value, sum(measure.over), sum(measure.under)
     counted = measure.unit == "proportion" and denominator > 0
-    value = measure.value
     return Result(
-        paper=PAPER,
-        table=table,
-        row=row,
-        setting=setting,
-        column=measure.name,
-        split_or_group=group,
-        value=value,
-        unit=measure.unit,
-        direction=measure.direction,
+        paper=PAPER, table=table, row=row, setting=setting, column=measure.name, split_or_group=group, value=value,
+        unit=measure.unit, direction=measure.direction, n=cases, ci95=measure.interval(seed=seed), record=record,
         note=measure.note or ("" if value is not None else "no case has a part in it"),
-        n=cases,
-        numerator=numerator if counted else None,
-        denominator=denominator if counted else None,
-        ci95=measure.interval(seed=seed),
-        record=record,
-    )
+        numerator=numerator if counted else None, denominator=denominator if counted else None,
+    )  # fmt: skip
 
 
 def curves(episodes: Sequence[Episode]) -> dict[str, Any]:
     """Figure 2: shares by turn, from turn 1."""
     task = episodes[0].task
-    found = {"revealed": curve(episodes)}
+    shares = {"revealed": curve(episodes)}
     if task == "intervention":
-        found["addressed"] = curve(episodes, addressed=True)
-    return {"task": task, "setting": setting_name(episodes[0]), "cases": len(episodes), "curves": found}
+        shares["addressed"] = curve(episodes, addressed=True)
+    return {"task": task, "setting": setting_name(episodes[0]), "cases": len(episodes), "curves": shares}

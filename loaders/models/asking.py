@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -121,6 +121,16 @@ def read_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Unfit("the answer is not one JSON object and nothing else")
     return value
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of an answer that `read_object` reads: an object with these fields, all of them and no other."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

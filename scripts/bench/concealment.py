@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 
 from baselines.medconceal.clinician import DECIDE, SUBMIT
-from baselines.medconceal.game import confirmation_game
+from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.rubric import INTENTS
 from builders.medconceal.compose import composed
 from scripts.bench.minimal_task import Benchmark, main
@@ -44,7 +44,7 @@ def reply(role: str, request: str, number: int, wants_json: bool) -> str:
 
 BENCHMARK = Benchmark(
     module="scripts.bench.concealment",
-    game=confirmation_game(turns=20),
+    game=task_game(Rules("confirmation", turns=20)),
     cases=composed,
     reply=reply,
     calls=20 + 20 + 20 + 15 + 1,  # turns, ratings, replies, decisions, findings

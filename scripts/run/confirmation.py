@@ -13,8 +13,8 @@ import typer
 from baselines.dialogue.game import Game
 from baselines.medconceal.agents import BY_ROLE, scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
-from baselines.medconceal.game import TURNS, Evaluator, confirmation_game, intervention_game
-from baselines.medconceal.judged import judged_game
+from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_game
+from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
@@ -147,13 +147,6 @@ def _game(
         if not dialogues:
             raise InputError(options.transcripts, found=f"no {task}", expected="one dialogue of the task or more")
         return judged_game(told, judging), dialogues
-    make = confirmation_game if task == "confirmation" else intervention_game
-    game = make(
-        turns=options.turns,
-        policy=policy,
-        prompts=texts,
-        evaluator=evaluator,
-        patient="template" if options.patient == TEMPLATE else "model",
-        temperature=options.temperature,
-    )
-    return judged_game(game, judging), profiles
+    patient: Patient = "template" if options.patient == TEMPLATE else "model"
+    rules = Rules(task, options.turns, policy, texts, evaluator, patient, options.temperature)
+    return judged_game(task_game(rules), judging), profiles

@@ -17,7 +17,7 @@ from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
 from baselines.threemdbench.consultation.prompts import filled, rubric_items
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Turn
-from loaders.models.asking import Unfit, read_object
+from loaders.models.asking import Unfit, object_schema, read_object
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
@@ -71,12 +71,7 @@ def schema(order: Sequence[str] = ITEMS) -> dict[str, Any]:
     """JSON Schema of the assessor's answer."""
     score = {"type": "integer", "enum": [0, 1]}
     level = {"type": "string", "enum": list(LEVELS)}
-    return {
-        "type": "object",
-        "properties": {item: dict(level if item == OVERALL else score) for item in order},
-        "required": list(order),
-        "additionalProperties": False,
-    }
+    return object_schema({item: level if item == OVERALL else score for item in order})
 
 
 def read_scores(text: str) -> dict[str, int]:

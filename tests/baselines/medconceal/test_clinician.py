@@ -13,7 +13,7 @@ from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician import DECIDE, MOST_FINDINGS, SUBMIT, finding, submit, wants_to_stop
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS, random_clinician
-from baselines.medconceal.game import confirmation_game, intervention_game
+from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.record import HIDDEN
 from baselines.results.statistics import wilson_interval
 from builders.samples.medconceal.cases import profiles
@@ -129,8 +129,8 @@ def test_the_known_order_of_clinicians() -> None:
     """MC-G17 on the forty written cases, 8 turns: who surfaces concerns and who resolves them, with intervals."""
     cases = profiles()
     assert len(cases) == 40
-    confirmation = confirmation_game(evaluator="rules", patient="template")
-    intervention = intervention_game(evaluator="rules", patient="template")
+    confirmation = task_game(Rules("confirmation", evaluator="rules", patient="template"))
+    intervention = task_game(Rules("intervention", evaluator="rules", patient="template"))
     reveal = {
         name: rate([s != HIDDEN for e in play_scripted(confirmation, cases, CLINICIANS[name]) for s in e.states])
         for name in ("expert", "open-empathic", "closed-checklist", "meta-prober")

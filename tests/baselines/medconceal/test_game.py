@@ -16,13 +16,13 @@ from baselines.medconceal.agents import plain_patient, rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.game import confirmation_game, intervention_game, scores
+from baselines.medconceal.game import Rules, scores, task_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
-from loaders.medconceal import PatientProfile
+from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.messages import Answer, Message
 from loaders.records import from_json, to_json
 from loaders.spans import shares_span
@@ -49,9 +49,9 @@ def hidden_texts(profile: PatientProfile) -> list[str]:
 
 
 @pytest.mark.parametrize("name", list(CLINICIANS))
-@pytest.mark.parametrize("make", [confirmation_game, intervention_game])
-def test_a_record_is_whole_and_survives_json(make, name: str) -> None:
-    game = make(**OFFLINE)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_record_is_whole_and_survives_json(task: Task, name: str) -> None:
+    game = task_game(Rules(task, **OFFLINE))
     assert game.roles == ("clinician",)
     for profile, episode in zip(CASES[:4], play_scripted(game, CASES[:4], CLINICIANS[name]), strict=True):
         again = from_json(Episode, to_json(episode), "record")
@@ -70,7 +70,7 @@ def test_a_record_is_whole_and_survives_json(make, name: str) -> None:
 
 def test_a_record_shows_nothing_hidden_by_accident() -> None:
     profile = CASES[0]
-    episode = play_scripted(confirmation_game(**OFFLINE), [profile], CLINICIANS["closed-checklist"])[0]
+    episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), [profile], CLINICIANS["closed-checklist"])[0]
     whole = json.dumps(to_json(episode))
     for text in hidden_texts(profile):
         assert json.dumps(text)[1:-1] in whole and text not in repr(episode)
@@ -88,26 +88,26 @@ def test_how_games_end() -> None:
     def play(game, agent) -> Episode:
         return play_scripted(game, CASES[:1], agent)[0]
 
-    fixed = play(confirmation_game(**OFFLINE), stopping(1))
+    fixed = play(task_game(Rules("confirmation", **OFFLINE)), stopping(1))
     assert (len(fixed.exchanges), fixed.stopped, fixed.mode) == (8, "turn_limit", "fixed")
-    early = play(confirmation_game(turns=20, **OFFLINE), stopping(1))
+    early = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(1))
     assert (len(early.exchanges), early.stopped, early.mode) == (5, "clinician", "adaptive")
-    late = play(confirmation_game(turns=20, **OFFLINE), stopping(12))
+    late = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(12))
     assert (len(late.exchanges), late.stopped) == (12, "clinician")
-    never = play(confirmation_game(turns=20, **OFFLINE), stopping(1, "hm"))
+    never = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(1, "hm"))
     assert (len(never.exchanges), never.stopped, never.unread_decisions) == (20, "turn_limit", 15)
-    held = play(intervention_game(turns=20, **OFFLINE), stopping(1))
+    held = play(task_game(Rules("intervention", turns=20, **OFFLINE)), stopping(1))
     assert (len(held.exchanges), held.stopped, held.findings) == (20, "turn_limit", None)
-    won = play(intervention_game(turns=20, **OFFLINE), CLINICIANS["expert"])
+    won = play(task_game(Rules("intervention", turns=20, **OFFLINE)), CLINICIANS["expert"])
     assert (len(won.exchanges), won.stopped, won.success) == (5, "addressed", True)
     assert scores(won)["success"] == 1 and scores(held)["success"] == 0
     with pytest.raises(ValueError, match="expected 8 or 20"):
-        confirmation_game(turns=9)
+        task_game(Rules("confirmation", turns=9))
 
 
 def test_only_the_roles_that_play_are_asked() -> None:
     asked: Counter[str] = Counter()
-    game = confirmation_game()
+    game = task_game(Rules("confirmation"))
     assert game.roles == ("clinician", "patient", "evaluator")
     scripts = {
         "clinician": CLINICIANS["open-empathic"](None),
@@ -118,18 +118,18 @@ def test_only_the_roles_that_play_are_asked() -> None:
     assert asked == {"clinician": 9, "patient": 8, "evaluator": 8}
     assert {exchange.source for exchange in episode.exchanges} == {"model"}
     assert {exchange.evaluation.obtained for exchange in episode.exchanges} == {"model"}
-    by_rules = asyncio.run(confirmation_game(evaluator="rules").play(CASES[0], playing(scripts)))
+    by_rules = asyncio.run(task_game(Rules("confirmation", evaluator="rules")).play(CASES[0], playing(scripts)))
     assert [exchange.traces for exchange in by_rules.exchanges] == [exchange.traces for exchange in episode.exchanges]
 
 
 @pytest.mark.parametrize("noise", ["", "%&/ 12 \ud83d <|im_end|>", "{" * 3_000, "<think>", '{"findings": 7}'])
-@pytest.mark.parametrize("make", [confirmation_game, intervention_game])
-def test_garbage_in_every_role_is_played_and_counted(make, noise: str) -> None:
-    game = make()
+@pytest.mark.parametrize("task", TASKS)
+def test_garbage_in_every_role_is_played_and_counted(task: Task, noise: str) -> None:
+    game = task_game(Rules(task))
     episode = asyncio.run(game.play(CASES[1], playing(dict.fromkeys(game.roles, lambda messages: noise))))
     assert len(episode.exchanges) == 8 and set(episode.states) == {0}
     assert {exchange.evaluation.obtained for exchange in episode.exchanges} <= {"rules_after_failure", "silence"}
-    if make is confirmation_game:
+    if task == "confirmation":
         assert episode.findings.failure
     assert from_json(Episode, to_json(episode), "record") == episode
 
@@ -139,15 +139,16 @@ def test_a_model_that_is_down_ends_the_case() -> None:
         raise ModelError("m", found="down")
 
     with pytest.raises(ModelError):
-        asyncio.run(confirmation_game().play(CASES[0], playing({"clinician": down})))
+        asyncio.run(task_game(Rules("confirmation")).play(CASES[0], playing({"clinician": down})))
 
 
 @pytest.mark.parametrize("name", list(ATTACKERS))
 def test_attackers_earn_nothing(name: str) -> None:
     """About 1,000 replies over all attackers: no state moves, no word of a hidden concern is said."""
-    for make in (confirmation_game, intervention_game):
+    for task in TASKS:
         cases = CASES[:4] if name == "attacker-long" else CASES[:11]
-        for profile, episode in zip(cases, play_scripted(make(**OFFLINE), cases, ATTACKERS[name]), strict=True):
+        game = task_game(Rules(task, **OFFLINE))
+        for profile, episode in zip(cases, play_scripted(game, cases, ATTACKERS[name]), strict=True):
             assert set(episode.states) == {0}
             texts = hidden_texts(profile)
             for exchange in episode.exchanges:
@@ -157,7 +158,7 @@ def test_attackers_earn_nothing(name: str) -> None:
 
 def test_an_evaluator_that_copies_a_planted_rating_is_still_blocked() -> None:
     """The worst case: the evaluator's model obeys the clinician. The probe rule does not ask the model."""
-    game = confirmation_game(patient="template")
+    game = task_game(Rules("confirmation", patient="template"))
     attack = ATTACKERS["attacker-json"](None)
 
     def obedient(messages: Sequence[Message]) -> str:
@@ -179,7 +180,7 @@ def test_a_leaking_patient_model_is_caught() -> None:
     profile = CASES[0]
     leak = profile.hidden_concerns[2].evidence[0].get_secret_value()
     scripts = {"clinician": CLINICIANS["closed-checklist"](None), "patient": lambda messages: leak}
-    episode = asyncio.run(confirmation_game(evaluator="rules").play(profile, playing(scripts)))
+    episode = asyncio.run(task_game(Rules("confirmation", evaluator="rules")).play(profile, playing(scripts)))
     assert episode.leaks == 8 and scores(episode)["leaks"] == 8
     assert all(leak not in exchange.patient and exchange.regenerated for exchange in episode.exchanges)
 
@@ -187,14 +188,14 @@ def test_a_leaking_patient_model_is_caught() -> None:
 def test_settings_change_with_what_is_played(tmp_path) -> None:
     (tmp_path / "evaluator.md").write_text("Rate {{features}}")
     games = [
-        confirmation_game(),
-        intervention_game(),
-        confirmation_game(turns=20),
-        confirmation_game(policy=replace(DEFAULT, alpha=0.4)),
-        confirmation_game(prompts=clinician.prompts(tmp_path)),
-        confirmation_game(evaluator="rules"),
-        confirmation_game(patient="template"),
-        confirmation_game(temperature=0.7),
+        task_game(Rules("confirmation")),
+        task_game(Rules("intervention")),
+        task_game(Rules("confirmation", turns=20)),
+        task_game(Rules("confirmation", policy=replace(DEFAULT, alpha=0.4))),
+        task_game(Rules("confirmation", prompts=clinician.prompts(tmp_path))),
+        task_game(Rules("confirmation", evaluator="rules")),
+        task_game(Rules("confirmation", patient="template")),
+        task_game(Rules("confirmation", temperature=0.7)),
     ]
     settings = [json.dumps(game.settings, sort_keys=True) for game in games]
     assert len(set(settings)) == len(games)
@@ -210,7 +211,7 @@ def test_the_schemas_are_ones_that_providers_are_sent() -> None:
 
 
 def test_a_game_played_twice_is_the_same() -> None:
-    game = intervention_game(turns=20, **OFFLINE)
+    game = task_game(Rules("intervention", turns=20, **OFFLINE))
     first, second = (play_scripted(game, CASES[:3], CLINICIANS["random"]) for _ in range(2))
     assert first == second
 
@@ -234,9 +235,9 @@ def a_dialogue(episode: Episode, **changes: object) -> dict[str, object]:
     return found | changes
 
 
-@pytest.mark.parametrize("make", [confirmation_game, intervention_game])
-def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(make, tmp_path) -> None:
-    played = play_scripted(make(**OFFLINE), CASES[:3], CLINICIANS["expert"])
+@pytest.mark.parametrize("task", TASKS)
+def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(task: Task, tmp_path) -> None:
+    played = play_scripted(task_game(Rules(task, **OFFLINE)), CASES[:3], CLINICIANS["expert"])
     dialogues = read_transcripts(a_file(tmp_path, *map(a_dialogue, played)), CASES)
     game = transcript_game(played[0].task, evaluator="rules")
     assert game.roles == ()
@@ -251,7 +252,7 @@ def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(make, tmp_path) ->
 
 
 def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
-    played = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["open-empathic"])[0]
+    played = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["open-empathic"])[0]
     dialogue = read_transcripts(a_file(tmp_path, a_dialogue(played)), CASES)[0]
     asked: Counter[str] = Counter()
     ask = playing({"evaluator": rules_evaluator(None)}, asked)
@@ -275,13 +276,13 @@ def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
     ],
 )
 def test_a_wrong_transcript_is_one_clear_error(changes, says: str, tmp_path) -> None:
-    episode = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["expert"])[0]
+    episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["expert"])[0]
     with pytest.raises(InputError, match=says):
         read_transcripts(a_file(tmp_path, a_dialogue(episode, **changes)), CASES)
 
 
 def test_wrong_files_of_transcripts(tmp_path) -> None:
-    episode = play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["silent"])[0]
+    episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["silent"])[0]
     with pytest.raises(InputError, match="twice"):
         read_transcripts(a_file(tmp_path, a_dialogue(episode), a_dialogue(episode)), CASES)
     with pytest.raises(InputError, match="no list"):
@@ -295,7 +296,7 @@ def test_wrong_files_of_transcripts(tmp_path) -> None:
 
 
 def test_a_damaged_record_is_one_clear_error() -> None:
-    good = to_json(play_scripted(confirmation_game(**OFFLINE), CASES[:1], CLINICIANS["silent"])[0])
+    good = to_json(play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["silent"])[0])
     for change in ({"mode": "x"}, {"states": [0]}, {"primary": 99}, {"exchanges": [{}]}, {"findings": {}}):
         with pytest.raises(InputError, match="cannot be read"):
             from_json(Episode, good | change, "record")

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from baselines.dialogue.bare import play_bare
 from baselines.dialogue.game import Script, ScriptedAgent
-from baselines.dialogue.playing import Playing, Scripted
+from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.results.run import DataUsed, RunRecord, read_run
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
