@@ -257,12 +257,12 @@ def stored(out: Path) -> int:
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to a process")
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_asks_no_answered_turn_again(sign: signal.Signals, tmp_path: Path, server: ChatServer) -> None:
-    number, wanted = 15, 15 * 8
+    number, wanted = 8, 8 * 8
     crowd = Crowd()
     process: list[subprocess.Popen[str]] = []
 
     def slow(body: dict[str, Any]) -> str:
-        if len(server.requests) == 61 and process[0].poll() is None:
+        if len(server.requests) == 31 and process[0].poll() is None:
             process[0].send_signal(sign)
         return crowd(body)
 
@@ -272,7 +272,7 @@ def test_a_stopped_run_asks_no_answered_turn_again(sign: signal.Signals, tmp_pat
     assert process[0].returncode == (130 if sign == signal.SIGINT else -sign), errors
     assert not (tmp_path / "run" / "dialogues.jsonl").exists()
     kept = stored(tmp_path / "run")
-    assert 61 - 6 <= kept < wanted
+    assert 31 - 6 <= kept < wanted
     if sign == signal.SIGINT:
         assert told.startswith("Stopped. ")
         assert f"of {number} dialogues are finished and every answer is in" in told

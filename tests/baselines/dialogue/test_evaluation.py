@@ -255,32 +255,23 @@ def test_progress_counts_every_case(tmp_path: Path) -> None:
     assert told == [(done, 8) for done in range(1, 9)]
 
 
-def test_what_is_hidden_is_in_no_name_no_head_and_no_error(tmp_path: Path) -> None:
-    secrets = [puzzle.secret for puzzle in puzzles(3)]
-
+@pytest.mark.parametrize("down", [False, True])
+def test_what_is_hidden_is_in_no_name_no_head_and_no_error(down: bool, tmp_path: Path) -> None:
     def fails(messages: Any) -> str:
         raise ModelError("scripted/down", found="is down")
 
-    for number, judge in enumerate((scripted()["judge"], scripted_model(fails, name="fails"))):
-        out = tmp_path / str(number)
-        played, log = play(out, {**scripted(), "judge": judge}, 3, max_invalid=1.0, concurrency=1) if number == 0 else (
-            None, None
-        )  # fmt: skip
-        if number == 1:
-            with pytest.raises(ModelError) as caught:
-                play(out, {**scripted(), "judge": judge}, 3, concurrency=1)
-            assert not [secret for secret in secrets if secret in str(caught.value)]
-        else:
-            assert played is not None
-            assert log is not None
-            for sample in log.samples or []:
-                assert sample.target == ""
-                assert sample.input in {puzzle.name for puzzle in puzzles(3)}
-        (path,) = (out / "logs").glob("*.eval")
-        members = whole_log(path)
-        for secret in secrets:
-            assert secret not in path.name
-            assert not [name for name, text in members.items() if secret in text]
+    judge = scripted_model(fails, name="fails") if down else scripted()["judge"]
+    shown: dict[str, str] = {}
+    try:
+        _, log = play(tmp_path, {**scripted(), "judge": judge}, 3, concurrency=1)
+        assert {(one.target, one.input) for one in log.samples or []} == {("", puzzle.name) for puzzle in puzzles(3)}
+    except ModelError as error:
+        shown["the error"] = str(error)
+    assert bool(shown) == down
+    (path,) = (tmp_path / "logs").glob("*.eval")
+    shown |= whole_log(path) | {"its name": path.name}
+    for puzzle in puzzles(3):
+        assert not [name for name, text in shown.items() if puzzle.secret in text]
 
 
 # --- When it goes wrong -----------------------------------------------------------------------------------------------

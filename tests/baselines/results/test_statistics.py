@@ -314,6 +314,7 @@ def test_wilson_interval_is_that_of_statsmodels(successes: int, n: int) -> None:
         wanted = proportion.proportion_confint(successes, n, alpha=1 - level, method="wilson")
         assert wilson_interval(successes, n, level) == pytest.approx(wanted, abs=1e-12)
         assert 0 <= wilson_interval(successes, n, level)[0] <= wilson_interval(successes, n, level)[1] <= 1
+    assert wilson_interval(successes, n) == wilson_interval(successes, n, 0.95)
 
 
 def test_wilson_interval_refuses_what_is_no_proportion() -> None:
