@@ -328,13 +328,5 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
 
 
 RECIPE = Recipe(
-    corpus=CORPUS,
-    options=Options,
-    plan=from_source,
-    measure=measure,
-    check_row=check_row,
-    summary=summary,
-    preview=PREVIEW,
-    sample=("--source", SAMPLE),
-    configs=CONFIGS,
+    CORPUS, Options, from_source, measure, check_row, summary, PREVIEW, sample=("--source", SAMPLE), configs=CONFIGS
 )

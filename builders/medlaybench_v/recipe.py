@@ -240,13 +240,4 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     )
 
 
-RECIPE = Recipe(
-    corpus=CORPUS,
-    options=Options,
-    plan=plan,
-    measure=measure,
-    check_row=check_row,
-    summary=summary,
-    preview=PREVIEW,
-    sample=("--captions", SAMPLE),
-)
+RECIPE = Recipe(CORPUS, Options, plan, measure, check_row, summary, PREVIEW, sample=("--captions", SAMPLE))

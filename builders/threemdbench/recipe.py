@@ -355,13 +355,5 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
 
 
 RECIPE = Recipe(
-    corpus=CORPUS,
-    options=Options,
-    plan=plan,
-    measure=measure,
-    check_row=check_row,
-    summary=summary,
-    preview=PREVIEW,
-    sample=("--source", SAMPLE),
-    configs=CONFIGS,
+    CORPUS, Options, plan, measure, check_row, summary, PREVIEW, sample=("--source", SAMPLE), configs=CONFIGS
 )
