@@ -13,7 +13,7 @@ from loaders.errors import InputError
 from loaders.pages import render
 
 CONTENT = "classifier.json"
-"""Name of the file of a run folder that holds `scoring.Scored.content` and the history of the training."""
+"""Name of the file of a run folder for what `scoring.Scoring.scored` gives to draw, and the history of the training."""
 
 
 def sections(runs: Sequence[Numbered]) -> list[Section]:

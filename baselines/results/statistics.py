@@ -356,6 +356,16 @@ def classification_scores(
     )
 
 
+def confusion(truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]) -> Ints:
+    """Counts (L, L + 2) of the answers whose truth is among `labels`: each label, another answer, no answer (None)."""
+    place = _places(labels)
+    counts = np.zeros((len(labels), len(labels) + 2), dtype=np.int64)
+    for true, given in zip(truth, predicted, strict=True):
+        if true in place:
+            counts[place[true], len(labels) + 1 if given is None else place.get(given, len(labels))] += 1
+    return counts
+
+
 def bootstrap_classification(
     truth: Sequence[Hashable],
     predicted: Sequence[Hashable],

@@ -162,7 +162,7 @@ def _train(labelled: Labelled, options: Classifying) -> Trained | None:
     from baselines.threemdbench.classifier.calibration import fit_temperature
     from baselines.threemdbench.classifier.checkpoint import write_tensors
     from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
-    from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, train
+    from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Training
     from loaders.models.encoders_torch import state_digest
 
     recipe = _recipe(options)
@@ -180,7 +180,7 @@ def _train(labelled: Labelled, options: Classifying) -> Trained | None:
     accelerator.wait_for_everyone()
     versions = _versions("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
     with Bars(quiet=not main) as bars:
-        training = train(
+        training = Training(
             network,
             pictures,
             recipe,
@@ -190,7 +190,7 @@ def _train(labelled: Labelled, options: Classifying) -> Trained | None:
             workers=workers,
             checkpoint_seconds=options.checkpoint_seconds,
             told=_told(bars, recipe.epochs, quiet=not main),
-        )
+        ).run()
         ask = partial(answer, training.module, input=network.input, accelerator=accelerator, workers=workers)
         validation, test = ask(pictures["validation"]), ask(pictures["test"])
     temperature = fit_temperature(validation, np.array(pictures["validation"].labels))
@@ -292,7 +292,7 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
 
     from baselines.threemdbench.classifier.cues import TOP, write_cues
     from baselines.threemdbench.classifier.data import FOLDER
-    from baselines.threemdbench.classifier.scoring import Answers, score
+    from baselines.threemdbench.classifier.scoring import Answers, Scoring
 
     record = RunRecord(
         baseline="classifier",
@@ -312,10 +312,11 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
     readable = {photo.key for photo in trained.photos["test"]}
     tested = np.array([photo.key in readable for photo in labelled.splits["test"]])
     answers = Answers(trained.logits, tested, trained.temperature)
-    scored = score(
-        labelled, [photo.label for photo in trained.photos["train"]], answers, row=trained.row,
-        setting=trained.setting, record=record, resamples=options.resamples, seed=options.seed,
-    )  # fmt: skip
+    train_labels = [photo.label for photo in trained.photos["train"]]
+    results, drawn = Scoring(
+        labelled=labelled, train_labels=train_labels, answers=answers, row=trained.row, setting=trained.setting,
+        record=record, resamples=options.resamples, seed=options.seed,
+    ).scored()  # fmt: skip
     shown = {split: list(photos) for split, photos in trained.unreadable.items() if photos}
     if labelled.corpus != FOLDER:
         ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
@@ -327,8 +328,8 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
             run_id=record.run_id,
             stand_in=record.stand_in,
         )
-    content = {**scored.content, **trained.more, "unreadable": shown}
-    finish(options.out, scored.results, started, {CONTENT: content})
+    content = {**drawn, **trained.more, "unreadable": shown}
+    finish(options.out, results, started, {CONTENT: content})
     for split, photos in shown.items():
         output.print(f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})")
 

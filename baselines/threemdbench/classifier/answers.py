@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Subset
 
+from baselines.results.statistics import Floats
 from baselines.threemdbench.classifier.network import Input
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.views import TestViews
-
-Floats = NDArray[np.float64]
 
 
 def answer(
@@ -33,18 +31,18 @@ def answer(
     rank, world = accelerator.process_index, accelerator.num_processes
     mine = list(range(rank, len(pictures), world))
     loader = DataLoader(Subset(TestViews(pictures, input), mine), batch_size=batch_size, num_workers=workers)
-    found: list[Any] = []
+    answered: list[Any] = []
     training = module.training
     module.eval()
     with torch.inference_mode(), accelerator.autocast():
         for images in loader:
             batch = images.to(accelerator.device, memory_format=torch.channels_last)
             logits = (module(batch).float() + module(batch.flip(-1)).float()) / 2
-            found.extend(logits.double().cpu().numpy())
+            answered.extend(logits.double().cpu().numpy())
             if progress is not None:
                 progress(len(batch))
     module.train(training)
     if world == 1:
-        return np.stack(found)
-    pairs = gather_object(list(zip(mine, found, strict=True)))
+        return np.stack(answered)
+    pairs = gather_object(list(zip(mine, answered, strict=True)))
     return np.stack([logits for _, logits in sorted(pairs, key=lambda pair: pair[0])])

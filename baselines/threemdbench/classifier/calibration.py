@@ -8,13 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from baselines.results.statistics import Bootstrap, Clusters, resampled_sums
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from baselines.results.statistics import Bootstrap, Clusters, Floats, Ints, resampled_sums
 
 BINS = 15
 _LIMITS = (0.05, 20.0)
@@ -50,23 +46,22 @@ def log_loss(logits: Floats, labels: Ints, temperature: float = 1.0) -> float:
 def fit_temperature(logits: Floats, labels: Ints) -> float:
     """The temperature, between 0.05 and 20, with the least log loss; to be fitted on validation, never on test."""
     low, high = np.log(_LIMITS)
-    found = minimize_scalar(
+    least = minimize_scalar(
         lambda log: log_loss(logits, labels, float(np.exp(log))), bounds=(low, high), method="bounded"
     )
-    return float(np.exp(found.x))
+    return float(np.exp(least.x))
 
 
 def bins(shares: Floats, labels: Ints) -> list[Bin]:
     """The 15 bins of a reliability diagram; an empty one has n 0."""
     confidence, right, place = _answers(shares, labels)
-    found = []
+    bars = []
     for at in range(BINS):
         inside = place == at
         count = int(inside.sum())
-        mean = float(confidence[inside].mean()) if count else 0.0
-        accuracy = float(right[inside].mean()) if count else 0.0
-        found.append(Bin(at / BINS, (at + 1) / BINS, count, mean, accuracy))
-    return found
+        mean, accuracy = (float(part[inside].mean()) if count else 0.0 for part in (confidence, right))
+        bars.append(Bin(at / BINS, (at + 1) / BINS, count, mean, accuracy))
+    return bars
 
 
 def bootstrap_ece(
@@ -82,8 +77,8 @@ def bootstrap_ece(
 
 
 def _ece(sums: Floats) -> Floats:
-    found: Floats = np.abs(sums[:, :BINS]).sum(axis=1) / sums[:, BINS]
-    return found
+    ece: Floats = np.abs(sums[:, :BINS]).sum(axis=1) / sums[:, BINS]
+    return ece
 
 
 def _answers(shares: Floats, labels: Ints) -> tuple[Floats, Floats, Ints]:

@@ -103,14 +103,8 @@ def read_cues(path: Path, content_digest: str) -> Cues:
         names[row["case_id"]] = tuple(row["names"])
     if len(names) < len(rows):
         raise InputError(path, found="a case that stands there twice", expected="one row a case", do=_DO)
-    return Cues(
-        names=names,
-        content_digest=said["content_digest"],
-        model=said["model"],
-        run_id=said["run_id"],
-        stand_in=said["stand_in"] or None,
-        file_digest=hashlib.sha256(data).hexdigest(),
-    )
+    stand_in = said.pop("stand_in") or None
+    return Cues(names, **said, stand_in=stand_in, file_digest=hashlib.sha256(data).hexdigest())
 
 
 def _check(path: Path, case: object, names: Sequence[str]) -> None:

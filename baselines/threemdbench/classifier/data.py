@@ -58,8 +58,8 @@ class Labelled:
 
     def counts(self, split: str) -> list[int]:
         """Photos of each class."""
-        found = Counter(photo.label for photo in self.splits[split])
-        return [found[at] for at in range(len(self.classes))]
+        photos = Counter(photo.label for photo in self.splits[split])
+        return [photos[at] for at in range(len(self.classes))]
 
     def check(self, *, allow_untrained: bool = False) -> None:
         """Raises InputError when a split has no photo, fewer than two classes have training photos, or, unless
@@ -90,8 +90,8 @@ def from_release(opened: Mapping[str, Opened]) -> Labelled:
     return Labelled(
         classes=NAMES,
         domains=tuple(diagnosis.domain for diagnosis in DIAGNOSES),
-        splits={split: _release_photos(one, split) for split, one in opened.items()},
-        digests={split: one.content_digest for split, one in opened.items()},
+        splits={split: _release_photos(part, split) for split, part in opened.items()},
+        digests={split: part.content_digest for split, part in opened.items()},
         corpus=first.corpus,
         revision=first.revision,
         stand_in=first.stand_in,
@@ -125,7 +125,7 @@ def from_folder(folder: Path) -> Labelled:
 
     Raises InputError where a split or a class folder is missing, and where one photo, byte by byte, is in two splits.
     """
-    found: dict[str, list[tuple[str, Path]]] = {}
+    files: dict[str, list[tuple[str, Path]]] = {}
     for split in SPLITS:
         place = folder / split
         if split == "validation" and not place.is_dir():
@@ -137,8 +137,8 @@ def from_folder(folder: Path) -> Labelled:
                 expected="train, validation and test with class folders in each, or a release with manifest.json",
                 do="One folder of class folders: bedside curate it, and give --clusters REPORT/clusters.parquet",
             )
-        found[split] = class_folders(place)
-    return from_files(found, root=folder)
+        files[split] = class_folders(place)
+    return from_files(files, root=folder)
 
 
 def class_folders(folder: Path) -> list[tuple[str, Path]]:

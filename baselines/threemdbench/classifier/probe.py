@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from baselines.medlaybench_v.embeddings import Progress, embed
-from baselines.results.statistics import classification_scores
+from baselines.results.statistics import Floats, classification_scores
 from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.views import TestViews
@@ -36,8 +35,6 @@ from loaders.models.encoders_torch import (
     versions,
 )
 from loaders.reached import code_digest
-
-Floats = NDArray[np.float64]
 
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Inverse penalties that are tried."""
@@ -126,25 +123,28 @@ def probe(
     sizes = Counter(labels)
     weights = [1 / np.sqrt(sizes[label]) for label in labels]
     truth = [photo.label for photo in photos["validation"]]
-    best: tuple[float, float, Any] | None = None
+    fitted: dict[float, Any] = {}
     for strength in STRENGTHS:
         model = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1_000, tol=1e-3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a weak penalty may not settle: validation decides
             model.fit(train, labels, logisticregression__sample_weight=weights)
-        value = classification_scores(truth, model.predict(validation).tolist(), range(classes)).macro_f1
-        if best is None or value > best[0]:
-            best = (value, strength, model)
-    assert best is not None
-    _, strength, model = best
+        fitted[strength] = model
+
+    def macro_f1(strength: float) -> float:
+        answers = fitted[strength].predict(validation).tolist()
+        return classification_scores(truth, answers, range(classes)).macro_f1
+
+    strength = max(STRENGTHS, key=macro_f1)  # the first of equal ones
+    model = fitted[strength]
     return Probed(_logits(model, validation, classes), _logits(model, test, classes), strength)
 
 
 def _logits(model: Any, vectors: Floats, classes: int) -> Floats:
     """Log-probabilities over all classes; one without a training photo is never the answer."""
-    found = np.full((len(vectors), classes), -50.0)
-    found[:, model.classes_] = np.maximum(model.predict_log_proba(vectors), -49.0)
-    return found
+    logits = np.full((len(vectors), classes), -50.0)
+    logits[:, model.classes_] = np.maximum(model.predict_log_proba(vectors), -49.0)
+    return logits
 
 
 def _pixels_digest(picture: Image.Image) -> str:

@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from baselines.results.statistics import Ints
 from loaders.errors import InputError
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,19 +15,18 @@ from numpy.typing import NDArray
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.results.statistics import (
     Bootstrap,
+    Floats,
     bootstrap_classification,
     bootstrap_means,
     classification_scores,
+    confusion,
     resampled_sums,
 )
-from baselines.threemdbench.classifier.calibration import Bin, bins, bootstrap_ece, log_loss, probabilities
+from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
 from baselines.threemdbench.classifier.cues import TOP
 from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo
 from baselines.threemdbench.classifier.network import PAPER as NETWORKS
 from baselines.threemdbench.classifier.recipe import key
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PAPER = "3MDBench"
 TABLE, BY_DOMAIN, BY_CLASS = "Image classifier", "Image classifier by domain", "Image classifier by diagnosis"
@@ -59,45 +58,25 @@ class Answers:
         return [next(order) if can else None for can in self.readable]
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """The results of a run, and what the report draws: tables by class and domain, confusions, calibration."""
-
-    results: list[Result]
-    content: dict[str, Any]
-
-
-def score(
-    labelled: Labelled,
-    train_labels: Sequence[int],
-    answers: Answers,
-    *,
-    row: str,
-    setting: str,
-    record: RunRecord,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Scored:
-    """All numbers of a classifier named `row`, with 95 % intervals over patients or clusters where they are known.
+@dataclass(frozen=True, kw_only=True)
+class Scoring:
+    """A classifier named `row` on the test photos, with 95 % intervals over patients or clusters where they are known.
 
     F1 is over all classes of `labelled` (the 34 diagnoses), whether or not they occur. `train_labels` are the training
     photos' classes, which the two blind baselines go by.
     """
-    return _Scoring(labelled, train_labels, answers, row, setting, record, resamples, seed).scored()
 
-
-@dataclass(slots=True)
-class _Scoring:
     labelled: Labelled
     train_labels: Sequence[int]
     answers: Answers
     row: str
     setting: str
     record: RunRecord
-    resamples: int
-    seed: int
+    resamples: int = 10_000
+    seed: int = 0
 
-    def scored(self) -> Scored:
+    def scored(self) -> tuple[list[Result], dict[str, Any]]:
+        """All numbers, and what the report draws: tables by class and domain, confusions, calibration."""
         ranked = self.answers.ranked()
         predicted = [order[0] if order else None for order in ranked]
         in_top = np.array(
@@ -109,10 +88,10 @@ class _Scoring:
             (STRATIFIED, _BLIND): self._stratified(),
         }
         boots = {who: self._bootstrap(given) for who, given in rivals.items()}
-        found = [one for who, boot in boots.items() for one in self._overall(*who, boot)]
-        found.append(self._lead(boots))
+        overall = [cell for who, boot in boots.items() for cell in self._overall(*who, boot)]
+        overall.append(self._lead(boots))
         top = bootstrap_means(in_top, **self._draws)
-        found.append(self._cell("Top-3", top, 0))
+        overall.append(self._cell("Top-3", top, 0))
         by_class, rows = self._by_class(predicted, in_top)
         by_domain, domains = self._by_domain(predicted)
         calibrated, calibration = self._calibration()
@@ -129,7 +108,7 @@ class _Scoring:
             "confusions": self._confusions(predicted),
             "calibration": calibration,
         }
-        return Scored(found + calibrated + by_domain + by_class, content)
+        return overall + calibrated + by_domain + by_class, content
 
     # ------------------------------------------------------------------------------------------------ what is asked
 
@@ -171,15 +150,15 @@ class _Scoring:
     # ---------------------------------------------------------------------------------------------------- the numbers
 
     def _overall(self, row: str, setting: str, boot: Bootstrap) -> list[Result]:
-        found = [self._cell(column, boot, at, row=row, setting=setting) for at, column in enumerate(_SCORES)]
+        cells = [self._cell(column, boot, at, row=row, setting=setting) for at, column in enumerate(_SCORES)]
         if self.labelled.corpus == FOLDER:
-            return found
-        found.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
+            return cells
+        cells.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
         if row in NETWORKS and setting == FINE_TUNED:
             cases = f"test ({len(self.truth)} cases)"
             own = "fine-tuned on the train part"
-            found.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
-        return found
+            cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
+        return cells
 
     def _lead(self, boots: dict[tuple[str, str], Bootstrap]) -> Result:
         own, other = boots[self.row, self.setting], boots[MAJORITY, _BLIND]
@@ -189,7 +168,7 @@ class _Scoring:
     def _by_class(self, predicted: Sequence[int | None], in_top: Any) -> tuple[list[Result], list[dict[str, Any]]]:
         scores = classification_scores(self.truth, predicted, self.labels)
         true = np.array(self.truth)
-        given = np.array([-1 if one is None else one for one in predicted])
+        given = np.array([-1 if label is None else label for label in predicted])
         ids = np.arange(len(self.labels))
         right = ((true == given)[:, None] & (true[:, None] == ids)).astype(np.float64)
         either = (true[:, None] == ids).astype(np.float64) + (given[:, None] == ids)
@@ -243,18 +222,13 @@ class _Scoring:
 
     def _confusions(self, predicted: Sequence[int | None]) -> list[dict[str, Any]]:
         """Counts of answers, true class down: a domain's classes, those of all other domains in one, no answer."""
-        found = []
+        tables = []
         for domain, classes in self._domains() or [("all classes", list(self.labels))]:
-            place = {label: at for at, label in enumerate(classes)}
-            counts = np.zeros((len(classes), len(classes) + 2), dtype=np.int64)
-            for true, given in zip(self.truth, predicted, strict=True):
-                if true in place:
-                    at = len(classes) + 1 if given is None else place.get(given, len(classes))
-                    counts[place[true], at] += 1
+            counts = confusion(self.truth, predicted, classes)
             if counts.sum():
                 names = [self.labelled.classes[label] for label in classes]
-                found.append({"domain": domain, "classes": names, "counts": counts.tolist()})
-        return found
+                tables.append({"domain": domain, "classes": names, "counts": counts.tolist()})
+        return tables
 
     def _calibration(self) -> tuple[list[Result], dict[str, Any]]:
         logits, temperature = self.answers.logits, self.answers.temperature
@@ -269,7 +243,11 @@ class _Scoring:
             column = f"ECE {name} scaling"
             results.append(self._cell(column, boot, 0, n=len(labels), direction="down"))
             loss = log_loss(logits, labels, used)
-            content[name] = {"ece": _triple(boot, 0), "log_loss": loss, "bins": _bins(bins(shares, labels))}
+            content[name] = {
+                "ece": _triple(boot, 0),
+                "log_loss": loss,
+                "bins": [asdict(bar) for bar in bins(shares, labels)],
+            }
         return results, content
 
     def _cell(
@@ -289,32 +267,19 @@ class _Scoring:
         value, low, high = _triple(boot, at)
         missing = n == 0
         return Result(
-            paper=PAPER if self.labelled.corpus != FOLDER else "Own photos",
-            table=table,
-            row=self.row if row is None else row,
-            setting=self.setting if setting is None else setting,
-            column=column,
-            split_or_group=group,
-            value=None if missing else 100 * value,
-            unit=unit,
-            direction=direction,
-            note=f"{row}: no test photo" if missing else "",
-            n=len(self.truth) if n is None else n,
-            ci95=None if missing else (100 * low, 100 * high),
-            record=self.record,
-        )
+            paper=PAPER if self.labelled.corpus != FOLDER else "Own photos", table=table, row=row or self.row,
+            setting=setting or self.setting, column=column, split_or_group=group,
+            value=None if missing else 100 * value, unit=unit, direction=direction,
+            note=f"{row}: no test photo" if missing else "", n=len(self.truth) if n is None else n,
+            ci95=None if missing else (100 * low, 100 * high), record=self.record,
+        )  # fmt: skip
 
 
 def _triple(boot: Bootstrap, at: int) -> tuple[float, float, float]:
     """Estimate and interval, as proportions."""
-    low, high = Bootstrap(boot.estimates[at : at + 1], boot.replicates[:, at : at + 1]).interval()[0]
-    return float(boot.estimates[at]), float(low), float(high)
+    value, (low, high) = boot.estimate(at)
+    return value, low, high
 
 
 def _triples(boot: Bootstrap) -> dict[str, tuple[float, float, float]]:
-    names = (score.lower().replace(" ", "_") for score in _SCORES)
-    return {name: _triple(boot, at) for at, name in enumerate(names)}
-
-
-def _bins(found: Sequence[Bin]) -> list[dict[str, Any]]:
-    return [asdict(one) for one in found]
+    return {name.lower().replace(" ", "_"): _triple(boot, at) for at, name in enumerate(_SCORES)}

@@ -6,6 +6,7 @@ RUN/training/best.safetensors          the average that was best on validation
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -67,32 +68,15 @@ class Told:
     resumed: Callable[[int, int], None] = lambda epoch, step: None
 
 
-def train(
-    network: Network,
-    pictures: Mapping[str, Pictures],
-    recipe: Recipe,
-    folder: Path,
-    accelerator: Any,
-    *,
-    identity: Mapping[str, Any],
-    workers: int = 0,
-    checkpoint_seconds: float = 300.0,
-    told: Told | None = None,
-) -> Trained:
-    """Train on pictures["train"] until pictures["validation"] no longer gets better, or go on from `folder`.
+class Training:
+    """A training on pictures["train"] until pictures["validation"] no longer gets better; it goes on from `folder`.
 
     `identity` is what must not change between start and resumption besides the recipe: data, network, versions. A
     checkpoint is kept after every epoch, and after the step at which the last one is `checkpoint_seconds` old.
 
-    Raises InputError for a damaged checkpoint or one of another training, ModelError when the loss is not finite or the
-    device's memory does not suffice, KeyboardInterrupt with a message to show.
+    Raises InputError for a damaged checkpoint or one of another training.
     """
-    return _Training(
-        network, pictures, recipe, folder, accelerator, dict(identity), workers, checkpoint_seconds, told or Told()
-    ).run()
 
-
-class _Training:
     def __init__(
         self,
         network: Network,
@@ -100,15 +84,16 @@ class _Training:
         recipe: Recipe,
         folder: Path,
         accelerator: Any,
-        identity: dict[str, Any],
-        workers: int,
-        seconds: float,
-        told: Told,
+        *,
+        identity: Mapping[str, Any],
+        workers: int = 0,
+        checkpoint_seconds: float = 300.0,
+        told: Told | None = None,
     ) -> None:
         from timm.utils import ModelEmaV3
 
         self.network, self.recipe, self.folder, self.accelerator = network, recipe, folder, accelerator
-        self.pictures, self.workers, self.seconds, self.told = pictures, workers, seconds, told
+        self.pictures, self.workers, self.seconds, self.told = pictures, workers, checkpoint_seconds, told or Told()
         count = len(pictures["train"])
         self.batch = min(recipe.batch_size, count)
         self.steps = recipe.steps(count)
@@ -132,6 +117,11 @@ class _Training:
         self.loss = torch.nn.CrossEntropyLoss(label_smoothing=recipe.label_smoothing)
 
     def run(self) -> Trained:
+        """Train to the end.
+
+        Raises ModelError when the loss is not finite or the device's memory does not suffice, KeyboardInterrupt with a
+        message to show.
+        """
         try:
             while not self._finished():
                 self._epoch()
@@ -143,7 +133,7 @@ class _Training:
         tensors, _ = read_tensors(self.folder / BEST, do=self._again())
         best = self.average.module  # not a copy of self.module, whose forward accelerate has bound to itself
         best.load_state_dict(tensors)
-        history = tuple(Epoch(**one) for one in self.position.history)
+        history = tuple(Epoch(**epoch) for epoch in self.position.history)
         return Trained(best.eval(), history, self.position.best_epoch)
 
     def _finished(self) -> bool:
@@ -194,7 +184,7 @@ class _Training:
         self.prepared.zero_grad()
         self.average.update(self.module, step=number)
         value = float(self.accelerator.reduce(loss.detach(), "mean"))
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             raise ModelError(
                 self.network.name,
                 found=f"the loss is {value} at step {place.step} of epoch {place.epoch + 1}",
@@ -266,8 +256,7 @@ class _Training:
         return f"--restart begins anew: it deletes what is in {self.folder}"
 
     def _stopped(self) -> str:
-        kept = (self.folder / CHECKPOINT).exists()
-        if not kept:
+        if not (self.folder / CHECKPOINT).exists():
             return "Stopped before the first checkpoint: the same command begins again"
         return f"Stopped. The last checkpoint is in {self.folder}; the same command goes on from there"
 
@@ -282,11 +271,6 @@ def _groups(module: Any, recipe: Recipe) -> list[dict[str, Any]]:
     groups = []
     for group in layers:
         above = levels.index(group["lr_scale"]) / max(1, len(levels) - 1)
-        groups.append(
-            {
-                "params": group["params"],
-                "weight_decay": group["weight_decay"],
-                "share": recipe.depth_decay**above,
-            }
-        )
+        share = recipe.depth_decay**above
+        groups.append({"params": group["params"], "weight_decay": group["weight_decay"], "share": share})
     return groups

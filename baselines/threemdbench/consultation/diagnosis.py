@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
+from baselines.results import statistics
 from baselines.results.statistics import Answers, Interval, bootstrap_classification
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.threemdbench import NAMES, named_in
@@ -170,12 +169,8 @@ def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[
 
     The last two columns are another diagnosis of the 34, and none or a name outside the list.
     """
-    place = {name: at for at, name in enumerate(names)}
-    counts = np.zeros((len(names), len(names) + 2), dtype=np.int64)
-    for answer in answers:
-        if answer.gold in place:
-            given = first_name(answer.text)
-            counts[place[answer.gold], len(names) + 1 if given is None else place.get(given, len(names))] += 1
+    samples = strict_samples(answers)
+    counts = statistics.confusion(samples.truth, samples.predicted, names)
     return [*names, "another of the 34", "none of the 34"], counts.tolist()
 
 

@@ -33,7 +33,7 @@ from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.pictures import Pictures
-from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, score
+from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, Scoring
 from loaders.opened import open_data
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
 from scripts.cli import execute
@@ -118,7 +118,7 @@ import os, signal, sys, torch
 torch.set_num_threads(1)
 from baselines.threemdbench.classifier import training
 from scripts.cli import execute
-steps, original = [], training._Training._step
+steps, original = [], training.Training._step
 
 def step(self, images, labels):
     original(self, images, labels)
@@ -126,7 +126,7 @@ def step(self, images, labels):
     if len(steps) == {steps}:
         os.kill(os.getpid(), signal.{sign})
 
-training._Training._step = step
+training.Training._step = step
 sys.exit(execute(sys.argv[1:]))
 """
 
@@ -172,7 +172,7 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(
         os.kill(os.getpid(), signal.SIGINT)
         raise AssertionError("Ctrl-C was not heard")
 
-    monkeypatch.setattr(training._Training, "_validate", interrupted)
+    monkeypatch.setattr(training.Training, "_validate", interrupted)
     options = ("--epochs", 3, "--batch-size", 16, "--checkpoint-seconds", 0)
     assert train(release, tmp_path, *options) == 130
     assert "the same command goes on from there" in told(capsys)
@@ -302,11 +302,14 @@ def test_the_papers_networks_stand_beside_its_numbers(release: Path) -> None:
     truth = [photo.label for photo in labelled.splits["test"]]
     answers = Answers(np.eye(34)[truth] * 5, np.ones(68, dtype=bool), 1.0)
     record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
-    scored = score(labelled, truth, answers, row="EfficientNetV2-XL", setting=FINE_TUNED, record=record, resamples=10)
-    beside = {one.table: counterpart(one) for one in scored.results if one.row == "EfficientNetV2-XL"}
+    results, _ = Scoring(
+        labelled=labelled, train_labels=truth, answers=answers, row="EfficientNetV2-XL", setting=FINE_TUNED,
+        record=record, resamples=10,
+    ).scored()  # fmt: skip
+    beside = {one.table: counterpart(one) for one in results if one.row == "EfficientNetV2-XL"}
     assert (found := beside["Table 8"]) is not None and found.value == 64
     assert beside["Table 5"] is None  # 68 cases are not the paper's 2,996
-    assert all(one.value == 100 for one in scored.results if one.row == "EfficientNetV2-XL" and one.column == "F1")
+    assert all(one.value == 100 for one in results if one.row == "EfficientNetV2-XL" and one.column == "F1")
 
 
 def test_the_probe_learns_colours_and_remembers_embeddings(
