@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ratings import krippendorff_alpha
-from baselines.results.run import DataUsed, Direction, Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord
 from baselines.results.sheets import read_sheet, sheet_bytes, write_new
 from baselines.results.statistics import bootstrap_means, cohen_kappa, wilson_interval
 from loaders.errors import InputError
@@ -95,9 +95,8 @@ def write_relevance_sheets(
         photo = folder / f"D{number:02}{PurePosixPath(row['image']['path'] or '.jpg').suffix}"
         contents[photo] = row["image"]["bytes"]
         items[name] = _items(f"D{number:02}", row, f"{folder.name}/{photo.name}")
-    for number in range(1, raters + 1):
-        sheet = _sheet(f"R{number}", items, seed, stand_in)
-        contents[path.with_stem(f"{path.stem}-R{number}")] = sheet
+    for rater in (f"R{number}" for number in range(1, raters + 1)):
+        contents[path.with_stem(f"{path.stem}-{rater}")] = _sheet(rater, items, seed, stand_in)
     instructions = (files("baselines.threemdbench") / "relevance_instructions.md").read_text(encoding="utf-8")
     contents[path.with_suffix(".md")] = instructions.replace("{diagnoses}", str(len(drawn))).encode()
     return write_new(contents)
@@ -190,9 +189,10 @@ def evaluate_relevance(relevance: Relevance, *, resamples: int = 1000, seed: int
     ci95: Wilson's for basic complaints, one a diagnosis; the bootstrap over cases for additional ones, as the
     complaints of a case are not independent.
     """
+    counted = ", ".join(f"{len(marks.items)} {TASKS[task].lower()}" for task, marks in relevance.marks.items())
     record = RunRecord(
         baseline="relevance",
-        data=DataUsed("3mdbench", _counted(relevance), None, relevance.digest),
+        data=DataUsed("3mdbench", counted, None, relevance.digest),
         options={
             "raters": {task: list(marks.raters) for task, marks in relevance.marks.items()},
             "resamples": resamples,
@@ -202,50 +202,46 @@ def evaluate_relevance(relevance: Relevance, *, resamples: int = 1000, seed: int
         stand_in=relevance.stand_in,
     )
 
-    def result(row: str, column: str, value: float | None, *, unit: str = "percent", **more: Any) -> Result:
-        direction: Direction = "up"
+    def result(row: str, column: str, value: float | None, unit: str, n: int, **more: Any) -> Result:
         return Result(
-            paper=PAPER, table=TABLE, row=row, setting="", column=column, split_or_group="",
-            value=value, unit=unit, direction=direction, record=record, **more,
+            paper=PAPER, table=TABLE, row=row, setting="", column=column, split_or_group="", value=value, unit=unit,
+            direction="up", n=n, record=record, **more,
         )  # fmt: skip
 
-    found = []
+    cells = []
     for task, marks in relevance.marks.items():
-        title, count = TASKS[task], len(marks.items)
-        columns = _columns(marks)
-        for (row, column), relevant in columns.items():
-            low, high = _interval(task, relevant, marks.cases, resamples, seed)
+        title, n = TASKS[task], len(marks.items)
+        for (row, column), relevant in _columns(marks).items():
+            ci95 = _interval(task, relevant, marks.cases, resamples, seed)
             named = PUBLISHED[task] if column == "at least one" else f"{title} relevant ({column})"
             total = int(relevant.sum())
-            found.append(
-                result(row, named, 100 * total / count, n=count, numerator=total, denominator=count, ci95=(low, high))
-            )
-        for one, other in combinations(range(len(marks.raters)), 2):
+            share = 100 * total / n
+            cells.append(result(row, named, share, "percent", n, numerator=total, denominator=n, ci95=ci95))
+        for (first, own), (second, others) in combinations(zip(marks.raters, marks.given.tolist(), strict=True), 2):
             agreement = cohen_kappa(
-                marks.given[one].tolist(), marks.given[other].tolist(), (0, 1),
+                own, others, (0, 1),
                 resamples=resamples, seed=seed, clusters=marks.cases,
             )  # fmt: skip
             note = f"{agreement.observed:.0%} of the marks are equal"
             note += "" if agreement.kappa is not None else "; undefined, as both gave one mark throughout"
-            row = f"{marks.raters[one]} and {marks.raters[other]}"
-            found.append(
-                result(row, f"{title} (kappa)", agreement.kappa, unit="kappa", n=count, ci95=agreement.ci95, note=note)
-            )
+            row, column = f"{first} and {second}", f"{title} (kappa)"
+            cells.append(result(row, column, agreement.kappa, "kappa", n, ci95=agreement.ci95, note=note))
         if len(marks.raters) > 1:
             alpha = krippendorff_alpha(marks.given.astype(np.float64))
             note = "" if alpha is not None else "undefined, as all marks are equal"
-            found.append(result("All raters", f"{title} (Krippendorff alpha)", alpha, unit="alpha", n=count, note=note))
-    return found
+            cells.append(result("All raters", f"{title} (Krippendorff alpha)", alpha, "alpha", n, note=note))
+    return cells
 
 
 def _columns(marks: Marks) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Which items are relevant, to each rater and to at least one, most and all of them, by (row, column)."""
     votes, raters = marks.given.sum(axis=0), len(marks.raters)
-    found = {(rater, "own marks"): marks.given[number] == 1 for number, rater in enumerate(marks.raters)}
-    found[ROW, "at least one"] = votes >= 1
-    found[ROW, "more than half of the physicians"] = votes * 2 > raters
-    found[ROW, "all physicians"] = votes == raters
-    return found
+    own = {(rater, "own marks"): marks.given[number] == 1 for number, rater in enumerate(marks.raters)}
+    return own | {
+        (ROW, "at least one"): votes >= 1,
+        (ROW, "more than half of the physicians"): votes * 2 > raters,
+        (ROW, "all physicians"): votes == raters,
+    }
 
 
 def _interval(
@@ -253,11 +249,6 @@ def _interval(
 ) -> tuple[float, float]:
     if task == BASIC:
         low, high = wilson_interval(int(relevant.sum()), len(relevant))
-    else:
-        bootstrap = bootstrap_means(relevant.astype(np.float64), resamples=resamples, seed=seed, clusters=cases)
-        low, high = bootstrap.interval()[0].tolist()
-    return 100 * low, 100 * high
-
-
-def _counted(relevance: Relevance) -> str:
-    return ", ".join(f"{len(marks.items)} {TASKS[task].lower()}" for task, marks in relevance.marks.items())
+        return 100 * low, 100 * high
+    spread = bootstrap_means(relevant.astype(np.float64), resamples=resamples, seed=seed, clusters=cases)
+    return spread.estimate(scale=100)[1]

@@ -62,14 +62,14 @@ def read_prompts(folder: Path | None = None) -> Prompts:
     hold each of the eight items once.
     """
     known = {name: needed | _OPTIONAL.get(name, frozenset()) for name, needed in _REQUIRED.items()}
-    found = prompts.read_prompts(Path(__file__).parent / "prompts", known, folder)
+    texts = prompts.read_prompts(Path(__file__).parent / "prompts", known, folder)
     for name, needed in _REQUIRED.items():
-        for placeholder in sorted(needed):
-            if f"{{{{{placeholder}}}}}" not in found.texts[name]:
-                missing = f"{{{{{placeholder}}}}}"
-                raise InputError(f"{name}.md", found=f"no placeholder {missing}", expected=f"{missing} in the text")
-    rubric_items(found)
-    return found
+        for placeholder in (f"{{{{{word}}}}}" for word in sorted(needed)):
+            if placeholder not in texts.texts[name]:
+                found = f"no placeholder {placeholder}"
+                raise InputError(f"{name}.md", found=found, expected=f"{placeholder} in the text")
+    rubric_items(texts)
+    return texts
 
 
 def filled(texts: Prompts, name: str, values: Mapping[str, str]) -> str:
@@ -79,13 +79,13 @@ def filled(texts: Prompts, name: str, values: Mapping[str, str]) -> str:
 
 def rubric_items(texts: Prompts) -> dict[str, str]:
     """Item -> its question, in the order of ITEMS. Raises InputError unless each stands once, on a line of its own."""
-    found: dict[str, str] = {}
+    questions: dict[str, str] = {}
     for line in filter(str.strip, texts.texts["rubric"].splitlines()):
         item, _, question = line.strip().partition(" ")
-        if item not in ITEMS or item in found or not question.strip():
+        if item not in ITEMS or item in questions or not question.strip():
             expected = "each of " + ", ".join(ITEMS) + " once, at the start of a line and followed by its question"
             raise InputError("rubric.md", found=f"the line {line.strip()[:60]!r}", expected=expected)
-        found[item] = question.strip()
-    if missing := [item for item in ITEMS if item not in found]:
+        questions[item] = question.strip()
+    if missing := [item for item in ITEMS if item not in questions]:
         raise InputError("rubric.md", found=f"no item {', '.join(missing)}", expected="all eight items")
-    return {item: found[item] for item in ITEMS}
+    return {item: questions[item] for item in ITEMS}
