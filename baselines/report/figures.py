@@ -6,7 +6,7 @@ Own numbers are filled, with their 95 % intervals; published ones are hollow. Re
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +36,11 @@ def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
     """
     if (view.paper, view.table) not in _FIGURES:
         return []
-    found = [figure for figure in _FIGURES[view.paper, view.table](view) if figure is not None]
+    drawn = [figure for figure in _FIGURES[view.paper, view.table](view) if figure is not None]
     if view.table == "Figure A3 (caption)":
         for run in runs:
-            found += _projections(run.folder / PROJECTIONS)
-    return found
+            drawn += _projections(run.folder / PROJECTIONS)
+    return drawn
 
 
 # --- What each table's figure shows -----------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ _Maker = Callable[[TableView], Iterator[Figure | None]]
 
 def _readability(view: TableView) -> Iterator[Figure | None]:
     split = "Overall" if ("Overall", "Expert") in view.heads else view.heads[0][0]
-    columns: list[tuple[_Head, str]] = [((split, register), register) for register in ("Expert", "Layman")]
+    columns = {register: (split, register) for register in ("Expert", "Layman")}
     where = "all splits" if split == "Overall" else f"the {split.lower()} split"
     for names, axis in (
         (("FKGL", "CLI", "DCRS", "SMOG"), "grade or score, lower is easier"),
@@ -77,21 +77,13 @@ def _recall(*steps: int) -> _Maker:
     return figure
 
 
-def _deltas(view: TableView) -> Iterator[Figure | None]:
-    columns: list[tuple[_Head, str]] = [((f"R@{k} delta",), f"R@{k}") for k in (1, 5, 10)]
-    yield _columns(view, view.rows, columns, "Lay less expert recall", "percentage points", zero=True)
+def _compared(columns: Mapping[str, _Head], title: str, axis: str, *, zero: bool = False) -> _Maker:
+    """A maker of one drawing of all rows, with a series a column; `columns` are heads by label."""
 
+    def figure(view: TableView) -> Iterator[Figure | None]:
+        yield _columns(view, view.rows, columns, title, axis, zero=zero)
 
-def _ablation(view: TableView) -> Iterator[Figure | None]:
-    conditions = ("Expert", "SCGR (Ours)", "LLM + CUI", "LLM Only")
-    columns: list[tuple[_Head, str]] = [((name,), name) for name in conditions]
-    yield _columns(view, view.rows, columns, "Mean R@1 by source of the captions", "percent")
-
-
-def _ratings(view: TableView) -> Iterator[Figure | None]:
-    criteria = ("Factual Correctness", "Completeness", "Simplicity", "Fluency")
-    columns: list[tuple[_Head, str]] = [((name, "mean"), name) for name in criteria]
-    yield _columns(view, view.rows, columns, "Mean rating", "from 1 to 5")
+    return figure
 
 
 def _modalities(view: TableView) -> Iterator[Figure | None]:
@@ -103,11 +95,6 @@ def _modalities(view: TableView) -> Iterator[Figure | None]:
         points = {label: Point(100 * point.value / total) for label, point in one.points.items() if total}
         shares.append(Series(one.label, points, one.style, one.hollow))
     yield _figure(shares, "Share of pairs by modality", "percent")
-
-
-def _captioning(view: TableView) -> Iterator[Figure | None]:
-    columns: list[tuple[_Head, str]] = [(("FKGL", name), name) for name in ("Expert prompt", "Layman prompt")]
-    yield _columns(view, view.rows, columns, "Reading grade of the captions by prompt", "FKGL, lower is easier")
 
 
 def _concepts(view: TableView) -> Iterator[Figure | None]:
@@ -125,16 +112,14 @@ def _similarity(view: TableView) -> Iterator[Figure | None]:
         at = [view.heads.index(head) for head in heads]
         models: dict[str, dict[str, Point]] = {}
         for row in view.rows:
-            found = [row.cells[place].own for place in at]
-            if not all(found):
+            own = [row.cells[place].own for place in at]
+            if not all(own):
                 continue
-            low, middle, high = (numbers[0][1].own.value or 0.0 for numbers in found)
+            low, middle, high = (numbers[0][1].own.value or 0.0 for numbers in own)
             models.setdefault(row.labels[0], {})[row.labels[1] or "All pairs"] = Point(middle, (low, high))
-        for start in range(0, len(models), STYLES):
-            some = list(models.items())[start : start + STYLES]
-            series = [Series(model, points, style) for style, (model, points) in enumerate(some)]
-            title = f"{name}, {', '.join(model for model, _ in some)}: median, and nine tenths of the pairs"
-            yield _figure(series, title, name.split()[-1])
+        for series in _by_style(models):
+            shown = ", ".join(each.label for each in series)
+            yield _figure(series, f"{name}, {shown}: median, and nine tenths of the pairs", name.split()[-1])
 
 
 def _diagnosis(view: TableView) -> Iterator[Figure | None]:
@@ -166,11 +151,16 @@ def _by_group(column: str, title: str, axis: str) -> _Maker:
                     if pair.own.value is not None:
                         label = _whole(row) if len(cell.own) == 1 else f"{_whole(row)} (run {run})"
                         systems.setdefault(label, {})[head[0]] = Point(pair.own.value, pair.own.ci95)
-        for start in range(0, len(systems), STYLES):
-            some = list(systems.items())[start : start + STYLES]
-            yield _figure([Series(name, points, style) for style, (name, points) in enumerate(some)], title, axis)
+        yield from (_figure(series, title, axis) for series in _by_style(systems))
 
     return figure
+
+
+def _by_style(points: Mapping[str, dict[str, Point]]) -> Iterator[list[Series]]:
+    """The series by label, as many at a time as a drawing tells apart."""
+    for start in range(0, len(points), STYLES):
+        some = list(points.items())[start : start + STYLES]
+        yield [Series(label, of_label, style) for style, (label, of_label) in enumerate(some)]
 
 
 def _raters(view: TableView) -> Iterator[Figure | None]:
@@ -196,14 +186,21 @@ def _whole(row: Row) -> str:
     return ", ".join(part for part in row.labels if part)
 
 
+_RATINGS = {name: (name, "mean") for name in ("Factual Correctness", "Completeness", "Simplicity", "Fluency")}
+_DELTAS = {f"R@{k}": (f"R@{k} delta",) for k in (1, 5, 10)}
+_CONDITIONS = {name: (name,) for name in ("Expert", "SCGR (Ours)", "LLM + CUI", "LLM Only")}
+_PROMPTS = {name: ("FKGL", name) for name in ("Expert prompt", "Layman prompt")}
+
 _FIGURES: dict[tuple[str, str], _Maker] = {
     ("MedLayBench-V", "Table 1"): _readability,
     ("MedLayBench-V", "Table 3"): _recall(1),
-    ("MedLayBench-V", "Table 4"): _ratings,
+    ("MedLayBench-V", "Table 4"): _compared(_RATINGS, "Mean rating", "from 1 to 5"),
     ("MedLayBench-V", "Table A1"): _modalities,
-    ("MedLayBench-V", "Table A3"): _deltas,
-    ("MedLayBench-V", "Table A4"): _ablation,
-    ("MedLayBench-V", "Table A5"): _captioning,
+    ("MedLayBench-V", "Table A3"): _compared(_DELTAS, "Lay less expert recall", "percentage points", zero=True),
+    ("MedLayBench-V", "Table A4"): _compared(_CONDITIONS, "Mean R@1 by source of the captions", "percent"),
+    ("MedLayBench-V", "Table A5"): _compared(
+        _PROMPTS, "Reading grade of the captions by prompt", "FKGL, lower is easier"
+    ),
     ("MedLayBench-V", "Figure A2"): _concepts,
     ("MedLayBench-V", "Figure A3 (caption)"): _similarity,
     ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): _recall(1, 5, 10),
@@ -222,10 +219,12 @@ _FIGURES: dict[tuple[str, str], _Maker] = {
 
 
 def _columns(
-    view: TableView, rows: Sequence[Row], columns: list[tuple[_Head, str]], title: str, axis: str, *, zero: bool = False
+    view: TableView, rows: Sequence[Row], columns: Mapping[str, _Head], title: str, axis: str, *, zero: bool = False
 ) -> Figure | None:
-    series = [one for style, (head, label) in enumerate(columns) for one in _series(view, rows, head, label, style)]
-    return _figure(series, title, axis, zero=zero)
+    shown: list[Series] = []
+    for style, (label, head) in enumerate(columns.items()):
+        shown += _series(view, rows, head, label, style)
+    return _figure(shown, title, axis, zero=zero)
 
 
 def _first(row: Row) -> str:
@@ -254,23 +253,21 @@ def _series(
                 own[shown if len(cell.own) == 1 else f"{shown} (run {run})"] = Point(pair.own.value, pair.own.ci95)
         if cell.paper:
             paper[shown] = Point(cell.paper.value)
-    found = [Series(label, own, style), Series(label, paper, style, hollow=True)]
-    return [series for series in found if series.points]
+    both = Series(label, own, style), Series(label, paper, style, hollow=True)
+    return [series for series in both if series.points]
 
 
 # --- Drawing ----------------------------------------------------------------------------------------------------------
 
 
 def _figure(series: Sequence[Series], title: str, axis: str, *, zero: bool = False) -> Figure | None:
-    if not any(not one.hollow for one in series):
+    own = [each for each in series if not each.hollow]
+    if not own:
         return None
     words = "; ".join(
-        f"{one.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in one.points.items())
-        for one in series
-        if not one.hollow
+        f"{each.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in each.points.items()) for each in own
     )
-    published_too = any(one.hollow for one in series)
-    caption = f"{title}. " + ("Filled: own, with 95 % intervals; hollow: published." if published_too else "")
+    caption = f"{title}. " + ("Filled: own, with 95 % intervals; hollow: published." if len(own) < len(series) else "")
     svg = dot_plot(series, axis, zero=zero)
     return Figure(svg, f"Dot plot. {title}, {axis}. {words}. The table below has every number.", caption.strip())
 
@@ -283,20 +280,13 @@ def _projections(path: Path) -> list[Figure]:
     if not path.exists():
         return []
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        planes = {
-            str(model): [
-                Place(str(name), (float(x), float(y)), (float(u), float(v)))
-                for name, (x, y), (u, v) in zip(
-                    facts["projection"]["modality"],
-                    facts["projection"]["expert"],
-                    facts["projection"]["layman"],
-                    strict=True,
-                )
+        planes: dict[str, list[Place]] = {}
+        for model, facts in json.loads(path.read_text(encoding="utf-8")).items():
+            plane = facts.get("projection") or {"modality": [], "expert": [], "layman": []}
+            pairs = zip(plane["modality"], plane["expert"], plane["layman"], strict=True)
+            planes[model] = [
+                Place(str(name), (float(x), float(y)), (float(u), float(v))) for name, (x, y), (u, v) in pairs
             ]
-            for model, facts in found.items()
-            if facts.get("projection")
-        }
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(path, found=f"no projections: {error}", expected="the file as the run wrote it") from None
     return [_projection(model, places) for model, places in planes.items() if places]

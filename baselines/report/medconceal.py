@@ -105,24 +105,21 @@ def trace_svg(episode: Episode) -> Markup:
     if not turns:
         return Markup()
     tracked = range(len(episode.states)) if episode.task == "confirmation" else (episode.primary,)
-    parts = [_frame(turns, _ticks(turns))]
+    parts = [_frame(turns)]
     ends: dict[tuple[int, float], list[str]] = {}  # lines that end in one place share a label
     for place, concern in enumerate(tracked):
         reveal, address = episode.reveal_turns[concern], episode.address_turns[concern]
         values = [0.0, *(exchange.traces[concern].evidence for exchange in episode.exchanges)]
         last = reveal if reveal is not None else turns
-        points = [(turn, values[turn]) for turn in range(last + 1)]
-        parts.append(_line(points, "lay" if concern == episode.primary else "expert", _DASHES[place % len(_DASHES)]))
+        colour = "lay" if concern == episode.primary else "expert"
+        parts.append(_line(list(enumerate(values[: last + 1])), colour, _DASHES[place % len(_DASHES)]))
         if address is not None:
-            after = [
-                (turn, episode.exchanges[turn - 1].traces[concern].address_evidence) for turn in range(1, turns + 1)
-            ]
-            parts.append(_line([(last, 0.0), *after[last:]], "third", "3 2"))
-            parts.append(_mark(address, after[address - 1][1], "third", diamond=True))
+            after = [0.0, *(exchange.traces[concern].address_evidence for exchange in episode.exchanges)]
+            parts.append(_line([(last, 0.0), *list(enumerate(after))[last + 1 :]], "third", "3 2"))
+            parts.append(_mark(address, after[address], "third", diamond=True))
         if reveal is not None:
-            parts.append(_mark(reveal, values[reveal], "lay" if concern == episode.primary else "expert"))
-        turn, value = points[-1]
-        ends.setdefault((turn, round(value, 1)), []).append(str(concern + 1))
+            parts.append(_mark(reveal, values[reveal], colour))
+        ends.setdefault((last, round(values[last], 1)), []).append(str(concern + 1))
     for point, names in ends.items():
         x, y = _at(*point)
         parts.append(f'<text x="{x + 6:.1f}" y="{y + 3:.1f}">{", ".join(names)}</text>')
@@ -133,7 +130,7 @@ def _curves(episodes: Sequence[Episode]) -> Markup:
     """Figure 2: what was reached by each turn, over all cases of the run."""
     revealed = curve(episodes)
     turns = len(revealed)
-    parts = [_frame(turns, _ticks(turns)), _line(list(enumerate([0.0, *revealed])), "expert", "")]
+    parts = [_frame(turns), _line(list(enumerate([0.0, *revealed])), "expert", "")]
     if episodes[0].task == "intervention":
         addressed = [0.0, *curve(episodes, addressed=True)]
         parts.append(_line(list(enumerate(addressed)), "third", "4 3"))
@@ -148,21 +145,17 @@ def _svg(turns: int, parts: Sequence[str]) -> Markup:
     )
 
 
-def _ticks(turns: int) -> list[int]:
-    return [turn for turn in range(1, turns + 1) if turns <= 10 or turn == 1 or turn % 5 == 0]
-
-
 def _at(turn: float, value: float) -> tuple[float, float]:
     return _LEFT + turn * _STEP, _TOP + (1 - value) * _HEIGHT
 
 
-def _frame(turns: int, ticks: Sequence[int]) -> str:
+def _frame(turns: int) -> str:
     parts = []
     for value in (0.0, 0.5, 1.0):
         (x, y), (end, _) = _at(0, value), _at(turns, value)
         parts.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}" class="grid"/>')
         parts.append(f'<text x="{x - 5:.1f}" y="{y + 3:.1f}" class="tick end">{value:g}</text>')
-    for turn in ticks:
+    for turn in (turn for turn in range(1, turns + 1) if turns <= 10 or turn == 1 or turn % 5 == 0):
         x, y = _at(turn, 0)
         parts.append(f'<text x="{x:.1f}" y="{y + 13:.1f}" class="tick middle">{turn}</text>')
     return "".join(parts)

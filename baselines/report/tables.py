@@ -46,9 +46,7 @@ _LAYOUTS = {
     ("MedLayBench-V", "Table A3"): Layout(("row",), ("column",)),
     ("MedLayBench-V", "Table A4"): Layout(("row",), ("setting",)),
     ("MedLayBench-V", "Table A5"): Layout(("row",), ("column", "setting")),
-    ("MedLayBench-V", "Figure A3 (caption)"): Layout(
-        ("row", "setting"), ("column",), free=("row", "setting", "column", "split_or_group")
-    ),
+    ("MedLayBench-V", "Figure A3 (caption)"): Layout(("row", "setting"), ("column",), free=_ANY),
     ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): Layout(("row", "setting"), ("column",)),
     ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): Layout(("row", "setting"), ("column",)),
     ("3MDBench", "Table 3"): Layout(("row",), ("column",), free=_ANY),
@@ -76,11 +74,15 @@ _LAYOUTS = {
 }
 
 
+_Numbers = list[tuple[int, Compared]]
+"""Own numbers, each with the number of its run from 1."""
+
+
 @dataclass(slots=True)
 class Cell:
     """The own numbers of a key, each with the number of its run from 1, and the published one."""
 
-    own: list[tuple[int, Compared]] = field(default_factory=list)
+    own: _Numbers = field(default_factory=list)
     paper: Published | None = None
     doubt: int | None = None
     """Number of the footnote that says why the published number is wrong."""
@@ -110,7 +112,7 @@ class TableView:
     note: str
     heads: list[tuple[str, ...]]
     rows: list[Row]
-    others: dict[str, list[tuple[int, Compared]]]
+    others: dict[str, _Numbers]
     doubts: list[str]
     missing: list[str]
 
@@ -144,7 +146,7 @@ class TableView:
 
 def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
     """Every table that the runs have numbers for: the papers' first, in their order, then those of no paper."""
-    own: dict[tuple[str, str], list[tuple[int, Compared]]] = {}
+    own: dict[tuple[str, str], _Numbers] = {}
     for number, run in enumerate(runs, start=1):
         for result in [*run.results, *_bars(run)]:
             pair = Compared(result, counterpart(result))
@@ -162,24 +164,23 @@ def _bars(run: FinishedRun) -> list[Result]:
     return figure_a4(computed, method=str(run.record.options.get("method", METHODS[0])))
 
 
-def _view(paper: str, table: str, own: list[tuple[int, Compared]]) -> TableView:
+def _view(paper: str, table: str, own: _Numbers) -> TableView:
     layout = _LAYOUTS.get((paper, table), _DEFAULT)
     printed = [number for number in published(paper, table) if number.column not in layout.left_out]
     placed, rest, beside = _placed(layout, own, printed)
     cells: dict[tuple[tuple[str, ...], tuple[str, ...]], Cell] = {}
-    for number, pair in placed:
+    for run, pair in placed:
         named = pair.paper or pair.own
-        cells.setdefault((_labels(named, layout.rows), _labels(named, layout.columns)), Cell()).own.append(
-            (number, pair)
-        )
-    for one in printed if beside else []:
-        cells.setdefault((_labels(one, layout.rows), _labels(one, layout.columns)), Cell()).paper = one
+        place = _labels(named, layout.rows), _labels(named, layout.columns)
+        cells.setdefault(place, Cell()).own.append((run, pair))
+    for number in printed if beside else []:
+        cells.setdefault((_labels(number, layout.rows), _labels(number, layout.columns)), Cell()).paper = number
     doubts: dict[str, int] = {}
     for cell in cells.values():
         if cell.paper and cell.paper.wrong:
             cell.doubt = doubts.setdefault(cell.paper.wrong, len(doubts) + 1)
     used = dict.fromkeys(head for _, head in cells)
-    theirs = [_labels(one, layout.columns) for one in printed]
+    theirs = [_labels(number, layout.columns) for number in printed]
     # Where columns may be the run's own, theirs stand in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
     shown = TABLES.get((paper, table))
@@ -190,16 +191,14 @@ def _view(paper: str, table: str, own: list[tuple[int, Compared]]) -> TableView:
         title=shown.title if shown else "",
         note=shown.note if shown else "",
         heads=heads,
-        rows=_rows(cells, heads, [_labels(one, layout.rows) for one in printed]),
+        rows=_rows(cells, heads, [_labels(number, layout.rows) for number in printed]),
         others=_by_group(rest),
         doubts=list(doubts),
         missing=list(missing),
     )
 
 
-def _placed(
-    layout: Layout, own: list[tuple[int, Compared]], printed: list[Published]
-) -> tuple[list[tuple[int, Compared]], list[tuple[int, Compared]], bool]:
+def _placed(layout: Layout, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:
     """Own numbers that the paper has a place for, the others, and whether the published numbers stand beside them.
 
     A run over one other split has a place by all but its split: it fills the table alone. In a table of no paper all
@@ -209,12 +208,15 @@ def _placed(
         return own, [], False
     fixed = [part for part in PARTS[2:] if part not in layout.free]
     for parts, beside in ((fixed, True), ([part for part in fixed if part != "split_or_group"], False)):
-        known = {tuple(getattr(one, part).casefold() for part in parts) for one in printed}
-        inside = [tuple(getattr(pair.own, part).casefold() for part in parts) in known for _, pair in own]
-        placed = [one for one, there in zip(own, inside, strict=True) if there]
+        known = {_folded(number, parts) for number in printed}
+        placed = [(run, pair) for run, pair in own if _folded(pair.own, parts) in known]
         if placed and (beside or len({pair.own.split_or_group for _, pair in placed}) == 1):
-            return placed, [one for one, there in zip(own, inside, strict=True) if not there], beside
+            return placed, [(run, pair) for run, pair in own if _folded(pair.own, parts) not in known], beside
     return [], own, False
+
+
+def _folded(number: Published | Result, parts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(getattr(number, part).casefold() for part in parts)
 
 
 def _rows(
@@ -241,8 +243,8 @@ def _labels(number: Published | Result, parts: tuple[str, ...]) -> tuple[str, ..
     return tuple(short(str(getattr(number, part))) for part in parts)
 
 
-def _by_group(own: list[tuple[int, Compared]]) -> dict[str, list[tuple[int, Compared]]]:
-    groups: dict[str, list[tuple[int, Compared]]] = {}
+def _by_group(own: _Numbers) -> dict[str, _Numbers]:
+    groups: dict[str, _Numbers] = {}
     for number, pair in own:
         groups.setdefault(short(pair.own.split_or_group), []).append((number, pair))
     return groups

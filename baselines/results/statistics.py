@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 Clusters = Sequence[Hashable]
 
+_TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
 
 
@@ -36,10 +37,9 @@ class Bootstrap:
     estimates: Floats
     replicates: Floats
 
-    def interval(self, level: float = 0.95) -> Floats:
-        """Percentile interval of each statistic: (m, 2)."""
-        tail = (1 - _share(level, "level")) / 2
-        bounds: Floats = np.quantile(self.replicates, [tail, 1 - tail], axis=0).T
+    def interval(self) -> Floats:
+        """95 % percentile interval of each statistic: (m, 2)."""
+        bounds: Floats = np.quantile(self.replicates, _TAILS, axis=0).T
         return bounds
 
     def estimate(self, column: int = 0, *, scale: float = 1.0) -> tuple[float, Interval]:
@@ -382,14 +382,13 @@ def bootstrap_classification(
     return Bootstrap(np.concatenate(estimates), np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1))
 
 
-def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Wilson's score interval of a proportion (1927): inside [0, 1], and of some width at 0 and at n."""
+def wilson_interval(successes: int, n: int) -> Interval:
+    """Wilson's 95 % score interval of a proportion (1927): inside [0, 1], and of some width at 0 and at n."""
     if n < 1 or not 0 <= successes <= n:
         raise InputError("wilson_interval", found=f"{successes} of {n}", expected="0 <= successes <= n, n >= 1")
     from scipy import stats
 
-    share = _share(level, "level")
-    low, high = stats.binomtest(successes, n).proportion_ci(confidence_level=share, method="wilson")
+    low, high = stats.binomtest(successes, n).proportion_ci(method="wilson")
     return float(low), float(high)
 
 
@@ -426,13 +425,12 @@ def paired_bootstrap_classification(
         raise InputError(
             "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
         )
-    estimates, replicates = (_f1_differences(one) for one in (units.sum(axis=0)[None], sums))
-    return Bootstrap(estimates[0], replicates)
+    return Bootstrap(_f1_differences(units.sum(axis=0)[None])[0], _f1_differences(sums))
 
 
 def _f1_differences(sums: Floats) -> Floats:
-    one, other = (_f1_means(*np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
-    return np.stack(one, axis=1) - np.stack(other, axis=1)
+    treatment, control = (_f1_means(*np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
+    return np.stack(treatment, axis=1) - np.stack(control, axis=1)
 
 
 # ------------------------------------------------------------------------------------------- independent groups
@@ -568,12 +566,6 @@ def _p_values(values: ArrayLike) -> Floats:
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
         raise InputError("p values", found=f"{p.tolist()}"[:80], expected="one or more numbers from 0 to 1")
     return p
-
-
-def _share(value: float, name: str) -> float:
-    if not 0 < value < 1:
-        raise InputError(name, found=str(value), expected="a number between 0 and 1")
-    return value
 
 
 def _by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
