@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -925,6 +926,16 @@ def test_an_answer_that_is_none_is_one_error_or_passes(
     assert publisher.tags() == {"v1.0.0": publisher.head()}
 
 
+@pytest.mark.parametrize(("method", "route"), [("GET", "/whoami-v2"), ("GET", "/refs"), ("POST", "/commit/")])
+def test_an_answer_that_is_none_is_named_and_asked_for_again(
+    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str
+) -> None:
+    hub.answer(method, route, b"[]")
+    assert_published_once(publisher, publisher(release))
+    assert publisher.waits == [1.0]
+    assert any("the answer is none of a Hub's" in line for line in publisher.said)
+
+
 # ----------------------------------------------------------------------- the deadline
 
 Order = Callable[[LoopbackHub], Fault]
@@ -994,6 +1005,22 @@ def test_the_deadline_says_what_went_on_and_what_is_known(
     assert "this run uploaded 3 Parquet files; v1.0.0 was not confirmed" in message
     assert "--deadline MINUTES" in message
     assert any(line.startswith("committing: still at it after") for line in publisher.said)
+    assert_published_once(publisher, publisher(release))
+
+
+def test_what_is_left_behind_at_the_deadline_goes_no_further(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    """The commit may still be made, as the error says; nothing follows it."""
+    later = threading.Event()
+    hub.meanwhile("POST", "/commit/", lambda: later.wait(30))
+    assert "may still take effect" in publisher.fails(release, deadline=2.0)
+    later.set()
+    left_behind = [thread for thread in threading.enumerate() if thread.name == "publishing"]
+    for thread in left_behind:
+        thread.join(20)
+    assert publisher.commits() == ["Release v1.0.0", "initial commit"]
+    assert publisher.tags() == {}
     assert_published_once(publisher, publisher(release))
 
 
