@@ -31,7 +31,7 @@ from builders.pipeline.run import Run, run
 from builders.release.cards import render_card
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
-from builders.release.write import Measure, write_release
+from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
 from builders.tables import decode, read_bytes
 from loaders.corpus import Corpus, corpus
@@ -183,23 +183,26 @@ def build(
     )
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
-    return write_release(
-        out,
+    facts = Facts(
         corpus=known.name,
         key=known.key,
         features=known.features,
-        rows=_with_images(finished, at_hand.images, known.key),
-        exclusions=finished.exclusions(),
         sources=plan.sources(finished.stages[0].rows_in),
         settings=plan.settings,
         prompts=plan.chat.prompts.digests if plan.chat else {},
         versions=_versions(plan),
         stages=finished.stages,
-        measure=recipe.measure,
-        card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
         schema_version=known.schema_version,
         configs=recipe.configs,
         stand_in="; ".join(plan.stand_in) or None,
+    )
+    return write_release(
+        out,
+        facts,
+        _with_images(finished, at_hand.images, known.key),
+        finished.exclusions(),
+        measure=recipe.measure,
+        card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
         overwrite=overwrite,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from builders.curation.duplicates import Groups, Place
 from builders.curation.examine import Examined
 from builders.curation.folders import File
-from builders.curation.verification import Verdict
+from builders.curation.verification import PairVerdict
 
 KEPT = ("unique", "best_copy", "same_scene")
 DROPPED = ("same_bytes", "same_pixels", "near_copy", "unreadable")
@@ -71,7 +71,7 @@ def _decision(
     return Decision(place.cluster, True, "same_scene" if others else "unique", scene)
 
 
-def _told(verdict: Verdict | None) -> str:
+def _told(verdict: PairVerdict | None) -> str:
     if verdict is None:
         return " through other copies"
     parts = ["mirrored"] if verdict.mirrored else []

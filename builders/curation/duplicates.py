@@ -26,7 +26,7 @@ from builders.curation.examine import Content
 from builders.curation.index import Index
 from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
-from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, Verdict, compare, features
+from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, PairVerdict, compare, features
 from builders.pipeline.progress import Meter
 from loaders.images import open_image
 from loaders.records import from_json, to_json
@@ -56,7 +56,7 @@ class Link:
 
     first: str
     second: str
-    verdict: Verdict
+    verdict: PairVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Place:
     cluster: str
     best: str
     same_pixels: bool
-    verdict: Verdict | None
+    verdict: PairVerdict | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def group(
     return Groups(places, tuple(links), looks)
 
 
-def _from_best(verdict: Verdict, best: str, digest: str) -> Verdict | None:
+def _from_best(verdict: PairVerdict, best: str, digest: str) -> PairVerdict | None:
     if verdict.kind != COPY:
         return None
     return verdict if best < digest else verdict.swapped()
@@ -231,11 +231,11 @@ def _verdicts(
     index: Index,
     workers: int,
     reader: _Reader | None,
-) -> dict[tuple[str, str], Verdict]:
+) -> dict[tuple[str, str], PairVerdict]:
     """The verdict on each pair, smaller digest first, from the index where it is known."""
     keys = [_key(*pair) for pair in pairs]
     told = {key: index.get("pair", " ".join(key)) for key in keys}
-    known = {key: from_json(Verdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
+    known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
     new = [key for key in told if key not in known]
     reader = reader or _Reader(load)
     for start in range(0, len(new), _ROUND):

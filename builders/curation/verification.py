@@ -49,7 +49,7 @@ class Features:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairVerdict:
     """The outcome for an ordered pair.
 
     `matches` fit the map; `explained` and `agreement` are shares (see above); `of_first` and `of_second` say what share
@@ -66,13 +66,13 @@ class Verdict:
     turn: int = 0
     mirrored: bool = False
 
-    def swapped(self) -> Verdict:
+    def swapped(self) -> PairVerdict:
         """The same, told from the second picture."""
         turn = self.turn if self.mirrored else -self.turn % 360
         return replace(self, of_first=self.of_second, of_second=self.of_first, turn=turn)
 
 
-NOTHING = Verdict(DIFFERENT)
+NOTHING = PairVerdict(DIFFERENT)
 
 
 def features(picture: Picture) -> Features:
@@ -81,10 +81,10 @@ def features(picture: Picture) -> Features:
     return Features(*strongest(grey, _KEYPOINTS), grey)
 
 
-def compare(first: Features, second: Features) -> Verdict:
+def compare(first: Features, second: Features) -> PairVerdict:
     """Decide on a pair. Swapping the two may change a measure in its last digits, so give them in a fixed order."""
     if first.grey.shape == second.grey.shape and np.array_equal(first.grey, second.grey):
-        return Verdict(COPY, len(first.points), 1.0, 1.0, 1.0, 1.0)
+        return PairVerdict(COPY, len(first.points), 1.0, 1.0, 1.0, 1.0)
     best = NOTHING
     for mirror in (False, True):
         verdict = _compare(_mirrored(first) if mirror else first, second, mirror)
@@ -93,7 +93,7 @@ def compare(first: Features, second: Features) -> Verdict:
     return best
 
 
-def _rank(verdict: Verdict) -> tuple[int, int]:
+def _rank(verdict: PairVerdict) -> tuple[int, int]:
     return (DIFFERENT, UNSURE, SCENE, COPY).index(verdict.kind), verdict.matches
 
 
@@ -105,7 +105,7 @@ def _mirrored(features: Features) -> Features:
     )
 
 
-def _compare(first: Features, second: Features, mirror: bool) -> Verdict:
+def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
     alignment = align(first.points, first.descriptors, second.points, second.descriptors)
     if alignment is None:
         return NOTHING
@@ -119,7 +119,7 @@ def _compare(first: Features, second: Features, mirror: bool) -> Verdict:
     wide = spread(alignment.points) / max(1.0, of_second * second.grey.size)
     kind = _kind(matches, explained, agreement, wide, mirror, same_frame(alignment.map, *shapes))
     (a, b, _), (c, d, _) = alignment.map
-    return Verdict(
+    return PairVerdict(
         kind,
         matches,
         round(min(1.0, explained), 4),

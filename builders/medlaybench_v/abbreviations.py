@@ -147,11 +147,11 @@ def _aligned(short: str, words: Sequence[str], *, anywhere: bool, skip: bool) ->
         for index, place in places.items():
             word = words[index]
             if anywhere or goes_on:
-                found = word.find(letter, place)
+                at = word.find(letter, place)
             else:
-                found = min((j for j in _joints(word) if j >= place and word[j] == letter), default=-1)
-            if found >= 0:
-                reached[index] = min(found + 1, reached.get(index, found + 1))
+                at = min((j for j in _joints(word) if j >= place and word[j] == letter), default=-1)
+            if at >= 0:
+                reached[index] = min(at + 1, reached.get(index, at + 1))
             may_skip = skip
             for later in range(index + 1, len(words)):
                 if _begins(words[later], letter):
@@ -214,8 +214,8 @@ def _lower(words: list[re.Match[str]]) -> list[str]:
 def _long_before(caption: str, stop: int, short: str) -> Span | None:
     """The long form that ends before `stop`, at most two words earlier ("left anterior descending artery (LAD)")."""
     start = max(0, stop - 110)
-    for found in _BREAK.finditer(caption, start, stop):
-        start = found.end()
+    for mark in _BREAK.finditer(caption, start, stop):
+        start = mark.end()
     words = list(_WORD.finditer(caption, start, stop))[-14:]
     text = _lower(words)
     for begin in range(len(words) - 1, -1, -1):
@@ -256,19 +256,19 @@ def _rest(short: str, long: str) -> int | None:
 
 
 def _entries(caption: str) -> list[_Entry]:
-    found: list[tuple[re.Match[str], bool]] = []
+    starts: list[tuple[re.Match[str], bool]] = []
     for match in _ENTRY.finditer(caption):
         bounded = _BOUNDARY.search(caption, max(0, match.start() - 6), match.start()) is not None
-        follows = bool(found) and found[-1][0].end() == match.start()  # the long form of the one before
+        follows = bool(starts) and starts[-1][0].end() == match.start()  # the long form of the one before
         short, comma = match["short"], match["separator"].startswith(",")
         if follows or _NOT_SHORT.fullmatch(short) or (not bounded and (comma or short.islower())):
             continue
         if comma and len(short) > 4 and _capitals(short) < 2:  # "in Jammu, Jammu and Kashmir"
             continue
-        found.append((match, bounded))
-    limits = [*(m.start() for m, _ in found[1:]), len(caption)]
+        starts.append((match, bounded))
+    limits = [*(m.start() for m, _ in starts[1:]), len(caption)]
     entries = []
-    for (match, bounded), limit in zip(found, limits, strict=False):
+    for (match, bounded), limit in zip(starts, limits, strict=False):
         text = _ENTRY_TEXT.match(caption, match.end(), limit)
         stop = text.end() if text else limit
         long = _LONG_END.split(caption[match.end() : stop], maxsplit=1)[0].rstrip(" .'’\"-–—").removesuffix(" and")
@@ -355,9 +355,8 @@ def resolve(caption: str) -> list[Abbreviation]:
     """
     if not _MAYBE.search(caption):
         return []
-    found = [a for key in _keys(caption) for a in key.abbreviations]
-    found.extend(_bracketed(caption))
-    return sorted(found, key=lambda a: a.short_span)
+    in_keys = (abbreviation for key in _keys(caption) for abbreviation in key.abbreviations)
+    return sorted((*in_keys, *_bracketed(caption)), key=lambda abbreviation: abbreviation.short_span)
 
 
 def without_key(caption: str) -> tuple[str, Span | None]:

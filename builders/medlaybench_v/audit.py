@@ -98,12 +98,12 @@ def _first(records: Records, names: tuple[str, ...]) -> str | None:
 
 
 def _column(records: Records, names: tuple[str, ...]) -> str:
-    found = _first(records, names)
-    if found is None:
+    column = _first(records, names)
+    if column is None:
         raise InputError(
             records.path,
             found=f"columns {', '.join(records.columns)}",
             expected=f"one of {', '.join(names)}",
             do="Rename the column that holds this caption",
         )
-    return found
+    return column

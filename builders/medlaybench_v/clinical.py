@@ -84,9 +84,8 @@ _NO_CLAIM = frozenset(
 
 @lru_cache(maxsize=65536)
 def _families_of(word: str) -> frozenset[str]:
-    found = set(_WHOLE.get(word, ()))
-    found.update(family for beginning, family in _BEGINNINGS.get(word[:2], ()) if word.startswith(beginning))
-    return frozenset(found)
+    begun = {family for beginning, family in _BEGINNINGS.get(word[:2], ()) if word.startswith(beginning)}
+    return frozenset(begun | _WHOLE.get(word, set()))
 
 
 def families(words: Iterable[str]) -> frozenset[str]:
@@ -96,4 +95,4 @@ def families(words: Iterable[str]) -> frozenset[str]:
 
 def claims(words: Iterable[str]) -> dict[str, frozenset[str]]:
     """Each word that claims a disease or procedure, with the families it may belong to."""
-    return {word: found for word in words if (found := _families_of(word)) and word not in _NO_CLAIM}
+    return {word: named for word in words if (named := _families_of(word)) and word not in _NO_CLAIM}

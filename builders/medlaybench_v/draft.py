@@ -136,7 +136,7 @@ class Drafter:
         lower = caption.lower
         entries = self._entries
         end_of_text = len(lower)
-        found = [
+        places = [
             (start, -end, index)
             for index, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
             if (start == 0 or (before := lower[start - 1]) in _SEPARATORS or _parts_words(before))
@@ -145,18 +145,18 @@ class Drafter:
         if recognised:
             entries = [*entries, *(_recognised(lower[start:end], term) for start, end, term in recognised)]
             known = len(self._entries)
-            found += [
+            places += [
                 (start, -end, known + number)
                 for number, (start, end, _) in enumerate(recognised)
                 if entries[known + number].changes
             ]
-        if not found:
+        if not places:
             return []
-        found.sort()
+        places.sort()
         facts = [fact[2:4] for fact in caption.facts]
         matches: list[Match] = []
         free_from = 0
-        for start, minus_end, index in found:
+        for start, minus_end, index in places:
             if start < free_from:
                 continue
             end = -minus_end
@@ -245,15 +245,15 @@ def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
             continue  # "bulge in a blood vessel in the liver" says too much: such findings need an entry of their own
         expert_plural, lay_plural = plural_forms(finding)
         for place in places:
-            one, where = f"{place.expert} {finding.expert}", place.site
-            yield _placed(one, finding.lay, finding, where)
+            expert, where = f"{place.expert} {finding.expert}", place.site
+            yield _placed(expert, finding.lay, finding, where)
             if expert_plural:
                 yield _placed(f"{place.expert} {expert_plural}", lay_plural, finding, where)
             if where not in _PAIRED:
                 continue
             noun = where.removeprefix("the ")
             for side in ("left", "right"):
-                yield _placed(f"{side} {one}", finding.lay, finding, f"the {side} {noun}")
+                yield _placed(f"{side} {expert}", finding.lay, finding, f"the {side} {noun}")
                 if expert_plural:
                     yield _placed(f"{side} {place.expert} {expert_plural}", lay_plural, finding, f"the {side} {noun}")
             if expert_plural:

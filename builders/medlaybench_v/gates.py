@@ -40,11 +40,9 @@ class Verdict:
 class Context:
     """What is known of a row beside its two captions.
 
-    glosses: (expert surface, lay phrase) of every vocabulary entry found in the expert caption: a fact that only the
-    lay
-        phrase names ("asymptomatic" -> "without symptoms") is not invented.
-    modalities: modalities of the row's CUIs, which a lay caption may name although the expert caption does not.
-    simplifiable: whether the vocabulary offers anything for this caption.
+    `glosses` are (expert surface, lay phrase) of every vocabulary entry in the expert caption: a fact that only the lay
+    phrase names ("asymptomatic" -> "without symptoms") is not invented. `modalities` are those of the row's CUIs, which
+    a lay caption may name although the expert caption does not. `simplifiable`: the vocabulary offers something.
     """
 
     glosses: tuple[tuple[str, str], ...] = ()
@@ -160,7 +158,7 @@ def _invention(expert: Reading, lay: Reading, context: Context) -> str:
     if not said:
         return ""
     known = families(expert.texts) | families(context.allowed.texts)
-    return _reason(new=[word for word, found in said.items() if not found & known])
+    return _reason(new=[word for word, claimed in said.items() if not claimed & known])
 
 
 _SECOND_PERSON = frozenset("you your yours yourself yourselves".split())
@@ -308,11 +306,12 @@ def _scope(reading: Reading, fact: Fact) -> frozenset[str]:
 
 def _lay_words(scope: frozenset[str], context: Context) -> frozenset[str]:
     """Words of the lay phrases whose expert surface lies in the scope."""
-    found: set[str] = set()
-    for surface, lay in context.glosses:
-        if {stem(w) for w in surface.lower().replace("-", " ").split()} & scope:
-            found |= _read_gloss(lay).stems
-    return frozenset(found - _FILLERS)
+    said = (
+        _read_gloss(lay).stems
+        for surface, lay in context.glosses
+        if {stem(w) for w in surface.lower().replace("-", " ").split()} & scope
+    )
+    return frozenset().union(*said) - _FILLERS
 
 
 def _is_glossed(fact: Fact, lay: Reading, context: Context) -> bool:

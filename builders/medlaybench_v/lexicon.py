@@ -66,28 +66,28 @@ class Lexicon:
         A CUI of the record that no words of the caption stand for has the span (-1, -1).
         """
         by_span = {(m.start, m.end): m for m in mentions}
-        found: dict[str, dict[str, Any]] = {}
+        concepts: dict[str, dict[str, Any]] = {}
         for match in matches:
             mention = by_span.get((match.start, match.end))
             cui = match.entry.term.cui or (mention.cui if mention else None)
             source = "cui" if cui in cuis else mention.source if mention else "vocabulary"
             surface = expert.text[match.start : match.end]
             lay = match.entry.lay if match.changes else None
-            found.setdefault(surface.casefold(), _concept(surface, match.start, match.end, cui, lay, source))
+            concepts.setdefault(surface.casefold(), _concept(surface, match.start, match.end, cui, lay, source))
         for mention in mentions:
             source = "cui" if mention.cui in cuis else mention.source
-            found.setdefault(
+            concepts.setdefault(
                 mention.surface.casefold(),
                 _concept(mention.surface, mention.start, mention.end, mention.cui, None, source),
             )
-        said = {concept["cui"] for concept in found.values()}
+        said = {concept["cui"] for concept in concepts.values()}
         unsaid = []
         for cui in cuis:
             if cui not in said:
                 term = self._by_cui.get(cui)
                 name = term.expert if term else _MODALITY_NAMES.get(cui, cui)
                 unsaid.append(_concept(name, NOWHERE, NOWHERE, cui, term.lay if term else None, "cui"))
-        return [*unsaid, *sorted(found.values(), key=lambda concept: (concept["start"], -concept["end"]))]
+        return [*unsaid, *sorted(concepts.values(), key=lambda concept: (concept["start"], -concept["end"]))]
 
 
 def _concept(surface: str, start: int, end: int, cui: str | None, lay: str | None, source: str) -> dict[str, Any]:

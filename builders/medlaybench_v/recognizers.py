@@ -99,11 +99,11 @@ class MedcatRecognizer:
 
     def _mentions(self, caption: str) -> list[Mention]:
         # MedCAT tries every misspelling of a word: one of 20,000 letters takes it a minute. Blanks keep the offsets.
-        text = _NO_WORD.sub(lambda found: " " * len(found.group()), caption)
-        found = self._cat.get_entities(text).get("entities", {})
+        text = _NO_WORD.sub(lambda word: " " * len(word[0]), caption)
+        entities = self._cat.get_entities(text).get("entities", {})
         mentions = {
             Mention(e["start"], e["end"], caption[e["start"] : e["end"]], cui_or_none(e["cui"]), self.name)
-            for e in found.values()
+            for e in entities.values()
         }
         return _in_order(mentions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -70,9 +71,8 @@ def admit(row: Row, allowed: frozenset[str]) -> Row | Excluded:
 def concepts(rows: list[Row], recognizers: tuple[Recognizer, ...]) -> Iterable[Row]:
     """Concepts that recognisers (MedCAT, spaCy) find in the captions."""
     captions = [row["expert_caption"] for row in rows]
-    found = [recognizer(captions) for recognizer in recognizers]
-    for mentions in zip(*found, strict=True):
-        yield {"mentions": [_mention_row(mention) for mention in merge(*mentions)]}
+    for mentions in zip(*(recognizer(captions) for recognizer in recognizers), strict=True):
+        yield {"mentions": [asdict(mention) for mention in merge(*mentions)]}
 
 
 @step(adds=_DRAFT, drops=("content",))
@@ -158,17 +158,7 @@ def modalities_named(cuis: Sequence[str]) -> frozenset[str]:
 def _refined(refined: Refined) -> Row:
     return {
         "layman_caption": refined.layman_caption,
-        "gates": [{"gate": v.gate, "passed": v.passed, "reason": v.reason} for v in refined.verdicts],
+        "gates": [asdict(verdict) for verdict in refined.verdicts],
         "status": refined.status,
         "refiner": refined.refiner,
-    }
-
-
-def _mention_row(mention: Mention) -> dict[str, Any]:
-    return {
-        "surface": mention.surface,
-        "start": mention.start,
-        "end": mention.end,
-        "cui": mention.cui,
-        "source": mention.source,
     }

@@ -182,13 +182,13 @@ def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
     """Reviewed pairs, case-folded: accepted or not, and why."""
     table = read_table(path)
     columns = [table.column(name, needed=True) for name in ("expert", "lay", "verdict", "reason")]
-    found: dict[tuple[str, str], tuple[bool, str]] = {}
+    reviewed: dict[tuple[str, str], tuple[bool, str]] = {}
     for line, row in table.rows:
         expert, lay, verdict, reason = (row[str(column)].strip() for column in columns)
         if verdict not in ("accept", "reject"):
             raise InputError(f"{path}:{line}", found=f"verdict {verdict!r}", expected="accept or reject")
-        found[expert.casefold(), lay.casefold()] = (verdict == "accept", reason)
-    return found
+        reviewed[expert.casefold(), lay.casefold()] = (verdict == "accept", reason)
+    return reviewed
 
 
 def _judge(

@@ -90,7 +90,7 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     assert expert is not None and lay is not None
     cell = _Cells(table)
     curated = table.column("kind") is not None
-    found: list[TermCandidate] = []
+    candidates: list[TermCandidate] = []
     for line, row in table.rows:
         where = f"{path.name}:{line}"
         cui = cell.get(row, "cui")
@@ -118,8 +118,8 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
             source=cell.get(row, "source") or path.name,
             licence=cell.get(row, "licence", "license"),
         )
-        found.append(TermCandidate(term, where, curated, refused))
-    return Reading(found, table.digest)
+        candidates.append(TermCandidate(term, where, curated, refused))
+    return Reading(candidates, table.digest)
 
 
 class _Cells:
@@ -178,7 +178,7 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
             expected="the semantic types that were asked for",
             do="Put it beside MRCONSO.RRF",
         )
-    found: list[TermCandidate] = []
+    candidates: list[TermCandidate] = []
     seen: set[tuple[str, str]] = set()
     for line, cells in _rrf(path, 18):
         cui, text = cells[0], cells[14].strip()
@@ -191,8 +191,8 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
         refused = "" if kinds is None or cui in kinds else "semantic type not asked for"
         kind = "other" if kinds is None else kinds.get(cui, "other")
         term = Term(text, lay, cui, kind, guess_pos(text, lay), "", "", "", False, f"MRCONSO/{source}", "UMLS")
-        found.append(TermCandidate(term, f"{path.name}:{line}", False, refused))
-    return Reading(found, digest)
+        candidates.append(TermCandidate(term, f"{path.name}:{line}", False, refused))
+    return Reading(candidates, digest)
 
 
 def _consumer_names(path: Path) -> tuple[dict[str, tuple[int, int, int, str, str]], str]:
@@ -269,7 +269,7 @@ def read_medlineplus(path: Path) -> Reading:
     """
     data = read_bytes(path)
     source = _unzip(data, path) if zipfile.is_zipfile(io.BytesIO(data)) else data
-    found: list[TermCandidate] = []
+    candidates: list[TermCandidate] = []
     running: list[str] = []
     topics = 0
     try:
@@ -281,7 +281,7 @@ def read_medlineplus(path: Path) -> Reading:
                 title = (topic.get("title") or "").strip()
                 running.append(re.sub(r"<[^>]*>", " ", topic.findtext("full-summary") or ""))
                 where = f"{path.name}, topic {topic.get('id', topics)}"
-                found += [TermCandidate(_topic_term(name, title), where, False) for name in _expert_names(topic)]
+                candidates += [TermCandidate(_topic_term(name, title), where, False) for name in _expert_names(topic)]
             topic.clear()
     except ElementTree.ParseError as error:
         raise InputError(
@@ -292,7 +292,7 @@ def read_medlineplus(path: Path) -> Reading:
         ) from None
     if not topics:
         raise InputError(path, found="holds no health-topic element", expected="a MedlinePlus health-topic file")
-    return Reading(found, hashlib.sha256(data).hexdigest(), " ".join(running))
+    return Reading(candidates, hashlib.sha256(data).hexdigest(), " ".join(running))
 
 
 def _topic_term(name: str, title: str) -> Term:

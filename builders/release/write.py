@@ -11,6 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -45,32 +46,39 @@ Measure = Callable[[Iterable[Row]], JsonValue]
 """Statistics of the rows of a release, as read back from it, in split order."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What the manifest says of a release beside what is measured of its files. `configs` may name empty splits."""
+
+    corpus: str
+    key: str
+    features: datasets.Features
+    sources: Sequence[Source]
+    settings: Mapping[str, JsonValue]
+    prompts: Mapping[str, str]
+    versions: Mapping[str, str]
+    stages: Sequence[StageCount]
+    schema_version: int = 1
+    configs: Sequence[Config] = ()
+    stand_in: str | None = None
+
+
 def write_release(
     out: Path,
-    *,
-    corpus: str,
-    key: str,
-    features: datasets.Features,
+    facts: Facts,
     rows: Iterable[Row],
     exclusions: Iterable[Row],
-    sources: Sequence[Source],
-    settings: Mapping[str, JsonValue],
-    prompts: Mapping[str, str],
-    versions: Mapping[str, str],
-    stages: Sequence[StageCount],
+    *,
     measure: Measure,
     card: Callable[[Manifest], str],
-    schema_version: int = 1,
-    configs: Sequence[Config] = (),
-    stand_in: str | None = None,
     shard_bytes: int = SHARD_BYTES,
     overwrite: bool = False,
 ) -> Manifest:
     """Stream `rows` into the release folder `out` and return its manifest.
 
     Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
-    path is kept) or None. `configs` may name splits that no row is in. `card` gets a manifest that lists all files but
-    the card itself. An identical release at `out` is left as it is; another one is replaced only with `overwrite`.
+    path is kept) or None. `card` gets a manifest that lists all files but the card itself. An identical release at
+    `out` is left as it is; another one is replaced only with `overwrite`.
 
     Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
     the counts of the stages do not add up; BuildError when a row does not fit `features`; BedsideError when the disk is
@@ -78,29 +86,12 @@ def write_release(
     """
     out = out.resolve()  # a symlink stays one, and what it points to is replaced
     with _building(out) as folder:
-        splits = _write_shards(folder, rows, features, key, shard_bytes)
+        splits = _write_shards(folder, rows, facts.features, facts.key, shard_bytes)
         excluded, reasons = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
             raise ReleaseError(out, found=f"no row is left ({counted})", expected="at least one row")
-        manifest = Manifest(
-            corpus=corpus,
-            key=key,
-            features=features._to_yaml_list(),
-            sources=list(sources),
-            settings=dict(settings),
-            prompts=dict(prompts),
-            versions=dict(versions),
-            stages=list(stages),
-            splits=splits,
-            content_digest=content_digest({name: split.content_digest for name, split in splits.items()}),
-            statistics=None,
-            exclusions=excluded,
-            files=_list_files(folder),
-            configs=_with_rows(configs, splits),
-            schema_version=schema_version,
-            stand_in=stand_in,
-        )
+        manifest = _manifest(facts, splits, excluded, _list_files(folder))
         for problem in manifest.check_counts():
             raise ReleaseError(out, found=str(problem), expected="in = out + excluded")
         manifest = manifest.model_copy(update={"statistics": measure(read_rows(folder, manifest))})
@@ -111,10 +102,31 @@ def write_release(
     return manifest
 
 
-def _with_rows(configs: Sequence[Config], splits: Mapping[str, SplitFacts]) -> list[Config]:
-    """The configs, without what holds no row."""
-    found = [config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in configs]
-    return [config for config in found if config.splits]
+def _manifest(
+    facts: Facts, splits: dict[str, SplitFacts], excluded: ExclusionFacts, files: dict[str, FileFacts]
+) -> Manifest:
+    """The manifest before statistics, its configs without what holds no row."""
+    there = [
+        config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in facts.configs
+    ]
+    return Manifest(
+        corpus=facts.corpus,
+        key=facts.key,
+        features=facts.features._to_yaml_list(),
+        sources=list(facts.sources),
+        settings=dict(facts.settings),
+        prompts=dict(facts.prompts),
+        versions=dict(facts.versions),
+        stages=list(facts.stages),
+        splits=splits,
+        content_digest=content_digest({name: split.content_digest for name, split in splits.items()}),
+        statistics=None,
+        exclusions=excluded,
+        files=files,
+        configs=[config for config in there if config.splits],
+        schema_version=facts.schema_version,
+        stand_in=facts.stand_in,
+    )
 
 
 def _write_shards(

@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import PIL.Image
 
 from builders.pipeline.rows import Row
 from builders.release.cards import render_card
-from builders.release.write import write_release
+from builders.release.write import Facts, write_release
 from loaders.manifest import Manifest, Source, StageCount
 
 FEATURES = datasets.Features(
@@ -106,14 +107,12 @@ def card(manifest: Manifest) -> str:
 
 
 def write_small(out: Path, content: Iterable[Row] | None = None, **more: Any) -> Manifest:
-    """Write the small release; `more` replaces arguments of `write_release`."""
+    """Write the small release; `more` replaces facts, or arguments of `write_release`."""
     content = rows() if content is None else list(content)
     exclusions = list(more.pop("exclusions", EXCLUSIONS))
     reasons = Counter(one["reason"] for one in exclusions)
     counts = {"rows_in": len(content) + len(exclusions), "rows_out": len(content)}
-    arguments: dict[str, Any] = {
-        "rows": iter(content),
-        "exclusions": iter(exclusions),
+    facts: dict[str, Any] = {
         "corpus": "small",
         "key": "image_id",
         "features": FEATURES,
@@ -122,10 +121,10 @@ def write_small(out: Path, content: Iterable[Row] | None = None, **more: Any) ->
         "prompts": {"refine.md": hashlib.sha256(b"prompt").hexdigest()},
         "versions": {"bedside": "0.1.0"},
         "stages": [StageCount(name="admit", version=1, excluded=dict(reasons), **counts)],
-        "measure": measure,
-        "card": card,
     }
-    return write_release(out, **(arguments | more))
+    facts |= {field.name: more.pop(field.name) for field in fields(Facts) if field.name in more}
+    arguments: dict[str, Any] = {"measure": measure, "card": card} | more
+    return write_release(out, Facts(**facts), iter(content), iter(exclusions), **arguments)
 
 
 def files(folder: Path) -> dict[str, bytes]:

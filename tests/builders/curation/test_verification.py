@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.verification import COPY, DIFFERENT, UNSURE, Verdict, compare, features
+from builders.curation.verification import COPY, DIFFERENT, UNSURE, PairVerdict, compare, features
 from tests.parts.pictures import drawn, on_rig, picture
 
 
-def _verdict(first: Image.Image, second: Image.Image) -> Verdict:
+def _verdict(first: Image.Image, second: Image.Image) -> PairVerdict:
     return compare(features(picture(first)), features(picture(second)))
 
 
