@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 from PIL import Image
 from rich.progress import Progress
+from scipy.cluster.hierarchy import DisjointSet
 
 from builders.curation.candidates import candidates
 from builders.curation.examine import Content
@@ -97,15 +98,14 @@ def group(
     """
     by_digest = {content.digest: content for content in contents}
     links = _links(contents, load, index, workers, progress)
-    copies = _Sets(by_digest)
-    clusters = _Sets(by_digest)
+    copies, clusters = DisjointSet(by_digest), DisjointSet(by_digest)
     for link in links:
         if link.verdict.kind == COPY:
-            copies.join(link.first, link.second)
+            copies.merge(link.first, link.second)
         if link.verdict.kind in (COPY, SCENE):
-            clusters.join(link.first, link.second)
+            clusters.merge(link.first, link.second)
 
-    sets = [members for members in copies.members() if len(members) > 1]
+    sets = [members for members in _members(copies) if len(members) > 1]
     looks = _looks([digest for members in sets for digest in members], load, index, workers, progress)
     best = {digest: digest for digest in by_digest}
     for members in sets:
@@ -118,7 +118,7 @@ def group(
     pairs = [(best[digest], digest) for digest in by_digest if best[digest] != digest]
     told = _verdicts(pairs, load, index, workers, None)
     places = {}
-    for members in clusters.members():
+    for members in _members(clusters):
         for digest in members:
             kept = best[digest]
             same = digest != kept and looks[digest].pixels == looks[kept].pixels
@@ -154,27 +154,9 @@ def _pixels(content: Content) -> int:
     return round(content.quality.width * content.quality.height * (1 - content.quality.border))
 
 
-class _Sets:
-    """Sets that grow together (union-find)."""
-
-    def __init__(self, members: Iterable[str]) -> None:
-        self._above = {member: member for member in members}
-
-    def root(self, member: str) -> str:
-        while self._above[member] != member:
-            self._above[member] = member = self._above[self._above[member]]
-        return member
-
-    def join(self, first: str, second: str) -> None:
-        low, high = sorted((self.root(first), self.root(second)))
-        self._above[high] = low
-
-    def members(self) -> list[list[str]]:
-        """The sets, each sorted, in the order of their first members."""
-        sets: dict[str, list[str]] = defaultdict(list)
-        for member in sorted(self._above):
-            sets[self.root(member)].append(member)
-        return [sets[root] for root in sorted(sets)]
+def _members(sets: DisjointSet) -> list[list[str]]:
+    """The sets, each sorted, in the order of their first members."""
+    return sorted(sorted(members) for members in sets.subsets())
 
 
 def _key(first: str, second: str) -> tuple[str, str]:
@@ -187,17 +169,17 @@ def _links(
     """The candidates that are more than nothing, in order; pairs already known as copies of copies are passed over."""
     pairs = [(contents[i].digest, contents[j].digest) for i, j in candidates(contents)]
     meter = Meter(progress, "compare", rows=len(pairs), batches=1)
-    copies = _Sets(content.digest for content in contents)
+    copies = DisjointSet(content.digest for content in contents)
     links = []
     reader = _Reader(load)
     for start in range(0, len(pairs), _ROUND):
         some = pairs[start : start + _ROUND]
-        asked = [pair for pair in some if copies.root(pair[0]) != copies.root(pair[1])]
+        asked = [pair for pair in some if not copies.connected(*pair)]
         for (first, second), verdict in _verdicts(asked, load, index, workers, reader).items():
             if verdict.kind != DIFFERENT:
                 links.append(Link(first, second, verdict))
             if verdict.kind == COPY:
-                copies.join(first, second)
+                copies.merge(first, second)
         meter.advance(len(some))
     meter.finish(0)
     return links

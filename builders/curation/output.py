@@ -15,6 +15,7 @@ writes into REPORT, the same bytes for the same files whatever the number of wor
 from __future__ import annotations
 
 import io
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +129,7 @@ def _quality_rows(curation: Curation) -> list[dict[str, Any]]:
 
 def _cluster_rows(curation: Curation) -> list[dict[str, Any]]:
     return [
-        {
-            "file": picture.file.name,
-            "cluster": decision.cluster or None,
-            "kept": decision.kept,
-            "reason": decision.reason,
-            "detail": decision.detail,
-        }
+        {"file": picture.file.name, **asdict(decision), "cluster": decision.cluster or None}
         for picture, decision in zip(curation.files, curation.decisions, strict=True)
     ]
 
@@ -149,20 +144,8 @@ def _pair_rows(curation: Curation) -> list[dict[str, Any]]:
         first, second, verdict = names[link.first], names[link.second], link.verdict
         if second < first:
             first, second, verdict = second, first, verdict.swapped()
-        rows.append(
-            {
-                "file": first,
-                "other": second,
-                "kind": verdict.kind,
-                "matches": verdict.matches,
-                "explained": verdict.explained,
-                "agreement": verdict.agreement,
-                "of_file": verdict.of_first,
-                "of_other": verdict.of_second,
-                "turn": verdict.turn,
-                "mirrored": verdict.mirrored,
-            }
-        )
+        shares = {"of_file": verdict.of_first, "of_other": verdict.of_second}
+        rows.append({"file": first, "other": second, **asdict(verdict), **shares})
     return sorted(rows, key=lambda row: (row["file"], row["other"]))
 
 

@@ -96,7 +96,7 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
         return masked
 
     text = _addresses(text, counts)
-    for name in sorted(names, key=lambda one: (-len(one), one)):
+    for name in sorted(names, key=lambda name: (-len(name), name)):
         if len(name) >= 4 and not name.startswith("["):
             whole = re.compile(rf"(?<!\w)(?:/?u/|@)?{re.escape(name)}(?!\w)", re.IGNORECASE)
             text = take(whole, "user", "[user]", text)
@@ -144,28 +144,30 @@ def _year(match: re.Match[str]) -> str:
 
 
 def _addresses(text: str, counts: Counter[str]) -> str:
-    parts, at = [], 0
-    for match in _linkify().match(text) or ():
-        kind = "email" if match.schema == "mailto:" else "link"
-        counts[kind] += 1
-        parts += [text[at : match.index], f"[{kind}]"]
-        at = match.last_index
-    return "".join([*parts, text[at:]])
+    matches = _linkify().match(text) or ()
+    return _masked(
+        text, [(m.index, m.last_index, "email" if m.schema == "mailto:" else "link") for m in matches], counts
+    )
 
 
 def _phones(text: str, counts: Counter[str]) -> str:
     phonenumbers = _phonenumbers()
     spans = {
-        (match.start, match.end)
+        (match.start, match.end, "phone")
         for region in ("US", "GB")
         for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.POSSIBLE)
         if sum(c.isdigit() for c in match.raw_string) >= 9
     }
+    return _masked(text, sorted(spans), counts)
+
+
+def _masked(text: str, spans: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
+    """The text with a mark for each span (start, end, kind), given in order; one that overlaps an earlier one stays."""
     parts, at = [], 0
-    for start, end in sorted(spans):
+    for start, end, kind in spans:
         if start >= at:
-            counts["phone"] += 1
-            parts += [text[at:start], "[phone]"]
+            counts[kind] += 1
+            parts += [text[at:start], f"[{kind}]"]
             at = end
     return "".join([*parts, text[at:]])
 

@@ -21,7 +21,7 @@ MOST_LEAKS = 60  # shown for each boundary
 MOST_CLUSTERS = 80
 MOST_FLAGGED = 24  # shown for each flag
 MOST_UNSURE = 24
-MOST_MEMBERS = 12  # pictures of one cluster
+MOST_MEMBERS = 12  # pictures of picture cluster
 
 FLAG_MEANING: Mapping[str, str] = {
     "small": "shorter side below 224 pixels",
@@ -66,21 +66,21 @@ class _Shown:
 
     def __init__(self, curation: Curation) -> None:
         self.decisions: dict[str, Decision] = {
-            one.file.name: decision for one, decision in zip(curation.files, curation.decisions, strict=True)
+            picture.file.name: decision for picture, decision in zip(curation.files, curation.decisions, strict=True)
         }
         self._made: dict[str, str] = {}
 
-    def picture(self, one: Examined, again: Sequence[Examined] = ()) -> dict[str, Any]:
+    def picture(self, picture: Examined, again: Sequence[Examined] = ()) -> dict[str, Any]:
         """A file's thumbnail and what is said of it; `again` are files of the same bytes, which are only named."""
-        assert one.content is not None
-        digest = one.content.digest
+        assert picture.content is not None
+        digest = picture.content.digest
         if digest not in self._made:
-            self._made[digest] = thumbnail(read_again(one.file, digest), THUMBNAIL)
-        decision = self.decisions[one.file.name]
+            self._made[digest] = thumbnail(read_again(picture.file, digest), THUMBNAIL)
+        decision = self.decisions[picture.file.name]
         return {
-            "file": one.file,
+            "file": picture.file,
             "again": [other.file.name for other in again],
-            "quality": one.content.quality,
+            "quality": picture.content.quality,
             "decision": decision,
             "image": self._made[digest],
         }
@@ -91,7 +91,7 @@ def _summary(curation: Curation) -> dict[str, Any]:
     clusters = {decision.cluster for decision in curation.decisions if decision.cluster}
     return {
         "files": len(curation.files),
-        "readable": sum(one.content is not None for one in curation.files),
+        "readable": sum(picture.content is not None for picture in curation.files),
         "kept": sum(decision.kept for decision in curation.decisions),
         "clusters": len(clusters),
         "reasons": [(_words(reason), reasons[reason]) for reason in (*KEPT, *DROPPED) if reasons[reason]],
@@ -114,18 +114,18 @@ def _boundary(curation: Curation, boundary: str, shown: _Shown) -> dict[str, Any
 
 def _leak(leak: Leak, shown: _Shown) -> dict[str, Any]:
     sides = [
-        {"value": value, **_some([one for one in leak.files if side(one, leak.boundary) == value], shown)}
+        {"value": value, **_some([picture for picture in leak.files if side(picture, leak.boundary) == value], shown)}
         for value in leak.values
     ]
-    return {"leak": leak, "sides": sides, "wide": sum(len(one["pictures"]) for one in sides) > 3}
+    return {"leak": leak, "sides": sides, "wide": sum(len(picture["pictures"]) for picture in sides) > 3}
 
 
 def _some(files: Sequence[Examined], shown: _Shown) -> dict[str, Any]:
     """Files of a cluster, those of the same bytes as one picture."""
     same: dict[str, list[Examined]] = defaultdict(list)
-    for one in files:
-        assert one.content is not None
-        same[one.content.digest].append(one)
+    for picture in files:
+        assert picture.content is not None
+        same[picture.content.digest].append(picture)
     groups = list(same.values())
     return {
         "pictures": [shown.picture(first, again) for first, *again in groups[:MOST_MEMBERS]],
@@ -136,12 +136,12 @@ def _some(files: Sequence[Examined], shown: _Shown) -> dict[str, Any]:
 def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:
     """The clusters of more than one file: the largest first."""
     members: dict[str, list[Examined]] = defaultdict(list)
-    for one, decision in zip(curation.files, curation.decisions, strict=True):
+    for picture, decision in zip(curation.files, curation.decisions, strict=True):
         if decision.cluster:
-            members[decision.cluster].append(one)
+            members[decision.cluster].append(picture)
     several = sorted((files for files in members.values() if len(files) > 1), key=lambda f: (-len(f), f[0].file.name))
     for files in several:
-        files.sort(key=lambda one: (not shown.decisions[one.file.name].kept, one.file.name))
+        files.sort(key=lambda picture: (not shown.decisions[picture.file.name].kept, picture.file.name))
     return {
         "count": len(several),
         "files": sum(len(files) for files in several),
@@ -152,9 +152,9 @@ def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:
 def _unsure(curation: Curation, shown: _Shown) -> dict[str, Any]:
     """Pairs that were not joined: the most alike first."""
     first: dict[str, Examined] = {}
-    for one in curation.files:
-        if one.content:
-            first.setdefault(one.content.digest, one)
+    for picture in curation.files:
+        if picture.content:
+            first.setdefault(picture.content.digest, picture)
     cluster = {digest: place.cluster for digest, place in curation.groups.places.items()}
     pairs = [
         link
@@ -172,19 +172,21 @@ def _unsure(curation: Curation, shown: _Shown) -> dict[str, Any]:
 
 
 def _flagged(curation: Curation, shown: _Shown) -> list[dict[str, Any]]:
-    found: dict[str, list[Examined]] = {flag: [] for flag in FLAGS}
-    for one, judgement in zip(curation.files, curation.judgements, strict=True):
+    flagged: dict[str, list[Examined]] = {flag: [] for flag in FLAGS}
+    for picture, judgement in zip(curation.files, curation.judgements, strict=True):
         for flag in judgement.flags if judgement else ():
-            found[flag].append(one)
-    found["blurred"].sort(key=lambda one: (one.content.quality.sharpness if one.content else 0.0, one.file.name))
+            flagged[flag].append(picture)
+    flagged["blurred"].sort(
+        key=lambda picture: (picture.content.quality.sharpness if picture.content else 0.0, picture.file.name)
+    )
     return [
         {
             "flag": flag,
             "meaning": FLAG_MEANING[flag],
             "count": len(files),
-            "pictures": [shown.picture(one) for one in files[:MOST_FLAGGED]],
+            "pictures": [shown.picture(picture) for picture in files[:MOST_FLAGGED]],
         }
-        for flag, files in found.items()
+        for flag, files in flagged.items()
     ]
 
 

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scipy.cluster.hierarchy import DisjointSet
+
 from builders.tables import read_table
 from loaders.errors import InputError
 
@@ -176,28 +178,16 @@ def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed
 def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:
     """For each name, the least name of all that it is linked with, directly or through others.
 
-    >>> joined([["b", "c"], ["c", "a"], ["d"]])
-    {'b': 'a', 'c': 'a', 'a': 'a', 'd': 'd'}
+    >>> joined([["b", "c"], ["c", "a"], ["d"]]) == {"a": "a", "b": "a", "c": "a", "d": "d"}
+    True
     """
-    parent: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        parent.setdefault(name, name)
-        while parent[name] != name:
-            parent[name] = parent[parent[name]]
-            name = parent[name]
-        return name
-
-    for link in links:
-        first = None
-        for name in link:
-            top = root(name)
-            if first is not None and top != first:
-                low, high = sorted((first, top))
-                parent[high] = low
-                top = low
-            first = top
-    return {name: root(name) for name in parent}
+    sets = DisjointSet()
+    for first, *others in links:
+        sets.add(first)
+        for name in others:
+            sets.add(name)
+            sets.merge(first, name)
+    return {name: least for members in sets.subsets() for least in [min(members)] for name in members}
 
 
 def shuffled(keys: Iterable[str], *, seed: int, purpose: str) -> Iterator[str]:

@@ -80,13 +80,11 @@ def as_data(row: Row) -> str:
     Quotes and line breaks within a text are escaped as in JSON, so that a post cannot end its line and begin another.
     """
     lines = [("patient", f"{row['title']}\n{row['text']}"), *((turn["role"], turn["text"]) for turn in row["turns"])]
-    body = "\n".join(f"{number}. {role}: {_quoted(text)}" for number, (role, text) in enumerate(lines))
+    body = "\n".join(
+        f"{number}. {role}: {json.dumps(text, ensure_ascii=False)}" for number, (role, text) in enumerate(lines)
+    )
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
     return f"<<<thread {digest}\n{body}\nthread {digest}>>>"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def patient_texts(row: Row) -> list[str]:
@@ -105,10 +103,10 @@ def text_of(value: Mapping[str, Any], name: str, *, most: int = 600, empty: bool
     Raises:
         Unfit: it is missing, of another type, too long, or empty where it may not be.
     """
-    found = value.get(name)
-    if not isinstance(found, str):
+    text = value.get(name)
+    if not isinstance(text, str):
         raise Unfit(f'"{name}" is not a text')
-    plain = " ".join(found.split())
+    plain = " ".join(text.split())
     if len(plain) > most:
         raise Unfit(f'"{name}" has more than {most} characters')
     if not plain and not empty:

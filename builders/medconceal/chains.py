@@ -188,13 +188,13 @@ def _lengths(fits: Mapping[str, str], replies: Mapping[str, Sequence[str]]) -> d
                 stack.pop()
                 continue
             under_way.add(name)
-            after = [one for one in replies.get(name, ()) if fits[one] != fits[name]]
+            after = [reply for reply in replies.get(name, ()) if fits[reply] != fits[name]]
             # A comment that replies to its own descendant is a forged circle: that link does not count.
-            open_ones = [one for one in after if one not in best and one not in under_way]
-            if open_ones:
-                stack += open_ones
+            waiting = [reply for reply in after if reply not in best and reply not in under_way]
+            if waiting:
+                stack += waiting
                 continue
-            best[name] = 1 + max((best[one] for one in after if one in best), default=0)
+            best[name] = 1 + max((best[reply] for reply in after if reply in best), default=0)
             under_way.discard(name)
             stack.pop()
     return best

@@ -16,7 +16,7 @@ from builders.medconceal.asking import Asker, as_data, one_of, patient_texts, te
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import CATEGORIES, Category
-from loaders.models.asking import Unfit
+from loaders.models.asking import Unfit, object_schema
 from loaders.spans import words
 
 MIN_CONCERNS = 2  # the task tells clinicians that each patient has several
@@ -56,38 +56,20 @@ _ALIASES: dict[str, Category] = {
 }
 
 
-def _object_of(names: tuple[str, ...], kind: str = "string") -> dict[str, Any]:
-    properties = {name: {"type": kind} for name in names}
-    return {"type": "object", "properties": properties, "required": list(names), "additionalProperties": False}
-
-
-_CONCERN_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "content": {"type": "string"},
-        "category": {"type": "string", "enum": list(CATEGORIES)},
-        "confidence": {"type": "number"},
-        "evidence": {"type": "array", "items": {"type": "string"}},
-        "cue": {"type": "string"},
-    },
-    "required": ["content", "category", "confidence", "evidence", "cue"],
-    "additionalProperties": False,
-}
-_WHO = _object_of(_DEMOGRAPHICS)
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "demographics": {
-            **_WHO,
-            "properties": {**_WHO["properties"], "age": {"type": "integer"}},
-            "required": ["age", *_DEMOGRAPHICS],
-        },
-        **{block: _object_of(names) for block, names in _BLOCKS.items()},
-        "hidden_concerns": {"type": "array", "items": _CONCERN_SCHEMA},
-    },
-    "required": ["demographics", *_BLOCKS, "hidden_concerns"],
-    "additionalProperties": False,
-}
+_TEXT = {"type": "string"}
+_CONCERN_SCHEMA = object_schema(
+    content=_TEXT,
+    category={"type": "string", "enum": list(CATEGORIES)},
+    confidence={"type": "number"},
+    evidence={"type": "array", "items": _TEXT},
+    cue=_TEXT,
+)
+_WHO = object_schema(**dict.fromkeys(_DEMOGRAPHICS, _TEXT), age={"type": "integer"})
+SCHEMA = object_schema(
+    demographics={**_WHO, "required": ["age", *_DEMOGRAPHICS]},
+    **{block: object_schema(**dict.fromkeys(names, _TEXT)) for block, names in _BLOCKS.items()},
+    hidden_concerns={"type": "array", "items": _CONCERN_SCHEMA},
+)
 
 
 @dataclass(frozen=True)
@@ -115,9 +97,9 @@ async def extract(row: Row, asker: Asker) -> Extracted:
         visible = {"background": blocks["demographics"]["background"], **blocks["clinical"]}
         del visible["adherence_behavior"]
         check_chart(visible, kept)
-        found = {**blocks, "hidden_concerns": kept}
-        check_retold(found, thread_texts(row))
-        return Extracted(found, dict(dropped))
+        profile = {**blocks, "hidden_concerns": kept}
+        check_retold(profile, thread_texts(row))
+        return Extracted(profile, dict(dropped))
 
     values = {"thread": as_data(row), "categories": "\n".join(f"- {name}" for name in CATEGORIES)}
     return await asker.ask("profile", values, SCHEMA, read, namespace=row["case_id"], max_tokens=TOKENS)
@@ -128,19 +110,19 @@ def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:
     age = who.get("age")
     if not isinstance(age, int) or isinstance(age, bool) or not -1 <= age <= 120:
         raise Unfit('"age" is not a whole number of years, or -1')
-    found: dict[str, Any] = {"demographics": {"age": None if age < 0 else min(age, OLDEST + 1)}}
-    found["demographics"] |= {name: text_of(who, name, empty=name not in _NEEDED) for name in _DEMOGRAPHICS}
-    for block, names in _BLOCKS.items():
+    blocks: dict[str, Any] = {}
+    for block, names in {"demographics": _DEMOGRAPHICS, **_BLOCKS}.items():
         value = _block(answer, block)
-        found[block] = {name: text_of(value, name, empty=name not in _NEEDED) for name in names}
-    return found
+        blocks[block] = {name: text_of(value, name, empty=name not in _NEEDED) for name in names}
+    blocks["demographics"]["age"] = None if age < 0 else min(age, OLDEST + 1)
+    return blocks
 
 
 def _block(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = answer.get(name)
-    if not isinstance(found, dict):
+    block = answer.get(name)
+    if not isinstance(block, dict):
         raise Unfit(f'"{name}" is not an object')
-    return found
+    return block
 
 
 def _concerns(value: object, row: Row) -> tuple[list[dict[str, Any]], Counter[str]]:
@@ -177,8 +159,8 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
     if category is None:
         raise _Dropped("no category")
     quoted = value.get("evidence")
-    quotations = [one for one in quoted if isinstance(one, str)] if isinstance(quoted, list) else []
-    stands = [one for one in quotations if _stands(words(one), said)]
+    quotations = [text for text in quoted if isinstance(text, str)] if isinstance(quoted, list) else []
+    stands = [text for text in quotations if _stands(words(text), said)]
     if not stands:
         raise _Dropped("evidence not in the thread")
     try:
@@ -190,7 +172,7 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
         "content": content,
         "category": category,
         "confidence": float(confidence),
-        "evidence": [publishable(one) for one in dict.fromkeys(stands)],
+        "evidence": [publishable(text) for text in dict.fromkeys(stands)],
         "cue": cue or None,
     }
 

@@ -10,28 +10,18 @@ from builders.medconceal.asking import Asker, as_data, one_of, text_of, thread_t
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import SCENARIOS
-from loaders.models.asking import Unfit
+from loaders.models.asking import Unfit, object_schema
 
 SCENARIO_TOKENS = 120
 INTERVENTION_TOKENS = 400
 NEITHER = "Neither"
 
-SCENARIO_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"scenarios": {"type": "array", "items": {"type": "string", "enum": [*SCENARIOS, NEITHER]}}},
-    "required": ["scenarios"],
-    "additionalProperties": False,
-}
-INTERVENTION_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "primary_concern": {"type": "integer"},
-        "original_preference": {"type": "string"},
-        "recommended_plan": {"type": "string"},
-    },
-    "required": ["primary_concern", "original_preference", "recommended_plan"],
-    "additionalProperties": False,
-}
+SCENARIO_SCHEMA = object_schema(scenarios={"type": "array", "items": {"type": "string", "enum": [*SCENARIOS, NEITHER]}})
+INTERVENTION_SCHEMA = object_schema(
+    primary_concern={"type": "integer"},
+    original_preference={"type": "string"},
+    recommended_plan={"type": "string"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +41,10 @@ async def scenarios_of(row: Row, asker: Asker) -> list[str]:
     """
 
     def read(answer: dict[str, Any]) -> list[str]:
-        found = answer.get("scenarios")
-        if not isinstance(found, list):
+        labels = answer.get("scenarios")
+        if not isinstance(labels, list):
             raise Unfit('"scenarios" is not a list')
-        named = {one_of(one, [*SCENARIOS, NEITHER], "scenarios") for one in found}
+        named = {one_of(label, [*SCENARIOS, NEITHER], "scenarios") for label in labels}
         return [scenario for scenario in SCENARIOS if scenario in named]
 
     values = {"thread": as_data(row), "scenarios": "\n".join(f"- {name}" for name in (*SCENARIOS, NEITHER))}

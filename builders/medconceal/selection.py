@@ -7,7 +7,7 @@ from typing import Any
 from builders.medconceal.asking import Asker, as_data, one_of
 from builders.pipeline.rows import Row
 from loaders.medconceal import ROLES, SPECIALTY_CASES, UNMAPPED
-from loaders.models.asking import Unfit
+from loaders.models.asking import Unfit, object_schema
 
 COMMONNESS_TOKENS = 60
 SPECIALTY_TOKENS = 60
@@ -15,18 +15,8 @@ SPECIALTY_TOKENS = 60
 # Cases by number of concerns: how the concerns spread over the cases is ours (MC-G29).
 CONCERNS_PER_CASE = {2: 31, 3: 84, 4: 105, 5: 60, 6: 20}
 
-COMMONNESS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"rarity": {"type": "integer"}},
-    "required": ["rarity"],
-    "additionalProperties": False,
-}
-SPECIALTY_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"role": {"type": "string", "enum": list(ROLES)}},
-    "required": ["role"],
-    "additionalProperties": False,
-}
+COMMONNESS_SCHEMA = object_schema(rarity={"type": "integer"})
+SPECIALTY_SCHEMA = object_schema(role={"type": "string", "enum": list(ROLES)})
 
 
 async def rarity_of(row: Row, asker: Asker) -> float:
@@ -37,10 +27,10 @@ async def rarity_of(row: Row, asker: Asker) -> float:
     """
 
     def read(answer: dict[str, Any]) -> float:
-        found = answer.get("rarity")
-        if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= 100:
+        rarity = answer.get("rarity")
+        if not isinstance(rarity, int) or isinstance(rarity, bool) or not 0 <= rarity <= 100:
             raise Unfit('"rarity" is not a whole number from 0 to 100')
-        return found / 100
+        return rarity / 100
 
     values = {"thread": as_data(row)}
     return await asker.ask(

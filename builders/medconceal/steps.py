@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import asdict
 from functools import update_wrapper
 from typing import Any
 
@@ -149,12 +150,7 @@ async def profile(row: Row, asker: Asker) -> Row:
 async def plan(row: Row, asker: Asker) -> Row:
     """The intervention block of the profile."""
     blocks = json.loads(row["profile"])
-    found = await plan_of(row, blocks["hidden_concerns"], asker)
-    blocks["intervention"] = {
-        "primary_concern": found.primary_concern,
-        "original_preference": found.original_preference,
-        "recommended_plan": found.recommended_plan,
-    }
+    blocks["intervention"] = asdict(await plan_of(row, blocks["hidden_concerns"], asker))
     return {"profile": _json(blocks)}
 
 

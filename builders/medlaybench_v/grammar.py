@@ -11,6 +11,7 @@ import re
 from functools import cache
 
 from builders.medlaybench_v.draft import Draft, Piece
+from builders.medlaybench_v.terms import english
 
 _ARTICLE_AT_END = re.compile(r"\b([Aa]n?)(\s+)\Z")
 _LAST_WORD = re.compile(r"([^\W_]+(?:-[^\W_]+)*)(\s*)\Z")
@@ -103,15 +104,8 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
 
 
 @cache
-def _engine() -> object:
-    import inflect
-
-    return inflect.engine()
-
-
-@cache
 def _article_of(word: str) -> str:
-    return str(_engine().a(word)).split(" ", 1)[0]  # type: ignore[attr-defined]
+    return str(english().a(word)).split(" ", 1)[0]
 
 
 def indefinite(phrase: str) -> str:

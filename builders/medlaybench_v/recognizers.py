@@ -22,6 +22,7 @@ from typing import Any
 
 from builders.medlaybench_v.concepts import Mention, cui_or_none
 from loaders.errors import MissingExtra, ModelError
+from loaders.manifest import file_digest
 
 TRUST_OPTION = "--trust-model-pack"
 
@@ -35,9 +36,7 @@ def folder_digest(folder: Path) -> str:
     whole = hashlib.sha256()
     files = (p for p in folder.rglob("*") if p.is_file())
     for name, path in sorted((p.relative_to(folder).as_posix(), p) for p in files):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        whole.update(f"{content}  {name}\n".encode())
+        whole.update(f"{file_digest(path)}  {name}\n".encode())
     return whole.hexdigest()
 
 

@@ -4,12 +4,10 @@ Every row ends with a caption and a status; none is dropped:
 
     accepted  the refiner's first text passed all nine gates
     repaired  it passed after a repair: a model was told which gates failed and tried again (twice at most), or the
-    rules
-              took back the substitutions that broke a gate
+              rules took back the substitutions that broke a gate
     fallback  no text of the refiner passed; the row carries the polished draft if that passes, else the expert caption
               with lay phrases in parentheses
-    ungated   only in ablation builds (conditions `llm`, `llm+cui`): a model's text, kept as written although a gate
-    failed
+    ungated   only in ablation builds (`llm`, `llm+cui`): a model's text, kept as written although a gate failed
 
 `refiner` names who wrote the text that the row carries: the model, `rules`, or `glosses`.
 """
@@ -57,10 +55,7 @@ def by_rules(caption: Caption, drafter: Drafter) -> Refined:
     text, verdicts = _polished(caption, drafter, caption.matches)
     if _passed(verdicts):
         return Refined(text, "accepted", RULES, verdicts)
-    repaired = _repair(caption, drafter)
-    if repaired:
-        return Refined(*_with(repaired, "repaired"))
-    return _glossed(caption)
+    return _repaired(caption, drafter, "repaired") or _glossed(caption)
 
 
 async def by_model(
@@ -91,8 +86,7 @@ async def by_model(
         return Refined(text, status if _passed(verdicts) else "ungated", name, verdicts)
     if _passed(draft_verdicts):
         return Refined(draft, "fallback", RULES, draft_verdicts)
-    repaired = _repair(caption, drafter)
-    return Refined(*_with(repaired, "fallback")) if repaired else _glossed(caption)
+    return _repaired(caption, drafter, "fallback") or _glossed(caption)
 
 
 def parse(answer: str) -> str:
@@ -118,7 +112,7 @@ def _polished(caption: Caption, drafter: Drafter, matches: Sequence[Match]) -> t
     return text, check(caption.expert, read(text), caption.context)
 
 
-def _repair(caption: Caption, drafter: Drafter) -> tuple[str, tuple[Verdict, ...]] | None:
+def _repaired(caption: Caption, drafter: Drafter, status: str) -> Refined | None:
     """The draft with one substitution taken back, else with more and more of those that add most words, that passes."""
     matches = [m for m in caption.matches if m.changes]
     attempts = [matches[:i] + matches[i + 1 :] for i in range(len(matches))]
@@ -128,12 +122,8 @@ def _repair(caption: Caption, drafter: Drafter) -> tuple[str, tuple[Verdict, ...
         if attempt:
             text, verdicts = _polished(caption, drafter, attempt)
             if _passed(verdicts):
-                return text, verdicts
+                return Refined(text, status, RULES, verdicts)
     return None
-
-
-def _with(repaired: tuple[str, tuple[Verdict, ...]], status: str) -> tuple[str, str, str, tuple[Verdict, ...]]:
-    return repaired[0], status, RULES, repaired[1]
 
 
 def _glossed(caption: Caption) -> Refined:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import pyarrow as pa
 
@@ -20,6 +19,7 @@ from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Chat, step
 from loaders.medlaybench_v import MODALITIES, modality_of
 from loaders.models.answers import AnswerStore
+from loaders.models.asking import object_schema
 from loaders.models.messages import Answer, Message
 
 MAX_TOKENS = 160  # of a lay caption (ML-G12)
@@ -127,12 +127,7 @@ def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: st
     return [_refined(refined) for refined in chat.each(refine_one, rows)]
 
 
-ANSWER_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"layman_caption": {"type": "string"}},
-    "required": ["layman_caption"],
-    "additionalProperties": False,
-}
+ANSWER_SCHEMA = object_schema(layman_caption={"type": "string"})
 _NAMED_BY_CUI = {cui: modality.says for modality in MODALITIES for cui in modality.cuis}
 
 

@@ -11,19 +11,9 @@ from functools import cache
 from typing import Any
 
 KINDS = (
-    "modality",
-    "view",
-    "anatomy",
-    "finding",
-    "disease",
-    "procedure",
-    "device",
-    "agent",
-    "laterality",
-    "direction",
-    "time",
-    "other",
-)
+    "modality", "view", "anatomy", "finding", "disease", "procedure", "device", "agent", "laterality", "direction",
+    "time", "other",
+)  # fmt: skip
 POS = ("noun", "adjective", "phrase")
 
 
@@ -56,52 +46,17 @@ def terms_digest(terms: Iterable[Term]) -> str:
 
 # Head nouns of radiology whose plural follows Latin or Greek; the rest is left to `inflect`.
 _CLASSICAL = {
-    "acetabulum": "acetabula",
-    "adenocarcinoma": "adenocarcinomas",
-    "alveolus": "alveoli",
-    "apex": "apices",
-    "appendix": "appendices",
-    "atrium": "atria",
-    "bacterium": "bacteria",
-    "bronchus": "bronchi",
-    "bulla": "bullae",
-    "bursa": "bursae",
-    "calculus": "calculi",
-    "calyx": "calyces",
-    "cortex": "cortices",
-    "diverticulum": "diverticula",
-    "embolus": "emboli",
-    "fistula": "fistulas",
-    "focus": "foci",
-    "ganglion": "ganglia",
-    "gas": "gases",
-    "gyrus": "gyri",
-    "haustrum": "haustra",
-    "hilum": "hila",
-    "hilus": "hili",
-    "humerus": "humeri",
-    "labrum": "labra",
-    "larynx": "larynges",
-    "lens": "lenses",
-    "matrix": "matrices",
-    "nevus": "nevi",
-    "nidus": "nidi",
-    "nucleus": "nuclei",
-    "ovum": "ova",
-    "pancreas": "pancreases",
-    "phalanx": "phalanges",
-    "pharynx": "pharynges",
-    "radius": "radii",
-    "ramus": "rami",
-    "septum": "septa",
-    "sequestrum": "sequestra",
-    "sulcus": "sulci",
-    "thorax": "thoraces",
-    "thrombus": "thrombi",
-    "trochanter": "trochanters",
-    "tuberculum": "tubercula",
+    "acetabulum": "acetabula", "adenocarcinoma": "adenocarcinomas", "alveolus": "alveoli", "apex": "apices",
+    "appendix": "appendices", "atrium": "atria", "bacterium": "bacteria", "bronchus": "bronchi", "bulla": "bullae",
+    "bursa": "bursae", "calculus": "calculi", "calyx": "calyces", "cortex": "cortices", "diverticulum": "diverticula",
+    "embolus": "emboli", "fistula": "fistulas", "focus": "foci", "ganglion": "ganglia", "gas": "gases",
+    "gyrus": "gyri", "haustrum": "haustra", "hilum": "hila", "hilus": "hili", "humerus": "humeri", "labrum": "labra",
+    "larynx": "larynges", "lens": "lenses", "matrix": "matrices", "nevus": "nevi", "nidus": "nidi",
+    "nucleus": "nuclei", "ovum": "ova", "pancreas": "pancreases", "phalanx": "phalanges", "pharynx": "pharynges",
+    "radius": "radii", "ramus": "rami", "septum": "septa", "sequestrum": "sequestra", "sulcus": "sulci",
+    "thorax": "thoraces", "thrombus": "thrombi", "trochanter": "trochanters", "tuberculum": "tubercula",
     "villus": "villi",
-}
+}  # fmt: skip
 _CLASSICAL_PLURALS = frozenset(_CLASSICAL.values())
 _PREPOSITION = re.compile(
     r"\s(?:of|in|on|at|with|without|from|for|to|by|around|near|between|under|behind|inside|outside|through|due|after|"
@@ -112,7 +67,8 @@ _ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")
 
 
 @cache
-def _engine() -> Any:
+def english() -> Any:
+    """What knows articles and plurals; made once."""
     import inflect
 
     return inflect.engine()
@@ -127,7 +83,7 @@ def _plural_word(word: str) -> str:
         return word
     if lower in _CLASSICAL:
         return word[:1] + _CLASSICAL[lower][1:]
-    engine = _engine()
+    engine = english()
     singular = engine.singular_noun(lower)
     # "nodes" is a plural already; "mass", "abscess", "pelvis" only look like one.
     if singular and not lower.endswith(("ss", "us", "is")) and engine.plural_noun(singular) == lower:

@@ -17,30 +17,10 @@ from functools import cached_property
 from pathlib import Path
 
 from builders.medlaybench_v.headwords import in_sentence
-from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms, terms_digest
-from builders.medlaybench_v.vocabulary_readers import (
-    CLINICAL_TYPES,
-    Reading,
-    TermCandidate,
-    read_csv,
-    read_medlineplus,
-    read_umls,
-)
+from builders.medlaybench_v.terms import Term, terms_digest
+from builders.medlaybench_v.vocabulary_readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
 from builders.tables import read_table
 from loaders.errors import InputError
-
-__all__ = [
-    "CLINICAL_TYPES",
-    "KINDS",
-    "POS",
-    "Rejected",
-    "Term",
-    "Vocabulary",
-    "VocabularySource",
-    "combine",
-    "plural_forms",
-    "read_vocabulary",
-]
 
 BUNDLED = Path(__file__).with_name("vocabulary.csv")
 REVIEW = Path(__file__).with_name("vocabulary_review.csv")

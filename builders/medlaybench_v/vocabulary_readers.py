@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from builders.medlaybench_v.terms import KINDS, POS, Term
 from builders.tables import Table, read_bytes, read_table
 from loaders.errors import InputError
+from loaders.manifest import file_digest
 
 # Sources of lay names inside UMLS, the first one wins.
 LAY_SOURCES = ("MEDLINEPLUS", "CHV")
@@ -170,7 +171,7 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
     kinds: dict[str, str] | None = None
     if semantics.is_file():
         kinds = _semantic_types(semantics, types or CLINICAL_TYPES, consumer_names.keys())
-        digest = hashlib.sha256((digest + _file_digest(semantics)).encode()).hexdigest()
+        digest = hashlib.sha256((digest + file_digest(semantics)).encode()).hexdigest()
     elif types is not None:
         raise InputError(
             semantics,
@@ -248,11 +249,6 @@ def _rrf(path: Path, columns: int, digest: hashlib._Hash | None = None) -> Itera
         raise InputError(path, found="does not exist", expected="a UMLS file") from None
     if not line:
         raise InputError(path, found="is empty", expected=f"rows of {columns} cells")
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # --- MedlinePlus ------------------------------------------------------------------------------------------------------

@@ -230,12 +230,12 @@ def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]
 
 def _excluded(folder: Path) -> dict[str, list[tuple[tuple[str, str], bytes]]]:
     """By key: stage and reason of each exclusion, and a digest of the rest."""
-    found: defaultdict[str, list[tuple[tuple[str, str], bytes]]] = defaultdict(list)
+    exclusions: defaultdict[str, list[tuple[tuple[str, str], bytes]]] = defaultdict(list)
     for row in read_parquet(folder, EXCLUSIONS_FILE):
         rest = canonical_json([row["split"], row["detail"], row["licence"]])
         digest = hashlib.blake2b(rest, digest_size=_DIGEST_BYTES).digest()
-        found[row["key"]].append(((row["stage"], row["reason"]), digest))
-    return dict(found)
+        exclusions[row["key"]].append(((row["stage"], row["reason"]), digest))
+    return dict(exclusions)
 
 
 def _by_name(value: object) -> object:

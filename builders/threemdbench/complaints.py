@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
-from loaders.models.asking import Ask, Asked, Unfit, ask_until, read_object
+from loaders.models.asking import Ask, Asked, Unfit, ask_until, object_schema, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
@@ -30,18 +30,8 @@ MAX_TOKENS = 300
 
 Value = TypeVar("Value")
 
-BASIC_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"complaint": {"type": "string"}},
-    "required": ["complaint"],
-    "additionalProperties": False,
-}
-FACTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"complaints": {"type": "array", "items": {"type": "string"}}},
-    "required": ["complaints"],
-    "additionalProperties": False,
-}
+BASIC_SCHEMA = object_schema(complaint={"type": "string"})
+FACTS_SCHEMA = object_schema(complaints={"type": "array", "items": {"type": "string"}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +104,10 @@ async def _asked(
 ) -> Asked[Value]:
     def read_field(answer: Answer) -> Value:
         try:
-            found = read_object(answer.text)
+            value = read_object(answer.text).get(field)
         except Unfit as unfit:
             raise Unfit(f"- format: {unfit}") from None
-        return read(found.get(field))
+        return read(value)
 
     return await ask_until(
         ask,

@@ -20,6 +20,7 @@ from builders.threemdbench.download import Downloads, Fetched, Wanted
 from builders.threemdbench.labels import LabelMap, assign
 from builders.threemdbench.sources import Photo, PhotoSource
 from builders.threemdbench.sources.catalogue import SHAREABLE
+from loaders.manifest import file_digest
 
 _VOUCHED = "whoever built this release (--licence)"
 _Why = dict[str, str]
@@ -142,7 +143,6 @@ def _fetch(downloads: Downloads, wanted: Sequence[Wanted], progress: Progress | 
 def _digest(path: Path) -> str | None:
     """SHA-256 of a file; None for one that cannot be read, which the stage of images tells with its reason."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(path)
     except OSError:
         return None

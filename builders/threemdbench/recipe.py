@@ -313,11 +313,11 @@ def _counted(decisions: Decisions, applied: Mapping[str, Decision]) -> dict[str,
 
 
 def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source]:
-    found = []
+    listed = []
     for source in sources:
         own = [row for row in rows if row["source"] == source.facts.name]
         licences = sorted({row["licence"] or "unknown" for row in own})
-        found.append(
+        listed.append(
             Source(
                 name=f"{source.facts.name}: {source.facts.title}",
                 digest=rows_digest(own),
@@ -326,7 +326,7 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source
                 url=source.facts.url,
             )
         )
-    return found
+    return listed
 
 
 def _stand_in(options: Options, chat: Chat | None) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import chain, cycle
 
 from builders.curation.sampling import shuffled
 from loaders.threemdbench import NAMES, PERSONALITIES
@@ -14,13 +15,7 @@ def temperaments(diagnosis_of: Mapping[str, str], *, seed: int) -> dict[str, str
     >>> sorted(temperaments({"a": "acne", "b": "acne", "c": "acne", "d": "acne", "e": "warts"}, seed=1).values())[:2]
     ['choleric', 'choleric']
     """
-    found: dict[str, str] = {}
-    for name in NAMES:
-        cases = (key for key, diagnosis in diagnosis_of.items() if diagnosis == name)
-        found.update(_dealt(shuffled(cases, seed=seed, purpose="temperament"), start=len(found)))
-    return found
-
-
-def _dealt(keys: Iterable[str], *, start: int) -> dict[str, str]:
-    """Like cards: each class goes on with the temperament after the last one of the class before."""
-    return {key: PERSONALITIES[number % len(PERSONALITIES)] for number, key in enumerate(keys, start=start)}
+    classes = ([key for key, diagnosis in diagnosis_of.items() if diagnosis == name] for name in NAMES)
+    keys = chain.from_iterable(shuffled(cases, seed=seed, purpose="temperament") for cases in classes)
+    # Dealt like cards: each class goes on with the temperament after the last one of the class before.
+    return dict(zip(keys, cycle(PERSONALITIES), strict=False))

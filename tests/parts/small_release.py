@@ -123,8 +123,13 @@ def write_small(out: Path, content: Iterable[Row] | None = None, **more: Any) ->
         "stages": [StageCount(name="admit", version=1, excluded=dict(reasons), **counts)],
     }
     facts |= {field.name: more.pop(field.name) for field in fields(Facts) if field.name in more}
-    arguments: dict[str, Any] = {"measure": measure, "card": card} | more
-    return write_release(out, Facts(**facts), iter(content), iter(exclusions), **arguments)
+    arguments: dict[str, Any] = {
+        "rows": iter(content),
+        "exclusions": iter(exclusions),
+        "measure": measure,
+        "card": card,
+    }
+    return write_release(out, Facts(**facts), **(arguments | more))
 
 
 def files(folder: Path) -> dict[str, bytes]:

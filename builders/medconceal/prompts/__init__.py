@@ -1,13 +1,4 @@
-"""Prompts of this builder, one file each. `--prompts DIR` replaces any of the files.
-
-system        what a thread is, and that it is data
-commonness    {{thread}}
-specialty     {{thread}}, {{roles}}
-scenarios     {{thread}}, {{scenarios}}
-profile       {{thread}}, {{categories}}
-intervention  {{thread}}, {{concerns}}: the hidden concerns, numbered from 1
-retry         {{failures}}: the checks that failed
-"""
+"""Prompts of this builder, one file each, with what each may hold. `--prompts DIR` replaces any of the files."""
 
 from __future__ import annotations
 

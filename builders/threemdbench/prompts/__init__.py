@@ -1,10 +1,4 @@
-"""Prompts for complaints, one file each. `--prompts DIR` replaces any of the files.
-
-system   the rules for both kinds of complaint
-basic    {{diagnosis}}
-facts    {{diagnosis}}, {{basic}}, {{others}}: the other diagnoses of the domain (3M-G8)
-retry    {{failures}}: the checks that failed, one a line
-"""
+"""Prompts for complaints, one file each, with what each may hold. `--prompts DIR` replaces any of the files."""
 
 from __future__ import annotations
 
@@ -16,7 +10,7 @@ from loaders.models.prompts import Prompts
 _PLACEHOLDERS: dict[str, frozenset[str]] = {
     "system": frozenset(),
     "basic": frozenset({"diagnosis"}),
-    "facts": frozenset({"diagnosis", "basic", "others"}),
+    "facts": frozenset({"diagnosis", "basic", "others"}),  # others of the domain (3M-G8)
     "retry": frozenset({"failures"}),
 }
 

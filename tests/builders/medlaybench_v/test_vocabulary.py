@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from builders.medlaybench_v import vocabulary as module
-from builders.medlaybench_v.vocabulary import KINDS, POS, Term, Vocabulary, combine, plural_forms, read_vocabulary
+from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms
+from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from loaders.errors import InputError
 from tests.parts.places import SHARED
 
