@@ -58,17 +58,21 @@ _ALIASES: dict[str, Category] = {
 
 _TEXT = {"type": "string"}
 _CONCERN_SCHEMA = object_schema(
-    content=_TEXT,
-    category={"type": "string", "enum": list(CATEGORIES)},
-    confidence={"type": "number"},
-    evidence={"type": "array", "items": _TEXT},
-    cue=_TEXT,
+    {
+        "content": _TEXT,
+        "category": {"type": "string", "enum": list(CATEGORIES)},
+        "confidence": {"type": "number"},
+        "evidence": {"type": "array", "items": _TEXT},
+        "cue": _TEXT,
+    }
 )
-_WHO = object_schema(**dict.fromkeys(_DEMOGRAPHICS, _TEXT), age={"type": "integer"})
+_WHO = object_schema({**dict.fromkeys(_DEMOGRAPHICS, _TEXT), "age": {"type": "integer"}})
 SCHEMA = object_schema(
-    demographics={**_WHO, "required": ["age", *_DEMOGRAPHICS]},
-    **{block: object_schema(**dict.fromkeys(names, _TEXT)) for block, names in _BLOCKS.items()},
-    hidden_concerns={"type": "array", "items": _CONCERN_SCHEMA},
+    {
+        "demographics": {**_WHO, "required": ["age", *_DEMOGRAPHICS]},
+        **{block: object_schema(dict.fromkeys(names, _TEXT)) for block, names in _BLOCKS.items()},
+        "hidden_concerns": {"type": "array", "items": _CONCERN_SCHEMA},
+    }
 )
 
 

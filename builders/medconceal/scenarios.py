@@ -16,11 +16,15 @@ SCENARIO_TOKENS = 120
 INTERVENTION_TOKENS = 400
 NEITHER = "Neither"
 
-SCENARIO_SCHEMA = object_schema(scenarios={"type": "array", "items": {"type": "string", "enum": [*SCENARIOS, NEITHER]}})
+SCENARIO_SCHEMA = object_schema(
+    {"scenarios": {"type": "array", "items": {"type": "string", "enum": [*SCENARIOS, NEITHER]}}}
+)
 INTERVENTION_SCHEMA = object_schema(
-    primary_concern={"type": "integer"},
-    original_preference={"type": "string"},
-    recommended_plan={"type": "string"},
+    {
+        "primary_concern": {"type": "integer"},
+        "original_preference": {"type": "string"},
+        "recommended_plan": {"type": "string"},
+    }
 )
 
 

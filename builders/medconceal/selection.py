@@ -15,8 +15,8 @@ SPECIALTY_TOKENS = 60
 # Cases by number of concerns: how the concerns spread over the cases is ours (MC-G29).
 CONCERNS_PER_CASE = {2: 31, 3: 84, 4: 105, 5: 60, 6: 20}
 
-COMMONNESS_SCHEMA = object_schema(rarity={"type": "integer"})
-SPECIALTY_SCHEMA = object_schema(role={"type": "string", "enum": list(ROLES)})
+COMMONNESS_SCHEMA = object_schema({"rarity": {"type": "integer"}})
+SPECIALTY_SCHEMA = object_schema({"role": {"type": "string", "enum": list(ROLES)}})
 
 
 async def rarity_of(row: Row, asker: Asker) -> float:

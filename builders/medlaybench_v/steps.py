@@ -127,7 +127,7 @@ def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: st
     return [_refined(refined) for refined in chat.each(refine_one, rows)]
 
 
-ANSWER_SCHEMA = object_schema(layman_caption={"type": "string"})
+ANSWER_SCHEMA = object_schema({"layman_caption": {"type": "string"}})
 _NAMED_BY_CUI = {cui: modality.says for modality in MODALITIES for cui in modality.cuis}
 
 

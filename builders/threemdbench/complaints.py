@@ -30,8 +30,8 @@ MAX_TOKENS = 300
 
 Value = TypeVar("Value")
 
-BASIC_SCHEMA = object_schema(complaint={"type": "string"})
-FACTS_SCHEMA = object_schema(complaints={"type": "array", "items": {"type": "string"}})
+BASIC_SCHEMA = object_schema({"complaint": {"type": "string"}})
+FACTS_SCHEMA = object_schema({"complaints": {"type": "array", "items": {"type": "string"}}})
 
 
 @dataclass(frozen=True, slots=True)

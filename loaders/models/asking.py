@@ -94,11 +94,6 @@ async def ask_until(
     return Asked(None, text, attempts, failure)
 
 
-def object_schema(**fields: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of an object that has these fields, each by its own schema, and no others."""
-    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
-
-
 def read_object(text: str) -> dict[str, Any]:
     """The answer as one JSON object: all of it, or all of its one code fence, behind the thoughts in front of it.
 
