@@ -986,8 +986,8 @@ def test_every_fault_ends_within_the_deadline_and_is_never_silent(
         assert "run the same command again" in message.lower()
     end = time.monotonic()
     assert struck.hits
-    assert end - start < deadline + 1
-    assert max(later - earlier for earlier, later in pairwise([*said, end])) < 0.9  # 0.2 on a machine with time
+    assert end - start < deadline + 2
+    assert max(later - earlier for earlier, later in pairwise([*said, end])) < 1.3  # 0.2 on a machine with time
     tagged = publisher.tags() if f"datasets/{REPO}" in hub.store.repos else {}
     assert bool(tagged) <= (message == "published" or "/tag/" in fault)
     struck.left = 0

@@ -51,6 +51,13 @@ class Clock:
         self.waits.append(seconds)
 
 
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
 @pytest.fixture
 def server() -> Iterator[PhotoServer]:
     with PhotoServer({}) as running:
@@ -190,14 +197,6 @@ def test_a_name_that_is_answered_twice_leads_nowhere_else(
 # --- Behind a proxy ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
-
-@pytest.mark.usefixtures("no_proxies")
 @pytest.mark.parametrize("login", ["", "ann:s%20cr%C3%A9t"])
 def test_photos_come_through_the_proxy_of_the_environment(
     tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch, login: str
@@ -212,7 +211,6 @@ def test_photos_come_through_the_proxy_of_the_environment(
         assert proxy.asked == [f"GET http://{h}.example/{p}" for h, p in zip(hosts, paths, strict=True)]
 
 
-@pytest.mark.usefixtures("no_proxies")
 def test_https_goes_through_a_tunnel_and_is_checked_at_its_end(
     tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,7 +242,6 @@ def test_https_goes_through_a_tunnel_and_is_checked_at_its_end(
         assert set(proxy.asked) == {"CONNECT photos.example:443", "CONNECT others.example:443"}
 
 
-@pytest.mark.usefixtures("no_proxies")
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
@@ -268,7 +265,6 @@ def test_no_proxy_is_asked_for_a_private_address(
         assert all("photos.example" in line for line in proxy.asked)
 
 
-@pytest.mark.usefixtures("no_proxies")
 @pytest.mark.parametrize(
     ("url", "options", "reason", "detail"),
     [
@@ -289,7 +285,6 @@ def test_what_a_proxy_refuses_is_asked_for_again_by_the_next_build(
     assert detail in outcome.detail
 
 
-@pytest.mark.usefixtures("no_proxies")
 def test_no_proxy_names_hosts_that_are_asked_directly(
     tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,7 +295,6 @@ def test_no_proxy_names_hosts_that_are_asked_directly(
         assert (outcome.reason, proxy.asked) == ("cannot be reached", [])
 
 
-@pytest.mark.usefixtures("no_proxies")
 @pytest.mark.parametrize(
     "named", ["socks5://127.0.0.1:1", "http://", "http://ann:hunter2@:x", "http://[::1", "ftp://a"]
 )
