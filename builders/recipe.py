@@ -33,7 +33,6 @@ from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
 from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
-from builders.tables import decode, read_bytes
 from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError
 from loaders.manifest import Config, Manifest, Source
@@ -41,6 +40,7 @@ from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
+from loaders.untrusted import MAX_BAD, BadRow, read_text
 
 _PACKAGES = ("bedside", "datasets", "pyarrow")
 
@@ -52,6 +52,11 @@ class Options:
     gate_text: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Terms that readers on the Hub must accept (text).")
     ] = None
+
+    max_bad: Annotated[
+        float,
+        typer.Option(min=0, max=100, metavar="PERCENT", help="Go on where so many rows of a source cannot be read."),
+    ] = MAX_BAD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +109,10 @@ class Plan:
     code that reads them counts besides. `sources` tells of it, given the number of rows that were read. `settings` are
     all else that decides the content, no path either. `card` gives the facts that the template asks for beside those of
     the manifest. `review` leaves in the workspace what a person is to look at, and says in a sentence where.
+    `records` is how many there were in the files of a source whose rows are made from several.
     """
 
-    rows: Iterable[Row]
+    rows: Iterable[Row | BadRow]
     schema: pa.Schema
     identity: str
     steps: Iterable[Step]
@@ -117,6 +123,7 @@ class Plan:
     packages: Sequence[str] = ()
     stand_in: Sequence[str] = ()
     review: Callable[[Run], str] | None = None
+    records: int | None = None
 
 
 @dataclass(frozen=True)
@@ -168,7 +175,7 @@ def build(
     Raises: InputError, ModelError, MissingExtra for what the options name; BedsideError for a full disk or a
     workspace in use; ReleaseError when no row is left.
     """
-    gate_text = decode(read_bytes(options.gate_text), options.gate_text).strip() if options.gate_text else None
+    gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     at_hand = Build(options, workspace, workers, progress)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
@@ -178,6 +185,8 @@ def build(
         key=known.key,
         workspace=workspace,
         source_identity=f"{plan.identity} {code_digest(recipe.plan)}",
+        max_bad=options.max_bad,
+        records=plan.records,
         workers=workers,
         progress=progress,
     )

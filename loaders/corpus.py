@@ -10,7 +10,8 @@ commit is resolved first and read from then on, so a tag never stands for anothe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from loaders.errors import HubError, InputError, ReleaseError
+from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
@@ -181,16 +182,32 @@ def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> da
         for path in manifest.shards(one):
             _check_file(folder, path, manifest, at)
     # Named by content: a cache made from other files at the same place is never taken for this one.
-    loaded = datasets.load_dataset(
-        "parquet", name=manifest.content_digest[:16], data_files=data_files, features=features_of(manifest, at)
-    )
+    features = features_of(manifest, at)
+    with _explained(at, "the files that the build wrote"):
+        loaded = datasets.load_dataset(
+            "parquet", name=manifest.content_digest[:16], data_files=data_files, features=features
+        )
     for one, rows in loaded.items():
         _check_rows(f"{at}: split {one}", len(rows), manifest.splits[one].rows)
     if upgrade.needed:
         # Told apart in the cache of `datasets` by the code of the migrations too.
         convert = _Upgraded(upgrade, code_digest(*upgrade.steps))
-        loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
+        with _explained(at, "rows that keep the rules of the corpus"):
+            loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
     return loaded if split is None else loaded[split]
+
+
+@contextmanager
+def _explained(at: str, expected: str) -> Iterator[None]:
+    """Whatever `datasets` meets in files that hold something else than they should."""
+    try:
+        yield
+    except BedsideError:
+        raise
+    except Exception as error:
+        cause = error.__cause__ or error
+        first = (str(cause) or type(cause).__name__).splitlines()[0]
+        raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected) from error
 
 
 def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
@@ -225,10 +242,8 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> da
         raise InputError(known.name, found="no place to load it from", expected="source=, a folder or REPO on the Hub")
     folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
     at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"
-    try:
+    with _explained(at, "the authors' release"):
         raw = datasets.load_dataset(str(folder))
-    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        raise ReleaseError(at, found=f"cannot be read ({error})", expected="the authors' release") from error
     wanted = _splits(raw, split, at)
     for one in wanted:
         missing = [name for name in known.official_columns if name not in raw[one].column_names]
@@ -240,8 +255,9 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> da
             )
         if one in known.official_rows:
             _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
-    converted = datasets.DatasetDict({one: _mapped(known, raw[one], one, _Convert(known.name, one)) for one in wanted})
-    return converted if split is None else converted[split]
+    with _explained(at, "the authors' release"):
+        converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one)) for one in wanted}
+    return datasets.DatasetDict(converted) if split is None else converted[split]
 
 
 # --- Rows of another schema -------------------------------------------------------------------------------------------

@@ -14,15 +14,16 @@ line prints them and nothing else; a traceback of one of these never reaches a u
 
 from __future__ import annotations
 
+import re
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
 
 class BedsideError(Exception):
     """A problem the user can act on: where it is, what was found, what was expected, what to do."""
 
     def __init__(self, where: object, *, found: str, expected: str = "", do: str = "") -> None:
-        self.where = str(where)
-        self.found = found
-        self.expected = expected
-        self.do = do
+        self.where, self.found, self.expected, self.do = map(_printable, (str(where), found, expected, do))
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -36,6 +37,11 @@ class BedsideError(Exception):
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # Keyword-only arguments do not survive the default pickling, and workers send errors back by pickle.
         return _rebuild, (type(self), self.where, self.found, self.expected, self.do)
+
+
+def _printable(text: str) -> str:
+    """A text that any terminal takes: names of files and cells of tables may hold anything."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _rebuild(kind: type[BedsideError], where: str, found: str, expected: str, do: str) -> BedsideError:

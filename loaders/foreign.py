@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from loaders.errors import InputError
+from loaders.untrusted import read_text
 
 Columns = Mapping[str, str | None]
 
@@ -29,8 +30,8 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
         InputError: the file cannot be read, is no mapping of names, or names a field that there is not.
     """
     try:
-        read = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        read = yaml.safe_load(read_text(path, most=1 << 20, expected="lines such as age: patient_age"))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(path, found=f"cannot be read: {error}", expected="lines such as age: patient_age") from None
     if not isinstance(read, dict) or not all(column is None or isinstance(column, str) for column in read.values()):
         raise InputError(path, found="no mapping of names", expected="lines such as age: patient_age")

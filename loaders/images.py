@@ -17,6 +17,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
+from loaders.untrusted import TooLong, read_file
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 256 << 20
@@ -125,17 +126,20 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
     return kept, ImageInfo(original, form, picture.width, picture.height, picture.mode, notes)
 
 
+def image_bytes(path: Path) -> bytes:
+    """The bytes of an image file, undecoded. Raises: ImageError when it cannot be read, or is too long."""
+    try:
+        return read_file(path, most=MAX_BYTES, expected="an image file")
+    except InputError as error:
+        reason = "too_large" if isinstance(error, TooLong) else "missing"
+        raise ImageError(path, reason=reason, found=error.found, expected=error.expected) from None
+
+
 def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
     if isinstance(source, bytes):
         where, data = name or "image", source
     else:
-        where = str(source)
-        try:
-            with Path(source).open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except OSError as error:
-            found = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-            raise ImageError(where, reason="missing", found=found, expected="an image file") from None
+        where, data = str(source), image_bytes(Path(source))
     if not data:
         raise ImageError(where, reason="empty", found="is empty", expected="an image file")
     if len(data) > MAX_BYTES:

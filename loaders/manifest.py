@@ -19,7 +19,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from loaders.disk import write_whole
-from loaders.errors import ReleaseError
+from loaders.errors import InputError, ReleaseError
+from loaders.untrusted import digest_of, read_json
 
 NAME = "manifest.json"
 FORMAT: Literal[1] = 1
@@ -153,19 +154,15 @@ class Manifest(_Part):
         """
         path = folder / NAME
         try:
-            text = path.read_text(encoding="utf-8")
-        except (FileNotFoundError, NotADirectoryError):
-            found = f"holds no {NAME}" if folder.is_dir() else "no such folder"
-            raise ReleaseError(
-                folder, found=found, expected="a release folder, as written by `bedside build`"
-            ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise ReleaseError(path, found=f"cannot be read: {error}", expected="a manifest in UTF-8") from error
-        try:
-            facts = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            expected = "the JSON that `bedside build` wrote"
-            raise ReleaseError(path, found=f"is not whole: {error}", expected=expected, do=_AGAIN) from error
+            facts = read_json(path, expected="the JSON that `bedside build` wrote")
+        except InputError as error:
+            if error.found == "does not exist":
+                found = f"holds no {NAME}" if folder.is_dir() else "no such folder"
+                raise ReleaseError(
+                    folder, found=found, expected="a release folder, as written by `bedside build`"
+                ) from None
+            found = f"cannot be read: {error.found}"
+            raise ReleaseError(error.where, found=found, expected=error.expected, do=_AGAIN) from error
         number = facts.get("format") if isinstance(facts, dict) else None
         if number != FORMAT:
             expected = f"format {FORMAT}"
@@ -327,9 +324,11 @@ def content_digest(splits: Mapping[str, str]) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """SHA-256 of a file of a release. Raises: ReleaseError when it cannot be read."""
+    try:
+        return digest_of(path)
+    except InputError as error:
+        raise ReleaseError(error.where, found=error.found, expected="a readable file") from None
 
 
 def order_splits(names: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from loaders.errors import BedsideError, InputError
+from loaders.untrusted import open_file
 
 
 class SqliteStore:
@@ -114,7 +115,7 @@ class SqliteStore:
 
     def _check_header(self, path: Path) -> None:
         """Look at the file's first bytes before SQLite does, which may write to a file only by opening it."""
-        with path.open("rb") as file:
+        with open_file(path, expected=self.KIND) as file:
             header = file.read(100)
         sqlite = len(header) == 100 and header.startswith(b"SQLite format 3\0")
         version, application = int.from_bytes(header[60:64], "big"), int.from_bytes(header[68:72], "big")

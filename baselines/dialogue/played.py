@@ -9,10 +9,11 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field, PlainSerializer
 
-from loaders.errors import InputError
 from loaders.records import from_json, to_json
+from loaders.untrusted import blocks_of, open_file, stream_lines
 
 DIALOGUES = "dialogues.jsonl"
+_MOST_LINE = 256 << 20
 Record = TypeVar("Record")
 
 
@@ -67,8 +68,6 @@ def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Re
     path = run / DIALOGUES
     if not path.exists():
         return []
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(path, found=f"cannot be read: {error}", expected="the file as the run wrote it") from None
-    return [from_json(kind, line, f"{path}, line {number}") for number, line in enumerate(lines, start=1)]
+    with open_file(path, expected="the file as the run wrote it") as file:
+        lines = stream_lines(blocks_of(file), path, _MOST_LINE)
+        return [from_json(kind, line, f"{path}, line {number}") for number, line in lines]

@@ -28,6 +28,8 @@ from baselines.results.statistics import Floats
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES
 from loaders.records import from_json, to_json
+from loaders.tables import read_records
+from loaders.untrusted import BadRow
 
 Kind = Literal["reveal", "address"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -90,22 +92,17 @@ def read_labels(path: Path) -> list[Label]:
 
     Raises InputError, with the number of the row, for anything that is no label.
     """
-    try:
-        if path.suffix == ".parquet":
-            import pyarrow.parquet as pq
-
-            rows: list[Any] = pq.read_table(path).to_pylist()
-        else:
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
-        raise InputError(path, found=f"cannot be read: {error}", expected="labels as JSONL or Parquet") from None
-    return [_label(row, f"{path}: row {at}") for at, row in enumerate(rows, start=1)]
+    labels = []
+    for at, placed in enumerate(read_records(path).each(None), start=1):
+        if isinstance(placed, BadRow):
+            raise InputError(f"{path}: row {at}", found=placed.found, expected="a labelled turn") from None
+        labels.append(_label(placed[1], f"{path}: row {at}"))
+    return labels
 
 
-def _label(row: Any, where: str) -> Label:
-    if not isinstance(row, dict) or (missing := [key for key in FEATURES if key not in row]):
-        found = f"no feature {missing[0]}" if isinstance(row, dict) else f"a {type(row).__name__}"
-        raise InputError(where, found=found, expected="a labelled turn")
+def _label(row: Mapping[str, Any], where: str) -> Label:
+    if missing := [key for key in FEATURES if key not in row]:
+        raise InputError(where, found=f"no feature {missing[0]}", expected="a labelled turn")
     own = {name: row[name] for name in Label.__dataclass_fields__ if name in row}
     return from_json(Label, own | {"features": {key: row[key] for key in FEATURES}}, where)
 

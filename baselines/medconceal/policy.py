@@ -25,10 +25,10 @@ from pydantic import BeforeValidator, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
 from baselines.medconceal.words import content_stems
-from loaders.errors import InputError
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Task
 from loaders.records import from_json, to_json
+from loaders.untrusted import read_file
 
 META_PROBE = "meta_category_probe"
 INPUTS = ("bias", *FEATURES, "overlap")
@@ -138,10 +138,7 @@ class PolicyConfig:
 
         Raises: InputError when it cannot be read, for an unknown name and for a value that cannot be.
         """
-        try:
-            text = path.read_bytes()
-        except OSError as error:
-            raise InputError(path, found=f"cannot be read: {error}", expected="a policy as JSON") from None
+        text = read_file(path, expected="a policy as JSON")
         return from_json(cls, text, path, do="See `PolicyConfig` for what each constant may be")
 
 

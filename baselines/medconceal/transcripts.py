@@ -11,7 +11,6 @@ patient say. An intervention goes on past success, as it did for the people in f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from loaders.errors import InputError
 from loaders.medconceal import PatientProfile, Task
 from loaders.models.prompts import Prompts
 from loaders.records import from_json
+from loaders.untrusted import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,7 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> list[Tra
     Raises InputError, which names the dialogue, for a file that is no such JSON, an id twice, an unknown case or task,
     a dialogue without turns, and findings after an intervention.
     """
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(path, found=f"cannot be read: {error}", expected="dialogues as JSON") from None
+    read = read_json(path, expected="dialogues as JSON")
     if not isinstance(read, list) or not read:
         raise InputError(path, found="no list of dialogues", expected="a list with one dialogue or more")
     by_id = {profile.case_id: profile for profile in profiles}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.sections import Numbered, Section
 from baselines.results.comparison import FinishedRun
-from loaders.errors import InputError
 from loaders.pages import render
+from loaders.untrusted import read_json, understood
 
 CONTENT = "classifier.json"
 """Name of the file of a run folder for what `scoring.Scoring.scored` gives to draw, and the history of the training."""
@@ -24,15 +23,12 @@ def sections(runs: Sequence[Numbered]) -> list[Section]:
 
 def _content(run: FinishedRun) -> dict[str, Any]:
     path = run.folder / CONTENT
-    try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
+    expected, do = "the file that the run wrote", "Run it again"
+    content: dict[str, Any] = read_json(path, expected=expected, do=do)
+    with understood(path, expected=expected, do=do):
         content["matrices"] = [_matrix(confusion) for confusion in content["confusions"]]
         for name in ("classes", "domains", "calibration", "history", "unreadable"):
             content[name]
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise InputError(
-            path, found=f"cannot be read ({error})", expected="the file that the run wrote", do="Run it again"
-        ) from None
     return content
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from loaders.errors import InputError, ReleaseError
 from loaders.manifest import Manifest, order_splits
 from loaders.medlaybench_v import CORPUS, entry
 from loaders.pages import Entry
+from loaders.tables import open_parquet
+from loaders.untrusted import understood
 
 _Place = tuple[str, int, int]  # file, row group, row
 
@@ -26,6 +27,11 @@ def examples(release: Path, *, count: int = 6, seed: int = 0) -> list[Entry]:
     manifest = Manifest.read(release)
     if manifest.corpus != CORPUS.name:
         raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
+    with understood(release, expected="a release as it was built"):
+        return _drawn(release, manifest, count, seed)
+
+
+def _drawn(release: Path, manifest: Manifest, count: int, seed: int) -> list[Entry]:
     draw = random.Random(seed)
     failed: list[_Place] = []
     others: list[_Place] = []
@@ -49,8 +55,8 @@ def _entry(release: Path, place: _Place) -> Entry:
 def _groups(path: Path, columns: Sequence[str] | None, only: int | None = None) -> Iterator[tuple[int, pa.Table]]:
     """The row groups of a file by number, or the one asked for; of all columns where none is named."""
     try:
-        with pq.ParquetFile(path) as file:
+        with open_parquet(path) as file:
             for group in range(file.num_row_groups) if only is None else [only]:
                 yield group, file.read_row_group(group, columns=columns)
-    except (OSError, pa.ArrowException) as error:
-        raise ReleaseError(path, found=f"cannot be read: {error}", expected="a Parquet file") from error
+    except InputError as error:
+        raise ReleaseError(path, found=f"cannot be read: {error.found}", expected="a Parquet file") from error

@@ -5,7 +5,6 @@ Own numbers are filled, with their 95 % intervals; published ones are hollow. Re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
 from baselines.report.tables import Row, TableView
 from baselines.results.comparison import FinishedRun
-from loaders.errors import InputError
+from loaders.untrusted import read_json, understood
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,16 +278,16 @@ def _projections(path: Path) -> list[Figure]:
     """t-SNE of expert and lay captions, a drawing a model; none without the file."""
     if not path.exists():
         return []
-    try:
+    expected = "the file as the run wrote it"
+    content = read_json(path, expected=expected)
+    with understood(path, expected=expected):
         planes: dict[str, list[Place]] = {}
-        for model, facts in json.loads(path.read_text(encoding="utf-8")).items():
+        for model, facts in content.items():
             plane = facts.get("projection") or {"modality": [], "expert": [], "layman": []}
             pairs = zip(plane["modality"], plane["expert"], plane["layman"], strict=True)
             planes[model] = [
                 Place(str(name), (float(x), float(y)), (float(u), float(v))) for name, (x, y), (u, v) in pairs
             ]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(path, found=f"no projections: {error}", expected="the file as the run wrote it") from None
     return [_projection(model, places) for model, places in planes.items() if places]
 
 

@@ -24,6 +24,7 @@ from typing import Any, Literal, get_args
 from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.records import from_json, to_json
+from loaders.untrusted import lines_of, read_file, read_json
 
 Provenance = Literal["published", "reproduced", "stand-in"]
 Direction = Literal["up", "down", "none"]
@@ -214,12 +215,9 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     or a field does not hold what it should.
     """
     path = folder / "run.json"
-    try:
-        run = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise InputError(folder, found="no run.json", expected="the folder of a finished run") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, found=f"no JSON: {error}", expected="the file that a run wrote") from None
+    if not path.exists():
+        raise InputError(folder, found="no run.json", expected="the folder of a finished run")
+    run = read_json(path, expected="the file that a run wrote")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
         raise InputError(path, found="another format", expected=f"format {_FORMAT}")
     about = ("format", "run_id", "results", "files")
@@ -231,7 +229,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     files = run.get("files")
     for name in ("results.csv", "results.jsonl"):
         digest = files.get(name) if isinstance(files, dict) else None
-        content = (folder / name).read_bytes() if (folder / name).exists() else b""
+        content = read_file(folder / name) if (folder / name).exists() else b""
         if hashlib.sha256(content).hexdigest() != digest:
             raise InputError(
                 folder / name,
@@ -244,22 +242,44 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
 
 
 def _read_results(content: bytes, record: RunRecord, path: Path) -> Iterator[Result]:
-    names = [item.name for item in fields(Result) if item.name not in ("ci95", "record")]
-    for number, line in enumerate(content.decode().removesuffix("\n").split("\n"), start=1):
-        try:
-            row = json.loads(line)
-            ci95 = None if row["ci95_low"] is None else (row["ci95_low"], row["ci95_high"])
-            result = Result(**{name: row[name] for name in names}, ci95=ci95, record=record)
-            stated = row["provenance"], row["run_id"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}, line {number}", found=f"no result: {error}", expected="a result") from None
-        if stated != (result.provenance, result.run_id):
+    for number, line in lines_of(content):
+        where = f"{path}, line {number}"
+        row = from_json(_Row, line, where)
+        said = {item.name: getattr(row, item.name) for item in fields(Result) if item.name not in ("ci95", "record")}
+        low, high = row.ci95_low, row.ci95_high
+        if (low is None) != (high is None):
+            raise InputError(where, found="half an interval", expected="both bounds or none")
+        result = Result(**said, ci95=None if low is None or high is None else (low, high), record=record)
+        if (row.provenance, row.run_id) != (result.provenance, result.run_id):
             raise InputError(
-                f"{path}, line {number}",
-                found=f"{stated[0]} of run {stated[1]}",
+                where,
+                found=f"{row.provenance} of run {row.run_id}",
                 expected=f"{result.provenance} of run {result.run_id}, as run.json says",
             )
         yield result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A line of results.jsonl, as `Result.as_row` writes it."""
+
+    paper: str
+    table: str
+    row: str
+    setting: str
+    column: str
+    split_or_group: str
+    value: int | float | None
+    unit: str
+    direction: Direction
+    note: str
+    n: int | None
+    numerator: int | float | None
+    denominator: int | float | None
+    ci95_low: int | float | None
+    ci95_high: int | float | None
+    provenance: Provenance
+    run_id: str
 
 
 def _json(content: Any, where: str) -> str:

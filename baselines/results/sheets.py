@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.untrusted import decode, read_file
 
 Item = TypeVar("Item")
 
@@ -24,20 +25,25 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     Commas, semicolons or tabs stand between cells, whichever the head has most of; columns go by their names in lower
     case. Raises InputError for a file that is missing or no text, or that lacks a `wanted` column.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(path, found="no such file", expected="a filled sheet") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, found=f"cannot be read ({error})", expected="a CSV file in UTF-8") from None
+    text = decode(read_file(path, expected="a filled sheet"), path)
     head = text.partition("\n")[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
-    lines = [(reader.line_num, [_text(cell) for cell in row]) for row in reader]
+    try:
+        lines = [(reader.line_num, [_text(cell) for cell in row]) for row in reader]
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {reader.line_num}", found=f"no CSV ({error})", expected="a filled sheet"
+        ) from None
     columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
         raise InputError(path, found=f"no column {', '.join(lacking)}", expected="the columns of a sheet")
     # Spreadsheets keep empty lines at the end.
-    return [(f"{path}, line {number}", dict(zip(columns, row, strict=False))) for number, row in lines[1:] if any(row)]
+    blank = [""] * len(columns)
+    return [
+        (f"{path}, line {number}", dict(zip(columns, [*row, *blank], strict=False)))
+        for number, row in lines[1:]
+        if any(row)
+    ]
 
 
 def _text(cell: str) -> str:

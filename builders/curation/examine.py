@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -19,7 +18,7 @@ from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
-from loaders.images import MAX_BYTES, ImageError, open_image
+from loaders.images import ImageError, image_bytes
 
 _KIND = "picture"
 
@@ -85,19 +84,9 @@ def read_again(file: File, digest: str) -> bytes:
 def _read(file: File) -> tuple[str, bytes, str]:
     """Digest and bytes of a file, or what is wrong with it."""
     try:
-        status = file.path.stat()
-        if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for ever
-            folder = stat.S_ISDIR(status.st_mode)
-            found = "is a folder that cannot be listed" if folder else "is no regular file"
-            return "", b"", json.dumps({"reason": "missing", "detail": found})
-        if status.st_size > MAX_BYTES:
-            open_image(file.path)
-        data = file.path.read_bytes()
+        data = image_bytes(file.path)
     except ImageError as error:
         return "", b"", _told(error)
-    except OSError as error:
-        found = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-        return "", b"", json.dumps({"reason": "missing", "detail": found})
     return hashlib.sha256(data).hexdigest(), data, ""
 
 

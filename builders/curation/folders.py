@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.tables import read_table
 from loaders.errors import InputError
+from loaders.tables import read_table
 
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
@@ -32,7 +32,8 @@ def files_of(folder: Path, *, table: Path | None = None, without: Path | None = 
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
     any of `split`, `label` and `source`; it may name files that do not exist.
 
-    Raises: InputError when the folder is not one, is empty, or the table cannot be read or names a file twice.
+    Raises: InputError when the folder is not one, is empty, or the table cannot be read, names a file twice
+    or one that is not below the folder.
     """
     if not folder.is_dir():
         raise InputError(folder, found="is not a folder" if folder.exists() else "does not exist", expected="a folder")
@@ -93,6 +94,8 @@ def _told(path: Path, folder: Path) -> dict[str, File]:
     told: dict[str, File] = {}
     for line, cells in table.rows:
         name = Path(cells[str(file)]).as_posix()
+        if name.startswith("/") or ".." in name.split("/"):
+            raise InputError(f"{path}:{line}", found=f"names {name}", expected="a file below the folder")
         if name in told:
             raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
         told[name] = File(name, folder / name, *(cells[column].strip() if column else "" for column in columns))

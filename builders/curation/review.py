@@ -16,11 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from builders.tables import read_table
 from loaders.disk import write_whole, writing
 from loaders.errors import InputError
 from loaders.manifest import canonical_json
 from loaders.records import from_json, to_json
+from loaders.tables import read_table
+from loaders.untrusted import read_file
 
 ACCEPT, REJECT = "accept", "reject"
 REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "other")
@@ -91,13 +92,10 @@ def read_queue(path: Path) -> tuple[Item, ...]:
     Raises: InputError when there is none, or it is of another version.
     """
     expected = "the workspace of a finished `bedside build 3mdbench`"
-    try:
-        text = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    if not path.exists():
         do = "Build first; the workspace is OUT.work unless --work names another folder"
-        raise InputError(path.parent, found=f"holds no {path.name}", expected=expected, do=do) from None
-    except OSError as error:
-        raise InputError(path, found=f"cannot be read ({error})", expected=expected, do="Build again") from None
+        raise InputError(path.parent, found=f"holds no {path.name}", expected=expected, do=do)
+    text = read_file(path, expected=expected, do="Build again")
     queue = from_json(_Queue, text, path, do="Build again")
     if queue.format != _FORMAT:
         raise InputError(path, found=f"format {queue.format}", expected=f"format {_FORMAT}", do="Build again")

@@ -6,7 +6,7 @@ import random
 from functools import cache
 from pathlib import Path
 
-from builders.tables import read_table
+from loaders.tables import read_table
 
 SEXES = ("female", "male")
 

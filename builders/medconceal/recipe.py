@@ -57,12 +57,12 @@ from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import WHY, Chat, Step, admit, unique
-from builders.tables import read_bytes
 from loaders.disk import write_whole
 from loaders.errors import InputError
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
+from loaders.untrusted import read_file
 
 CASES = 300  # of the paper
 REVIEW = "review.html"
@@ -205,6 +205,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     )
     return Plan(
         rows=thread_rows(threads, key),
+        records=threads.records,
         schema=SOURCE,
         identity=f"{digest} {fingerprint}",
         steps=[*_thread_steps(options, chat, source.invented)],
@@ -252,7 +253,7 @@ def _key(path: Path, *, own: bool) -> bytes:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, secrets.token_bytes(32))
         path.chmod(0o600)
-    key = read_bytes(path)
+    key = read_file(path, expected="a secret of at least 32 bytes")
     if len(key) < 32:
         do = "Make one with: head -c 32 /dev/urandom > FILE"
         raise InputError(path, found=f"{len(key)} bytes", expected="a secret of at least 32", do=do)

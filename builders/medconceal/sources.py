@@ -20,12 +20,13 @@ from builders.medconceal.dumps import ENDINGS
 from builders.medconceal.measure import check_row
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
-from builders.tables import read_records
 from loaders.disk import write_whole
 from loaders.errors import InputError
-from loaders.foreign import read_mapping
-from loaders.manifest import canonical_json, file_digest
+from loaders.foreign import Columns, read_mapping
+from loaders.manifest import canonical_json
 from loaders.medconceal import FEATURES, FOREIGN, PatientProfile, from_foreign, row_of
+from loaders.tables import Record, read_records
+from loaders.untrusted import BadRow, digest_of, is_inside, name_of, understood, unusual
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"
@@ -40,7 +41,7 @@ class Written:
     """Cases that are whole already; `invented` by this project, or somebody else's, each with why it is refused."""
 
     name: str
-    rows: list[Row]
+    rows: list[Row | BadRow]
     digest: str
     invented: bool = True
 
@@ -86,7 +87,7 @@ def open_source(
 
 def _written(title: str, profiles: Iterable[PatientProfile]) -> Written:
     attribution = "Bedside (synthetic patients)"
-    rows = [
+    rows: list[Row | BadRow] = [
         row_of(profile, author=SYNTHETIC, licence=SYNTHETIC_LICENCE, attribution=attribution) for profile in profiles
     ]
     return Written(title, rows, hashlib.sha256(canonical_json(rows)).hexdigest())
@@ -97,12 +98,17 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
     columns = read_mapping(fields, FOREIGN) if fields else {}
     records = read_records(path)
     rows: list[Row] = []
+    bad: list[BadRow] = []
     errors: list[InputError] = []
     nothing = dict.fromkeys(FEATURES)
-    for number, (where, record) in enumerate(records.each(None), start=1):
+    name = name_of(path)
+    for number, placed in enumerate(records.each(None), start=1):
+        if isinstance(placed, BadRow):
+            bad.append(placed)
+            continue
         case_id = f"case-{number:05d}"
         try:
-            row = from_foreign(record, columns, where=where, case_id=case_id, author="unknown", attribution=path.name)
+            row = _own_case(*placed, columns, case_id, name)
         except InputError as error:
             errors.append(error)
             rows.append(
@@ -112,9 +118,18 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
         problems = "; ".join(check_row(row))
         rows.append({**row, "refused": {"reason": "breaks a rule", "detail": problems} if problems else None})
     if len(errors) == len(rows):
-        raise errors[0]
+        raise (errors or bad)[0]
     identity = canonical_json([records.digest, dict(columns)])
-    return Written(path.name, rows, hashlib.sha256(identity).hexdigest(), invented=False)
+    return Written(name, [*bad, *rows], hashlib.sha256(identity).hexdigest(), invented=False)
+
+
+def _own_case(where: str, record: Record, columns: Columns, case_id: str, name: str) -> Row:
+    """A row from a profile of somebody else's. Raises: InputError, of this row."""
+    with understood(where, expected="a patient profile (Appendix C.3)"):
+        row = from_foreign(record, columns, where=where, case_id=case_id, author="unknown", attribution=name)
+    if wrong := unusual(row):
+        raise InputError(where, found=wrong, expected="texts in UTF-8")
+    return row
 
 
 def _bundled_threads(folder: Path) -> Dumps:
@@ -124,7 +139,7 @@ def _bundled_threads(folder: Path) -> Dumps:
         paths.append(folder / f"{name}.jsonl")
         write_whole(paths[-1], "".join(f"{line}\n" for line in lines).encode())
     title = "synthetic threads written for Bedside; nobody said any of this"
-    return Dumps(title, (paths[0],), (paths[1],), tuple(map(file_digest, paths)), invented=True)
+    return Dumps(title, (paths[0],), (paths[1],), tuple(map(digest_of, paths)), invented=True)
 
 
 def _dumps(text: str) -> Dumps:
@@ -143,11 +158,12 @@ def _dumps(text: str) -> Dumps:
         if not paths:
             raise InputError(place, found=f"no file of {kind}", expected=f"*{kind}* with {' or '.join(ENDINGS)}")
         for path in paths:
-            if not path.is_file():
-                raise InputError(path, found="no such file", expected=f"a dump of {kind}")
+            if place.is_dir() and not is_inside(path, place):
+                do = "Name the two files themselves"
+                raise InputError(path, found="leads out of its folder", expected=f"a dump of {kind} in it", do=do)
     found_files = [*submissions, *comments]
     return Dumps("r/AskDocs", tuple(submissions), tuple(comments), _digests(found_files), invented=False)
 
 
 def _digests(paths: Sequence[Path]) -> tuple[str, ...]:
-    return tuple(file_digest(path) for path in paths)
+    return tuple(map(digest_of, paths))

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -26,10 +26,12 @@ from builders.medconceal.chains import (
     refusal,
     without_later,
 )
-from builders.medconceal.dumps import Limits, Record, records
+from builders.medconceal.dumps import Limits, records
 from builders.pipeline.rows import Row
 from loaders.disk import writing
 from loaders.errors import InputError
+from loaders.tables import Placed, Record
+from loaders.untrusted import BadRow
 
 FLAIR = "Physician Responded"
 _INSERTED_AT_ONCE = 5_000
@@ -38,12 +40,14 @@ CREATE TABLE posts (id TEXT PRIMARY KEY, author TEXT, title TEXT, text TEXT, cre
                     removed INTEGER, crosspost INTEGER) WITHOUT ROWID;
 CREATE TABLE comments (post TEXT, id TEXT, parent TEXT, author TEXT, flair TEXT, text TEXT, created INTEGER,
                        edited INTEGER, PRIMARY KEY (post, id)) WITHOUT ROWID;
+CREATE TABLE bad (place TEXT, reason TEXT, found TEXT);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER);
 """
 _POST = ("id", "author", "title", "selftext", "created_utc", "edited", "link_flair_text", "removed_by_category",
          "crosspost_parent", "crosspost_parent_list")  # fmt: skip
 _COMMENT = ("id", "link_id", "parent_id", "author", "author_flair_text", "body", "created_utc", "edited")
 _LINK = b'"link_id":"t3_'
+_FLAIRED, _REPLIES, _BAD = "submissions with the flair", "comments of them", "lines that cannot be read"
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,11 @@ class Threads:
 
     spool: Path
     counts: dict[str, int]
+
+    @property
+    def records(self) -> int:
+        """How many lines of the dumps were read."""
+        return sum(self.counts.get(name, 0) for name in (_FLAIRED, _REPLIES, _BAD))
 
 
 def spool_threads(
@@ -84,11 +93,13 @@ def _fill(
     base.execute("BEGIN")
     flair = FLAIR.encode()
     for path in submissions:
-        found = records(path, lambda line: flair in line, _POST, limits)
-        rows = (_post(record, f"{path}:{number}") for number, record in found if record.get("link_flair_text") == FLAIR)
-        counts["submissions with the flair"] += _insert(base, "posts", 8, rows)
+        lines = records(path, lambda line: flair in line, _POST, limits)
+        flaired = _each(base, lines, lambda record: record.get("link_flair_text") == FLAIR, _post)
+        counts[_FLAIRED] += _insert(base, "posts", 8, flaired)
     posts = {name for (name,) in base.execute("SELECT id FROM posts")}
     if not posts:
+        for place, reason, found in base.execute("SELECT place, reason, found FROM bad"):
+            raise InputError(place, found=f"{reason}: {found}", expected="a dump of submissions of r/AskDocs")
         raise InputError(
             ", ".join(map(str, submissions)),
             found=f"no submission with the flair {FLAIR!r}",
@@ -96,16 +107,32 @@ def _fill(
         )
     wanted = _of_posts(frozenset(name.encode() for name in posts))
     for path in comments:
-        found = records(path, wanted, _COMMENT, limits)
-        rows = (
-            _comment(record, f"{path}:{number}")
-            for number, record in found
-            if _text(record.get("link_id"))[3:] in posts
-        )
-        counts["comments of them"] += _insert(base, "comments", 8, rows)
+        lines = records(path, wanted, _COMMENT, limits)
+        replies = _each(base, lines, lambda record: _text(record.get("link_id"))[3:] in posts, _comment)
+        counts[_REPLIES] += _insert(base, "comments", 8, replies)
     counts["threads"] = len(posts)
+    if bad := base.execute("SELECT COUNT(*) FROM bad").fetchone()[0]:
+        counts[_BAD] = bad
     base.executemany("INSERT INTO facts VALUES (?, ?)", sorted(counts.items()))
     base.execute("COMMIT")
+
+
+def _each(
+    base: sqlite3.Connection,
+    lines: Iterable[Placed | BadRow],
+    wanted: Callable[[Record], bool],
+    values: Callable[[Record, str], tuple[Any, ...]],
+) -> Iterator[tuple[Any, ...]]:
+    """The values of the records that are wanted; what cannot be read is kept to be told."""
+    for line in lines:
+        try:
+            if isinstance(line, BadRow):
+                raise line
+            where, record = line
+            if wanted(record):
+                yield values(record, where)
+        except BadRow as bad:
+            base.execute("INSERT INTO bad VALUES (?, ?, ?)", (bad.where, bad.reason, bad.detail))
 
 
 def _of_posts(posts: frozenset[bytes]) -> Any:
@@ -164,18 +191,18 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
 def _needed(record: Record, name: str, where: str) -> str:
     value = _text(record.get(name))
     if not value:
-        raise InputError(where, found=f"a record without {name!r}", expected="a dump of submissions or comments")
+        raise BadRow(where, reason="no identifier", found=f"a record without {name!r}", expected="one in every record")
     return value
 
 
 def _text(value: object) -> str:
-    # Half a surrogate pair is legal JSON and illegal text.
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _whole(value: object) -> int:
     try:
-        return int(float(value)) if isinstance(value, int | float | str) else 0
+        whole = int(float(value)) if isinstance(value, int | float | str) else 0
+        return whole if abs(whole) < 1 << 62 else 0
     except (ValueError, OverflowError):
         return 0
 
@@ -183,12 +210,15 @@ def _whole(value: object) -> int:
 # --- Thread by thread -------------------------------------------------------------------------------------------------
 
 
-def thread_rows(threads: Threads, key: bytes) -> Iterator[Row]:
+def thread_rows(threads: Threads, key: bytes) -> Iterator[Row | BadRow]:
     """A row for each thread with the flair, in the order of their pseudonyms, with its chain or why it is refused.
 
-    `key` is the secret behind the pseudonyms: without it nobody finds the thread of a case, not even one by one.
+    Before them, the lines that could not be read. `key` is the secret behind the pseudonyms: without it nobody finds
+    the thread of a case, not even one by one.
     """
     with closing(sqlite3.connect(threads.spool)) as base:
+        for place, reason, found in base.execute("SELECT place, reason, found FROM bad ORDER BY rowid"):
+            yield BadRow(place, reason=reason, found=found)
         names = [name for (name,) in base.execute("SELECT id FROM posts")]
         for reference, name in sorted((pseudonym(key, "thread", name), name) for name in names):
             yield _row(base, name, reference, key)

@@ -18,9 +18,10 @@ from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, Verdict, check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.steps import context_of, modalities_named
-from builders.tables import Records, plain_name, read_records
 from loaders.errors import InputError
 from loaders.medlaybench_v import parse_cuis
+from loaders.tables import Records, plain_name, read_records
+from loaders.untrusted import BadRow
 
 EXPERT = ("expert_caption", "expert", "caption", "source", "original")
 LAYMAN = ("layman_caption", "layman", "lay", "lay_caption", "simplified", "target")
@@ -80,7 +81,10 @@ def read_pairs(path: Path) -> Iterator[dict[str, Any]]:
     layman = _column(records, LAYMAN)
     identifier = _first(records, IDENTIFIER)
     cuis = _first(records, ("cuis", "cui"))
-    for where, record in records.each(None):
+    for placed in records.each(None):
+        if isinstance(placed, BadRow):
+            raise placed
+        where, record = placed
         captions = {"expert_caption": record.get(expert), "layman_caption": record.get(layman)}
         for (name, value), column in zip(captions.items(), (expert, layman), strict=True):
             if not isinstance(value, str) or not value.strip():

@@ -31,6 +31,7 @@ from builders.steps import Chat, Step, images, unique
 from loaders.errors import InputError
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.medlaybench_v import CORPUS
+from loaders.untrusted import BadRow
 
 BUNDLED = "bundled"
 RULES_METHOD = (
@@ -159,13 +160,15 @@ def _steps(
     yield refine_by_model(lexicon, chat, options.condition) if chat else refine(lexicon)
 
 
-def _rows(source: CaptionSource, options: Options) -> Iterator[Row]:
+def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
     """Source rows in the shape of the first step; a licence that the user vouches for where the source states none."""
     for row in source.rows(options.limit):
+        if isinstance(row, BadRow):
+            yield row
+            continue
         if options.licence and not row["licence"]:
             row = {**row, "licence": options.licence, "licence_asserted_by": "whoever built this release (--licence)"}
-        path = row["image_path"]
-        yield {**{name: row[name] for name in SOURCE.names}, "image_path": str(path) if path else None}
+        yield {name: row[name] for name in SOURCE.names}
 
 
 def _recognizers(options: Options) -> tuple[Recognizer, ...]:

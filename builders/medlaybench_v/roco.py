@@ -12,14 +12,15 @@ from typing import Any
 
 import datasets
 import httpx2
+import pyarrow as pa
 from huggingface_hub import HfApi
 from huggingface_hub.errors import HFValidationError
 
-from builders.medlaybench_v.source_files import SPLITS, Row, article_link
-from builders.tables import decode, read_bytes
+from builders.medlaybench_v.source_files import NO_IDENTIFIER, OTHER_TYPE, SPLITS, Row, article_link, text_cell
 from loaders.corpus import hub_error
 from loaders.errors import HubError, InputError
 from loaders.medlaybench_v import parse_cuis
+from loaders.untrusted import BadRow, digest_of, line_text, lines_of, read_file, unusual
 
 ROCOV2 = "eltorio/ROCOv2-radiology"
 ROCOV2_LICENCE = "cc-by-nc-sa-4.0"
@@ -27,7 +28,7 @@ _ROCOV2_COLUMNS = ("image", "image_id", "caption", "cui")
 
 _SUBSET = "radiology"
 _CAPTIONS = "captions.txt"
-_OTHERS = ("cuis.txt", "licences.txt")
+_CUIS, _LICENCES = "cuis.txt", "licences.txt"
 _ARTICLE = re.compile(r"PMC\d+")
 
 
@@ -67,71 +68,96 @@ def roco_digest(folders: list[RocoFolder]) -> str:
     """SHA-256 over the text files of the folders, by split and name."""
     digest = hashlib.sha256()
     for one in folders:
-        for name in (_CAPTIONS, *_OTHERS):
+        for name in (_CAPTIONS, _CUIS, _LICENCES):
             path = one.folder / name
             if path.is_file():
-                digest.update(f"{one.split}/{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+                digest.update(f"{one.split}/{name} {digest_of(path)}\n".encode())
     return digest.hexdigest()
 
 
-def roco_rows(folders: list[RocoFolder]) -> Iterator[Row]:
+def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
     """Rows of ROCO: captions with the CUIs, licence and article that stand in the files beside them.
 
+    A line that cannot be read is a BadRow, in whichever of the files it stands.
+
     Raises:
-        InputError: a file is missing, empty, not UTF-8, or has a line of another form.
+        InputError: a file cannot be read.
     """
     for one in folders:
-        cuis = dict(_lines(one.folder / "cuis.txt")) if (one.folder / "cuis.txt").is_file() else {}
-        licences = _licences(one.folder / "licences.txt") if (one.folder / "licences.txt").is_file() else {}
+        cuis = _beside(one, _CUIS)
+        licences = _beside(one, _LICENCES)
         place = f"{one.split}/{_CAPTIONS}"
-        for number, (name, caption) in enumerate(_lines(one.folder / _CAPTIONS), start=1):
-            file, licence = licences.get(name, ("", ""))
-            article = _ARTICLE.match(file)
-            yield {
-                "image_id": name,
-                "split": one.split,
-                "expert_caption": " ".join(caption.split()),
-                "cuis": parse_cuis(cuis.get(name), f"{one.split}/cuis.txt, {name}"),
-                "licence": licence,
-                "licence_asserted_by": "licences.txt of ROCO" if licence else "",
-                "attribution": article_link(article[0]) if article else "",
-                "article_id": article[0] if article else None,
-                "image_bytes": None,
-                "files": (file,) if file else (),
-                "where": f"{place}:{number}",
-            }
+        for line in (*_lines(one.folder / _CAPTIONS, place), *cuis.values(), *licences.values()):
+            if isinstance(line, BadRow):
+                yield line
+        for line in _lines(one.folder / _CAPTIONS, place):
+            if isinstance(line, BadRow):
+                continue
+            try:
+                yield _roco_row(one, line, cuis.get(line.name), licences.get(line.name))
+            except InputError as error:
+                yield BadRow.of(error)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Identifier and rest of each line; tabs stand between them, and between the CUIs of the rest."""
-    text = decode(read_bytes(path), path)
-    for number, line in enumerate(text.splitlines(), start=1):
-        name, tab, rest = line.partition("\t")
-        if not tab or not name.strip():
-            raise InputError(
-                f"{path}:{number}",
-                found=f"{line[:60]!r}",
-                expected="an identifier, a tab, then text",
-                do="Fetch the file again if this is its last line: it was cut off",
-            )
-        yield name.strip(), rest
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file of ROCO: an identifier and what is said of it."""
+
+    where: str
+    name: str
+    cells: tuple[str, ...]
 
 
-def _licences(path: Path) -> dict[str, tuple[str, str]]:
-    """Source file and licence of each image. The first line names the columns; some releases leave it out."""
-    found: dict[str, tuple[str, str]] = {}
-    for number, cells in enumerate(csv.reader(decode(read_bytes(path), path).splitlines()), start=1):
-        if number == 1 and cells[:1] == ["ROCO_ID"]:
+def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licences: _Line | BadRow | None) -> Row:
+    file, licence = licences.cells if isinstance(licences, _Line) else ("", "")
+    article = _ARTICLE.match(file)
+    return {
+        "image_id": line.name,
+        "split": one.split,
+        "expert_caption": " ".join(line.cells[0].split()),
+        "cuis": parse_cuis(cuis.cells[0], cuis.where) if isinstance(cuis, _Line) else [],
+        "licence": licence,
+        "licence_asserted_by": "licences.txt of ROCO" if licence else "",
+        "attribution": article_link(article[0]) if article else "",
+        "article_id": article[0] if article else None,
+        "image_bytes": None,
+        "files": (file,) if file else (),
+        "where": line.where,
+    }
+
+
+def _beside(one: RocoFolder, file: str) -> dict[str, _Line | BadRow]:
+    """The lines of a file beside the captions by identifier, bad ones by their place; none without the file."""
+    path = one.folder / file
+    lines = _lines(path, f"{one.split}/{file}") if path.exists() else iter(())
+    return {line.where if isinstance(line, BadRow) else line.name: line for line in lines}
+
+
+def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
+    """Identifier and rest of each line; some releases of licences.txt leave its head out."""
+    commas = path.name == _LICENCES
+    for number, raw in lines_of(read_file(path)):
+        where = f"{place}:{number}"
+        try:
+            text = line_text(raw, where)
+            name, *cells = next(csv.reader([text], strict=True)) if commas else text.split("\t", 1)
+        except BadRow as bad:
+            yield bad
             continue
-        if len(cells) != 3:
-            raise InputError(
-                f"{path}:{number}",
-                found=f"{len(cells)} cells",
-                expected="3: ROCO_ID, PMC_ID, CC",
-                do="Fetch the file again",
-            )
-        found[cells[0]] = (cells[1], cells[2])
-    return found
+        except (csv.Error, ValueError):
+            name, cells = "", []
+        if number == 1 and commas and name == "ROCO_ID":
+            continue
+        if name.strip() and len(cells) == 1 + commas:
+            yield _Line(where, name.strip(), tuple(cells))
+            continue
+        yield BadRow(
+            where,
+            reason="no identifier and text",
+            found=f"{len(cells) + 1} cells",
+            expected="3: ROCO_ID, PMC_ID, CC" if commas else "an identifier, a tab, then text",
+            do="Fetch the file again if this is its last line: it was cut off",
+        )
 
 
 # --- ROCOv2 -----------------------------------------------------------------------------------------------------------
@@ -150,12 +176,12 @@ def rocov2_commit(revision: str | None) -> str:
         raise _unreachable(error, at) from error
 
 
-def rocov2_rows(commit: str) -> Iterator[Row]:
+def rocov2_rows(commit: str) -> Iterator[Row | BadRow]:
     """Rows of ROCOv2, streamed: nothing is downloaded before it is needed, and no image is decoded.
 
     Raises:
         HubError: the Hub cannot be reached.
-        InputError: the columns are not those of ROCOv2.
+        InputError: the columns are not those of ROCOv2, or its files cannot be read.
     """
     at = f"{ROCOV2}@{commit[:12]}"
     try:
@@ -166,28 +192,38 @@ def rocov2_rows(commit: str) -> Iterator[Row]:
                 yield _rocov2_row(row, SPLITS.get(split, split), f"{at}, {split} row {number}")
     except (OSError, httpx2.HTTPError, datasets.exceptions.DatasetsError) as error:
         raise _unreachable(error, at) from error
+    except (pa.ArrowException, ValueError, TypeError, LookupError) as error:
+        found = f"cannot be read ({type(error).__name__})"
+        raise InputError(at, found=found, expected="columns " + ", ".join(_ROCOV2_COLUMNS)) from error
 
 
-def _rocov2_row(row: dict[str, Any], split: str, where: str) -> Row:
+def _rocov2_row(row: dict[str, Any], split: str, where: str) -> Row | BadRow:
     missing = [name for name in _ROCOV2_COLUMNS if name not in row]
     if missing:
         raise InputError(
             where, found=f"no column {', '.join(missing)}", expected="columns " + ", ".join(_ROCOV2_COLUMNS)
         )
-    caption = row["caption"] or ""
-    return {
-        "image_id": row["image_id"],
-        "split": split,
-        "expert_caption": " ".join(caption.split()),
-        "cuis": parse_cuis(row["cui"], where),
-        "licence": ROCOV2_LICENCE,
-        "licence_asserted_by": f"card of {ROCOV2}",
-        "attribution": f"ROCOv2 (Rückert et al. 2024), {row['image_id']}",
-        "article_id": None,
-        "image_bytes": (row["image"] or {}).get("bytes"),
-        "files": (),
-        "where": where,
-    }
+    try:
+        if wrong := unusual(row):
+            raise BadRow(where, reason=OTHER_TYPE, found=wrong, expected="text in UTF-8")
+        name = text_cell(row["image_id"], where, "image_id")
+        if not name:
+            raise BadRow(where, reason=NO_IDENTIFIER, expected="an image_id in every row")
+        return {
+            "image_id": name,
+            "split": split,
+            "expert_caption": text_cell(row["caption"], where, "caption"),
+            "cuis": parse_cuis(row["cui"], where),
+            "licence": ROCOV2_LICENCE,
+            "licence_asserted_by": f"card of {ROCOV2}",
+            "attribution": f"ROCOv2 (Rückert et al. 2024), {name}",
+            "article_id": None,
+            "image_bytes": (row["image"] or {}).get("bytes"),
+            "files": (),
+            "where": where,
+        }
+    except InputError as error:
+        return BadRow.of(error)
 
 
 def _unreachable(error: Exception, at: str) -> HubError:

@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from builders.tables import Records, plain_name
 from loaders.errors import InputError
 from loaders.medlaybench_v import parse_cuis
+from loaders.tables import Records, plain_name
+from loaders.untrusted import BadRow, name_of
 
 Row = dict[str, Any]
+OTHER_TYPE, NO_IDENTIFIER = "a cell of another type", "no identifier"
 
 SPLITS = {
     **dict.fromkeys(("train", "training"), "train"),
@@ -47,6 +49,7 @@ class Columns:
         self._own = {plain_name(name): name for name in records.columns}
         self._path = records.path
         self._columns = records.columns
+        self.file = name_of(records.path)
         self.identifier = self._needed(_IDENTIFIER)
         self.caption = self._needed(_CAPTION)
         self.cuis = self._first(_CUIS)
@@ -73,66 +76,80 @@ class Columns:
         return found
 
 
-def caption_rows(records: Records, default_split: str) -> Iterator[Row]:
+def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]:
     """Rows of the builder's shape, captions stripped and their white space collapsed (ML-G31), CUIs as a list.
 
-    `files` are the names by which an image folder may know the row; `image_bytes` is what the file itself holds.
-
-    Raises:
-        InputError: a cell of another type, a bad CUI, or a split of another name, each with its row.
+    `files` are the names by which an image folder may know the row; `image_bytes` is what the file itself holds. A row
+    without an identifier, with a cell of another type, a bad CUI or a split of another name is a BadRow.
     """
     columns = Columns(records)
     stems = _unique_stems(records, columns)
-    for where, record in records.each(None):
-        name = _text(record, columns.identifier, where)
-        article = _article(_text(record, columns.article, where))
-        image = record.get(columns.image) if columns.image else None
-        yield {
-            "image_id": _IMAGE_SUFFIX.sub("", name) if stems else name,
-            "split": _split(_text(record, columns.split, where), name, default_split, where),
-            "expert_caption": _text(record, columns.caption, where),
-            "cuis": parse_cuis(record.get(columns.cuis) if columns.cuis else None, where),
-            "licence": _text(record, columns.licence, where),
-            "licence_asserted_by": _text(record, columns.asserted, where)
-            or (f"column {columns.licence!r} of {records.path.name}" if columns.licence else ""),
-            "attribution": _attribution(record, columns, article, where),
-            "article_id": article,
-            "image_bytes": image.get("bytes") if isinstance(image, dict) else None,
-            "files": tuple(
-                str(record[column])
-                for column in columns.files
-                if isinstance(record.get(column), str) and record[column]
-            ),
-            "where": where,
-        }
+    for placed in records.each(None):
+        try:
+            yield placed if isinstance(placed, BadRow) else _row(*placed, columns, stems, default_split)
+        except InputError as error:
+            yield BadRow.of(error)
+
+
+def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, default_split: str) -> Row:
+    name = _text(record, columns.identifier, where)
+    if not name:
+        raise BadRow(where, reason=NO_IDENTIFIER, expected=f"a {columns.identifier} in every row")
+    article = _article(_text(record, columns.article, where))
+    image = record.get(columns.image) if columns.image else None
+    data = image.get("bytes") if isinstance(image, dict) else None
+    if not isinstance(data, bytes | None):
+        raise BadRow(where, reason=OTHER_TYPE, found=f"an image of type {type(data).__name__}", expected="bytes")
+    return {
+        "image_id": (_IMAGE_SUFFIX.sub("", name) or name) if stems else name,
+        "split": _split(_text(record, columns.split, where), name, default_split, where),
+        "expert_caption": _text(record, columns.caption, where),
+        "cuis": parse_cuis(record.get(columns.cuis) if columns.cuis else None, where),
+        "licence": _text(record, columns.licence, where),
+        "licence_asserted_by": _text(record, columns.asserted, where)
+        or (f"column {columns.licence!r} of {columns.file}" if columns.licence else ""),
+        "attribution": _attribution(record, columns, article, where),
+        "article_id": article,
+        "image_bytes": data,
+        "files": tuple(
+            str(record[column]) for column in columns.files if isinstance(record.get(column), str) and record[column]
+        ),
+        "where": where,
+    }
 
 
 def _unique_stems(records: Records, columns: Columns) -> bool:
     """Whether file names in the identifier column still tell rows apart without their endings."""
-    names = {_text(record, columns.identifier, where) for where, record in records.each(columns.identifier)}
+    cells = (
+        placed[1].get(columns.identifier) for placed in records.each(columns.identifier) if isinstance(placed, tuple)
+    )
+    names = {" ".join(str(cell).split()) for cell in cells}
     return len({_IMAGE_SUFFIX.sub("", name) for name in names}) == len(names)
 
 
 def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:
-    value = record.get(column) if column else None
+    return text_cell(record.get(column), where, column) if column else ""
+
+
+def text_cell(value: object, where: str, column: str) -> str:
+    """A cell as text, white space collapsed, "" for null; an identifier may be a whole number.
+
+    Raises: BadRow for a cell of another type.
+    """
     if value is None:
         return ""
-    if (
-        isinstance(value, int)
-        and not isinstance(value, bool)
-        and column is not None
-        and plain_name(column) in _IDENTIFIER
-    ):
+    if isinstance(value, int) and not isinstance(value, bool) and plain_name(column) in _IDENTIFIER:
         return str(value)
     if not isinstance(value, str):
-        raise InputError(where, found=f"{column} of type {type(value).__name__}", expected="a text")
+        raise BadRow(where, reason=OTHER_TYPE, found=f"{column} of type {type(value).__name__}", expected="a text")
     return " ".join(value.split())
 
 
 def _split(value: str, name: str, default: str, where: str) -> str:
     if value:
         if value.casefold() not in SPLITS:
-            raise InputError(where, found=f"split {value!r}", expected="train, validation or test")
+            expected = "train, validation or test"
+            raise BadRow(where, reason="no such split", found=f"split {value!r}", expected=expected)
         return SPLITS[value.casefold()]
     in_name = _SPLIT_IN_ID.match(name)
     return SPLITS[in_name[1]] if in_name else default

@@ -18,16 +18,17 @@ from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 
+from builders.image_files import ImageIndex
 from builders.medlaybench_v import roco
 from builders.medlaybench_v.source_files import SPLITS, Columns, Row, caption_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
-from builders.tables import read_records
 from loaders.errors import InputError
+from loaders.tables import read_records
+from loaders.untrusted import BadRow, digest_of, name_of
 
 __all__ = ["SAMPLE", "CaptionSource", "Row", "open_source"]
 
 SAMPLE = "sample"
-_IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp")
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class CaptionSource:
     name: str
     url: str | None
     licence: str
-    each: Callable[[], Iterator[Row]]
+    each: Callable[[], Iterator[Row | BadRow]]
     digest: str
-    images: ImageFolder | None = None
+    images: ImageIndex | None = None
 
     @cached_property
     def identity(self) -> str:
@@ -51,71 +52,53 @@ class CaptionSource:
             return self.digest
         digest = hashlib.sha256(self.digest.encode())
         for row in self.rows():
-            digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
+            if not isinstance(row, BadRow):
+                digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
         return digest.hexdigest()
 
-    def rows(self, limit: int | None = None) -> Iterator[Row]:
-        """The rows in the source's order, the first `limit` of them.
+    def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
+        """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read.
 
         Raises:
-            InputError: a row that cannot be read at all, with its place.
+            InputError: the file turns out to be of another format.
             HubError: the Hub went away.
         """
         for row in islice(self.each(), limit):
-            files = row.pop("files")
-            image, missing = None, None
-            if self.images and row["image_bytes"] is None:
-                image = self.images.find(row["image_id"], files)
-                missing = None if image else {"reason": "image missing", "detail": f"no image for {row['image_id']}"}
-            yield {**row, "image_path": image, "content": _content(image) if image else None, "no_image": missing}
+            yield row if isinstance(row, BadRow) else self._pictured(row)
+
+    def _pictured(self, row: Row) -> Row:
+        files = row.pop("files")
+        image, missing = None, None
+        if self.images and row["image_bytes"] is None:
+            file = self.images.find(*files) or self.images.named(row["image_id"])
+            problem = file.problem if file else f"image missing: no image for {row['image_id']}"
+            reason, _, detail = problem.partition(": ")
+            missing = {"reason": reason, "detail": detail} if reason else None
+            image = file.usable if file else None
+        content = _content(image) if image else None
+        return {**row, "image_path": str(image) if image else None, "content": content, "no_image": missing}
 
 
 def _content(path: Path) -> str | None:
     try:
         facts = path.stat()
         return _digest(path, facts.st_mtime_ns, facts.st_size)
-    except OSError:
+    except (OSError, InputError):
         return None
 
 
 @cache
 def _digest(path: Path, *stamp: int) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return digest_of(path)
 
 
-class ImageFolder:
-    """The images below some folders, found by relative path, file name, or name without its ending.
-
-    Raises:
-        InputError: a folder is not there, or none holds an image.
-    """
-
-    def __init__(self, *folders: Path) -> None:
-        found: list[tuple[str, Path]] = []
-        for folder in folders:
-            if not folder.is_dir():
-                what = "is a file" if folder.exists() else "does not exist"
-                raise InputError(folder, found=what, expected="a folder of images")
-            paths = (path for path in folder.rglob("*") if path.suffix.casefold() in _IMAGE_SUFFIXES)
-            found += [(path.relative_to(folder).as_posix(), path) for path in paths]
-        if not found:
-            where = ", ".join(map(str, folders))
-            raise InputError(where, found="holds no image", expected="files such as ROCO_00001.jpg")
-        found.sort()
-        # The surer name wins over the less sure one, and of one kind the first in order.
-        self._by_name: dict[str, Path] = {}
-        for names in (
-            [relative for relative, _ in found],
-            [path.name for _, path in found],
-            [path.stem for _, path in found],
-        ):
-            for name, (_, path) in zip(names, found, strict=True):
-                self._by_name.setdefault(name, path)
-
-    def find(self, image_id: str, files: tuple[str, ...]) -> Path | None:
-        """The image of a row, by the file names that the source gives, then by its identifier."""
-        names = [*files, *(Path(file).name for file in files), *(Path(file).stem for file in files), image_id]
-        return next((self._by_name[name] for name in names if name in self._by_name), None)
+def _images(*folders: Path) -> ImageIndex:
+    """The images of the folders. Raises: InputError when one is not there, or none holds an image."""
+    index = ImageIndex(*folders)
+    if not len(index):
+        where = ", ".join(map(str, folders))
+        raise InputError(where, found="holds no image", expected="files such as ROCO_00001.jpg")
+    return index
 
 
 def open_source(
@@ -133,12 +116,12 @@ def open_source(
     """
     if default_split not in SPLITS.values():
         raise InputError("split", found=repr(default_split), expected="train, validation or test")
-    folder = ImageFolder(images) if images is not None else None
+    folder = _images(images) if images is not None else None
     name = str(source)
     if name == SAMPLE:
         bundled = read_records(CAPTIONS)
         each = partial(caption_rows, bundled, "train")
-        return CaptionSource("bundled sample", None, "per row", each, bundled.digest, ImageFolder(IMAGES))
+        return CaptionSource("bundled sample", None, "per row", each, bundled.digest, _images(IMAGES))
     if name in (roco.ROCOV2, "rocov2"):
         commit = roco.rocov2_commit(revision)
         digest = hashlib.sha256(f"{roco.ROCOV2}@{commit}".encode()).hexdigest()
@@ -150,10 +133,10 @@ def open_source(
     if path.is_dir():
         folders = roco.roco_folders(path, default_split)
         fetched = [one.folder / "images" for one in folders if (one.folder / "images").is_dir()]
-        own = folder or (ImageFolder(*fetched) if fetched else None)
+        own = folder or (_images(*fetched) if fetched else None)
         return CaptionSource("ROCO", None, "per row", lambda: roco.roco_rows(folders), roco.roco_digest(folders), own)
     records = read_records(path)
     Columns(records)
     return CaptionSource(
-        path.name, None, "per row", lambda: caption_rows(records, default_split), records.digest, folder
+        name_of(path), None, "per row", lambda: caption_rows(records, default_split), records.digest, folder
     )

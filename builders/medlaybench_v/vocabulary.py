@@ -19,8 +19,9 @@ from pathlib import Path
 from builders.medlaybench_v.headwords import in_sentence
 from builders.medlaybench_v.terms import Term, terms_digest
 from builders.medlaybench_v.vocabulary_readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
-from builders.tables import read_table
 from loaders.errors import InputError
+from loaders.tables import read_table
+from loaders.untrusted import name_of, open_file
 
 BUNDLED = Path(__file__).with_name("vocabulary.csv")
 REVIEW = Path(__file__).with_name("vocabulary_review.csv")
@@ -104,7 +105,8 @@ def read_vocabulary(
     the rules below; it comes after the package's own.
 
     Raises:
-        InputError: a file is missing, empty, cut off, not UTF-8, without a needed column, or has a malformed line.
+        InputError: a file is missing, empty, of another format or without a needed column, or too many of its rows
+            cannot be read.
     """
     bundled = str(source) == "bundled"
     path = BUNDLED if bundled else Path(source)
@@ -116,7 +118,8 @@ def read_vocabulary(
         verdicts |= _verdicts(Path(review))
     fit, rejected = _judge(in_sentence(reading), verdicts, bundled)
     terms, ambiguous = _choose(fit, verdicts)
-    name = "bundled" if bundled else path.name
+    name = "bundled" if bundled else name_of(path)
+    rejected += [Rejected("", "", name, bad.where, f"cannot be read: {bad.reason}") for bad in reading.bad]
     note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms))
     return Vocabulary(terms, (*rejected, *ambiguous), (note,))
 
@@ -140,8 +143,8 @@ def _read(path: Path, types: frozenset[str] | None) -> Reading:
         if inside is None:
             raise InputError(path, found="is a folder without MRCONSO.RRF", expected="a UMLS META folder, or a file")
         return read_umls(inside, types)
-    if not path.exists():
-        raise InputError(path, found="does not exist", expected="'bundled' or a vocabulary file", do="Check the path")
+    with open_file(path, expected="'bundled' or a vocabulary file"):
+        pass  # before anybody looks whether a pipe is an archive
     suffix = path.suffix.casefold()
     if suffix == ".rrf":
         return read_umls(path, types)

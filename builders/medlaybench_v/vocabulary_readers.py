@@ -9,20 +9,29 @@ import hashlib
 import io
 import re
 import zipfile
-import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from builders.medlaybench_v.terms import KINDS, POS, Term
-from builders.tables import Table, read_bytes, read_table
 from loaders.errors import InputError
-from loaders.manifest import file_digest
+from loaders.tables import Table, open_table
+from loaders.untrusted import (
+    BadRow,
+    blocks_of,
+    check_bad,
+    digest_of,
+    line_text,
+    name_of,
+    open_file,
+    read_file,
+    stream_lines,
+)
 
 # Sources of lay names inside UMLS, the first one wins.
 LAY_SOURCES = ("MEDLINEPLUS", "CHV")
-XML_LIMIT = 1 << 30
+XML_LIMIT = 256 << 20
 
 # What a caption can speak of, by UMLS semantic type, and the kind of term it makes here.
 KIND_OF_TYPE = {
@@ -35,6 +44,8 @@ KIND_OF_TYPE = {
 }
 CLINICAL_TYPES = frozenset(KIND_OF_TYPE)
 
+_MOST_BAD = 1_000_000  # rows that are held to be told
+_VALUE = "a cell outside its values"
 _CUI = re.compile(r"C\d{7}\Z")
 _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:al|ic|ous|ar|ary|ory|oid|ive)\Z", re.IGNORECASE)
 _NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
@@ -56,10 +67,14 @@ class TermCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that was read from one vocabulary, in its own order, with the SHA-256 of its files."""
+    """All that was read from one vocabulary, in its own order, with the SHA-256 of its files.
+
+    `bad` are rows that could not be read.
+    """
 
     candidates: list[TermCandidate]
     digest: str
+    bad: list[BadRow]
     running_text: str = ""
 
 
@@ -83,44 +98,59 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     substitution.
 
     Raises:
-        InputError: as `builders.tables.read_table`, or a cell outside its allowed values.
+        InputError: as `loaders.tables.open_table`, or too many rows that cannot be read, such as for a cell outside
+            its allowed values.
     """
-    table = read_table(path)
+    table = open_table(path)
     expert = table.column("expert", "expert_term", "term", needed=True)
     lay = table.column("lay", "lay_term", "layman_term", "consumer_term", needed=True)
     assert expert is not None and lay is not None
     cell = _Cells(table)
     curated = table.column("kind") is not None
     candidates: list[TermCandidate] = []
+    bad = list(table.bad)
     for line, row in table.rows:
-        where = f"{path.name}:{line}"
-        cui = cell.get(row, "cui")
-        if cui and not _CUI.match(cui):
-            raise InputError(f"{path}:{line}", found=f"cui {cui!r}", expected="C and seven digits, or an empty cell")
-        kind = cell.one_of(row, line, "kind", KINDS, _kind(cell.get(row, "semtype")))
-        pos = cell.one_of(row, line, "pos", POS, guess_pos(row[expert].strip(), row[lay].strip()))
-        substitute = cell.one_of(row, line, "substitute", ("yes", "no"), "yes")
-        gloss = cell.one_of(row, line, "gloss", ("yes", "no"), "no")
-        refused = ""
-        if substitute == "no":
-            refused = "its own source says no: " + (cell.get(row, "why_not") or "no reason given")
-        elif _outside(cell.get(row, "semtype"), types):
-            refused = "semantic type not asked for"
-        term = Term(
-            expert=" ".join(row[expert].split()),
-            lay=" ".join(row[lay].split()),
-            cui=cui or None,
-            kind=kind,
-            pos=pos,
-            expert_plural=cell.get(row, "expert_plural"),
-            lay_plural=cell.get(row, "lay_plural"),
-            site=cell.get(row, "site"),
-            gloss=gloss == "yes",
-            source=cell.get(row, "source") or path.name,
-            licence=cell.get(row, "licence", "license"),
-        )
-        candidates.append(TermCandidate(term, where, curated, refused))
-    return Reading(candidates, table.digest)
+        where = f"{name_of(path)}:{line}"
+        try:
+            term, refused = _table_term(cell, row, (row[expert], row[lay]), where, types)
+            candidates.append(TermCandidate(term, where, curated, refused))
+        except BadRow as error:
+            bad.append(error)
+    check_bad(bad, len(table.rows) + len(table.bad), path)
+    return Reading(candidates, table.digest, bad)
+
+
+def _table_term(
+    cell: _Cells, row: dict[str, str], sides: tuple[str, str], where: str, types: frozenset[str] | None
+) -> tuple[Term, str]:
+    """The term of a row, and why it is not to be used, if so. Raises: BadRow for a cell outside its values."""
+    expert, lay = sides
+    cui = cell.get(row, "cui")
+    if cui and not _CUI.match(cui):
+        raise BadRow(where, reason=_VALUE, found=f"cui {cui!r}", expected="C and seven digits, or an empty cell")
+    kind = cell.one_of(row, where, "kind", KINDS, _kind(cell.get(row, "semtype")))
+    pos = cell.one_of(row, where, "pos", POS, guess_pos(expert.strip(), lay.strip()))
+    substitute = cell.one_of(row, where, "substitute", ("yes", "no"), "yes")
+    gloss = cell.one_of(row, where, "gloss", ("yes", "no"), "no")
+    refused = ""
+    if substitute == "no":
+        refused = "its own source says no: " + (cell.get(row, "why_not") or "no reason given")
+    elif _outside(cell.get(row, "semtype"), types):
+        refused = "semantic type not asked for"
+    term = Term(
+        expert=" ".join(expert.split()),
+        lay=" ".join(lay.split()),
+        cui=cui or None,
+        kind=kind,
+        pos=pos,
+        expert_plural=cell.get(row, "expert_plural"),
+        lay_plural=cell.get(row, "lay_plural"),
+        site=cell.get(row, "site"),
+        gloss=gloss == "yes",
+        source=cell.get(row, "source") or where.rpartition(":")[0],
+        licence=cell.get(row, "licence", "license"),
+    )
+    return term, refused
 
 
 class _Cells:
@@ -136,12 +166,10 @@ class _Cells:
         column = self._columns[names]
         return row[column].strip() if column else ""
 
-    def one_of(self, row: dict[str, str], line: int, name: str, allowed: tuple[str, ...], default: str) -> str:
+    def one_of(self, row: dict[str, str], where: str, name: str, allowed: tuple[str, ...], default: str) -> str:
         value = self.get(row, name).casefold() or default
         if value not in allowed:
-            raise InputError(
-                f"{self._table.path}:{line}", found=f"{name} {value!r}", expected="one of " + ", ".join(allowed)
-            )
+            raise BadRow(where, reason=_VALUE, found=f"{name} {value!r}", expected="one of " + ", ".join(allowed))
         return value
 
 
@@ -164,14 +192,15 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
     Both passes stream: what is held is one name per concept that has a consumer name.
 
     Raises:
-        InputError: a file is missing or empty, or a line is not UTF-8, cut off, or not of the layout.
+        InputError: a file is missing or empty, or too many lines are not UTF-8, cut off, or not of the layout.
     """
-    consumer_names, digest = _consumer_names(path)
+    bad: list[BadRow] = []
+    consumer_names, digest = _consumer_names(path, bad)
     semantics = path.with_name("MRSTY.RRF")
     kinds: dict[str, str] | None = None
-    if semantics.is_file():
-        kinds = _semantic_types(semantics, types or CLINICAL_TYPES, consumer_names.keys())
-        digest = hashlib.sha256((digest + file_digest(semantics)).encode()).hexdigest()
+    if semantics.exists():
+        kinds = _semantic_types(semantics, types or CLINICAL_TYPES, consumer_names.keys(), bad)
+        digest = hashlib.sha256((digest + digest_of(semantics)).encode()).hexdigest()
     elif types is not None:
         raise InputError(
             semantics,
@@ -193,14 +222,14 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
         kind = "other" if kinds is None else kinds.get(cui, "other")
         term = Term(text, lay, cui, kind, guess_pos(text, lay), "", "", "", False, f"MRCONSO/{source}", "UMLS")
         candidates.append(TermCandidate(term, f"{path.name}:{line}", False, refused))
-    return Reading(candidates, digest)
+    return Reading(candidates, digest, bad)
 
 
-def _consumer_names(path: Path) -> tuple[dict[str, tuple[int, int, int, str, str]], str]:
+def _consumer_names(path: Path, bad: list[BadRow]) -> tuple[dict[str, tuple[int, int, int, str, str]], str]:
     """The best consumer name of each concept, and the digest of the file."""
     digest = hashlib.sha256()
     best: dict[str, tuple[int, int, int, str, str]] = {}
-    for _, cells in _rrf(path, 18, digest):
+    for _, cells in _rrf(path, 18, bad, digest):
         source = cells[11]
         if source not in LAY_SOURCES or cells[1] != "ENG" or cells[16] != "N":
             continue
@@ -212,43 +241,49 @@ def _consumer_names(path: Path) -> tuple[dict[str, tuple[int, int, int, str, str
     return best, digest.hexdigest()
 
 
-def _semantic_types(path: Path, types: frozenset[str], wanted: Container[str]) -> dict[str, str]:
+def _semantic_types(path: Path, types: frozenset[str], wanted: Container[str], bad: list[BadRow]) -> dict[str, str]:
     """Kind of every wanted concept that has one of `types`."""
     kinds: dict[str, str] = {}
-    for _, cells in _rrf(path, 6):
+    for _, cells in _rrf(path, 6, bad):
         if cells[1] in types and cells[0] in wanted:
             kinds.setdefault(cells[0], KIND_OF_TYPE.get(cells[1], "other"))
     return kinds
 
 
-def _rrf(path: Path, columns: int, digest: hashlib._Hash | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a pipe-separated UMLS file: every cell is closed by a pipe, the last one too."""
-    line = 0
-    try:
-        with path.open("rb") as file:
-            for line, raw in enumerate(file, start=1):
-                if digest is not None:
-                    digest.update(raw)
-                try:
-                    cells = raw.decode("utf-8").rstrip("\r\n").split("|")
-                except UnicodeDecodeError as error:
-                    raise InputError(
-                        f"{path}:{line}",
-                        found=f"byte 0x{raw[error.start]:02x} at offset {error.start} of the line is not UTF-8",
-                        expected="a file encoded as UTF-8",
-                    ) from None
+def _rrf(
+    path: Path, columns: int, bad: list[BadRow] | None = None, digest: hashlib._Hash | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a pipe-separated UMLS file: every cell is closed by a pipe, the last one too; `bad` takes the others."""
+    number = lines = 0
+    with open_file(path, expected="a UMLS file") as file:
+        for number, raw in stream_lines(_digested(blocks_of(file), digest), path):
+            lines += 1
+            where = f"{name_of(path)}:{number}"
+            try:
+                cells = line_text(raw, where).split("|")
                 if len(cells) != columns + 1 or cells[-1] or not _CUI.match(cells[0]):
-                    raise InputError(
-                        f"{path}:{line}",
+                    raise BadRow(
+                        where,
+                        reason="another number of cells than the layout",
                         found=f"{len(cells) - 1} cells, the first is {cells[0][:20]!r}",
                         expected=f"{columns} cells that each end in '|', the first a CUI such as C0000005",
                         do="Fetch the file again if this is its last line: it was cut off",
                     )
-                yield line, cells
-    except FileNotFoundError:
-        raise InputError(path, found="does not exist", expected="a UMLS file") from None
-    if not line:
+            except BadRow as error:
+                if bad is not None and len(bad) <= _MOST_BAD:
+                    bad.append(error)
+                continue
+            yield number, cells
+    if not lines:
         raise InputError(path, found="is empty", expected=f"rows of {columns} cells")
+    check_bad(bad or (), lines, path)
+
+
+def _digested(blocks: Iterable[bytes], digest: hashlib._Hash | None) -> Iterator[bytes]:
+    for block in blocks:
+        if digest is not None:
+            digest.update(block)
+        yield block
 
 
 # --- MedlinePlus ------------------------------------------------------------------------------------------------------
@@ -263,7 +298,9 @@ def read_medlineplus(path: Path) -> Reading:
     Raises:
         InputError: the file is empty, cut off, not such a file, or a zip that cannot be read.
     """
-    data = read_bytes(path)
+    data = read_file(path)
+    if not data:
+        raise InputError(path, found="is empty", expected="a MedlinePlus health-topic file")
     source = _unzip(data, path) if zipfile.is_zipfile(io.BytesIO(data)) else data
     candidates: list[TermCandidate] = []
     running: list[str] = []
@@ -279,16 +316,16 @@ def read_medlineplus(path: Path) -> Reading:
                 where = f"{path.name}, topic {topic.get('id', topics)}"
                 candidates += [TermCandidate(_topic_term(name, title), where, False) for name in _expert_names(topic)]
             topic.clear()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
         raise InputError(
-            f"{path}:{error.position[0]}",
+            f"{path}:{getattr(error, 'position', (1,))[0]}",
             found=f"is not well-formed XML ({error})",
             expected="a MedlinePlus health-topic file",
             do="Fetch the file again: it may have been cut off",
         ) from None
     if not topics:
         raise InputError(path, found="holds no health-topic element", expected="a MedlinePlus health-topic file")
-    return Reading(candidates, hashlib.sha256(data).hexdigest(), " ".join(running))
+    return Reading(candidates, hashlib.sha256(data).hexdigest(), [], " ".join(running))
 
 
 def _topic_term(name: str, title: str) -> Term:
@@ -306,12 +343,12 @@ def _unzip(data: bytes, path: Path) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [info for info in archive.infolist() if info.filename.casefold().endswith(".xml")]
-            if len(members) != 1 or members[0].file_size > XML_LIMIT:
-                raise InputError(
-                    path,
-                    found=f"is a zip with {len(members)} XML files of {sum(m.file_size for m in members):,} bytes",
-                    expected=f"one XML file of at most {XML_LIMIT:,} bytes",
-                )
-            return archive.read(members[0])
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+            size = sum(member.file_size for member in members)
+            # No more is unpacked than the archive says.
+            unpacked = archive.read(members[0]) if len(members) == 1 and size <= XML_LIMIT else None
+    except Exception as error:  # whatever a damaged archive may raise
         raise InputError(path, found=f"is a zip that cannot be read ({error})", expected="a whole zip file") from None
+    if unpacked is None:
+        found = f"is a zip with {len(members)} XML files of {size:,} bytes"
+        raise InputError(path, found=found, expected=f"one XML file of at most {XML_LIMIT:,} bytes")
+    return unpacked

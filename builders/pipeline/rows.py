@@ -6,13 +6,14 @@ hash seed gives, bytes as text, and forgets dictionary keys that the schema does
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 
 Row = dict[str, Any]
+_BATCH_BYTES = 256 << 20
 
 
 class BuildError(Exception):
@@ -32,6 +33,20 @@ _PYTHON: tuple[tuple[Any, type | tuple[type, ...]], ...] = (
     (pa.types.is_large_list, list),
     (pa.types.is_struct, dict),
 )
+
+
+def batched(rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
+    """The rows in parts of so many at most, fewer where they hold much: an Arrow column ends at 2 GiB."""
+    part: list[Row] = []
+    size = 0
+    for row in rows:
+        part.append(row)
+        size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        if len(part) == most or size >= _BATCH_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def to_table(rows: Sequence[Row], schema: pa.Schema, *, where: str, key: str) -> pa.Table:

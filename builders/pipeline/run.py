@@ -1,8 +1,10 @@
 """A build as a chain of stages over batches of rows, resumable after any interruption.
 
     rows of a source -> stage -> stage -> … -> rows of a release
-                          |        |
-                          +--------+--> excluded rows, each with its key, stage and reason
+           |              |        |
+           +--------------+--------+--> excluded rows, each with its key, stage and reason
+
+What a source cannot read is a `BadRow` in the row's place: it is excluded by the stage `read`, its place as its key.
 
 A `Stage` is data: a name, a version, the settings that can change its output, the schemas it reads and writes, and a
 picklable factory of a pure function from a batch to an `Outcome`. `run` checks that in = out + excluded for every
@@ -21,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,18 @@ import pyarrow as pa
 from rich.progress import Progress
 
 from builders.pipeline.progress import Meter
-from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
 from builders.pipeline.workers import Work, schema_text, side_by_side
-from builders.pipeline.workspace import Batch, Result, Workspace
+from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
+from loaders.disk import write_whole
 from loaders.errors import BedsideError
 from loaders.manifest import StageCount
 from loaders.reached import code_digest
+from loaders.untrusted import MAX_BAD, BadRow, check_bad
 
+READ = "read"
+UNREAD = "unread.jsonl"
 EXCLUSIONS = pa.schema([(name, pa.string()) for name in ("key", "split", "stage", "reason", "detail", "licence")])
 """What the exclusions file of a release tells about each row; split and licence are null where a row had none yet."""
 
@@ -71,12 +77,14 @@ class Run:
 
 
 def run(
-    source: Iterable[Row],
+    source: Iterable[Row | BadRow],
     stages: Sequence[Stage],
     *,
     key: str,
     workspace: Path,
     source_identity: str,
+    max_bad: float = MAX_BAD,
+    records: int | None = None,
     batch_rows: int = 512,
     workers: int = 1,
     progress: Progress | None = None,
@@ -85,10 +93,12 @@ def run(
 
     `key` is the column that names a row. `source` is read only when the workspace does not hold the rows of
     `source_identity` yet, which names the code that reads them too. With `workers` > 1, batches of a stage run side by
-    side in that many processes.
+    side in that many processes. At most `max_bad` percent may be bad rows, of the `records` that the source was made
+    from where these are not its rows.
 
-    Raises: BedsideError for a full disk, a workspace in use or a worker that died; BuildError when a stage breaks its
-    declared schema, or loses, invents, duplicates or renames a key; KeyboardInterrupt with a message to show.
+    Raises: InputError for more bad rows, which it lists; BedsideError for a full disk, a workspace in use or a worker
+    that died; BuildError when a stage breaks its declared schema, or loses, invents, duplicates or renames a key;
+    KeyboardInterrupt with a message to show.
     """
     _check_chain(stages, key)
     if batch_rows < 1 or workers < 1:
@@ -96,30 +106,47 @@ def run(
     store = Workspace(workspace)
     with store.locked():
         try:
-            batches = _spool(source, stages[0].schema_in, store, key, batch_rows, source_identity, progress)
-            counts: list[StageCount] = []
-            results: list[tuple[str, str]] = []
+            read = _spool(source, stages[0].schema_in, store, key, batch_rows, source_identity, progress)
+            result = _recorded(store, read)
+            _check_bad(result, records or result.rows_in, max_bad, workspace)
+            batches: Sequence[Batch] = result.kept
+            # A source of which every row could be read has nothing to account for.
+            counts = [_count(READ, 1, [result])] if result.excluded else []
+            results = [(READ, read)] if result.excluded else []
             for stage in stages:
                 names = _run_stage(Work(stage, key, store, batch_rows), batches, workers, progress)
-                rows_in, reasons, batches = sum(batch.rows for batch in batches), Counter[str](), []
-                for name in names:
-                    result = _recorded(store, name)
-                    batches.extend(result.kept)
-                    reasons.update(row.reason for row in result.excluded)
-                counts.append(
-                    StageCount(
-                        name=stage.name,
-                        version=stage.version,
-                        rows_in=rows_in,
-                        rows_out=sum(batch.rows for batch in batches),
-                        excluded=dict(sorted(reasons.items())),
-                    )
-                )
+                done = [_recorded(store, name) for name in names]
+                batches = [batch for result in done for batch in result.kept]
+                counts.append(_count(stage.name, stage.version, done))
                 results.extend((stage.name, name) for name in names)
         except KeyboardInterrupt:
             message = f"Stopped. Finished batches are kept in {workspace}; the same command continues from there"
             raise KeyboardInterrupt(message) from None
     return Run(stages[-1].schema_out, tuple(counts), tuple(batches), store, tuple(results))
+
+
+def _count(name: str, version: int, results: Sequence[Result]) -> StageCount:
+    reasons = Counter(row.reason for result in results for row in result.excluded)
+    return StageCount(
+        name=name,
+        version=version,
+        rows_in=sum(result.rows_in for result in results),
+        rows_out=sum(batch.rows for result in results for batch in result.kept),
+        excluded=dict(sorted(reasons.items())),
+    )
+
+
+def _check_bad(result: Result, records: int, max_bad: float, workspace: Path) -> None:
+    """Leave the list of the bad rows in the workspace, and refuse too many of them."""
+    bad, listed = result.excluded, workspace / UNREAD
+    if not bad:
+        listed.unlink(missing_ok=True)
+        return
+    lines = [json.dumps({"row": row.key, "reason": row.reason, "detail": row.detail}) + "\n" for row in bad]
+    write_whole(listed, "".join(lines).encode())
+    do = f"Mend them ({listed} lists all), or let more of them be left out with --max-bad"
+    shown = [f"{row.key}: {row.reason}" + f", {row.detail}" * bool(row.detail) for row in bad]
+    check_bad(shown, records, "source", most=max_bad, do=do)
 
 
 def _check_chain(stages: Sequence[Stage], key: str) -> None:
@@ -141,37 +168,43 @@ def _check_chain(stages: Sequence[Stage], key: str) -> None:
 
 
 def _spool(
-    source: Iterable[Row],
+    source: Iterable[Row | BadRow],
     schema: pa.Schema,
     store: Workspace,
     key: str,
     batch_rows: int,
     identity: str,
     progress: Progress | None,
-) -> Sequence[Batch]:
-    """The rows of the source as stored batches."""
+) -> str:
+    """The rows of the source as stored batches, and those that could not be read: the name of this result."""
     name = _name("source", code_digest(_spool), identity, schema_text(schema), key, batch_rows)
     result = store.load(name)
     meter = Meter(progress, "source", rows=result.rows_in if result else None, batches=1)
     if result is not None:
         meter.advance(result.rows_in, resumed=True)
     else:
-        rows = iter(source)
+        bad: list[ExcludedRow] = []
         batches: list[Batch] = []
-        while part := list(islice(rows, batch_rows)):
+        for part in batched(_good(source, bad), batch_rows):
             table = to_table(part, schema, where="source", key=key)
-            start = sum(batch.rows for batch in batches)
-            for number, row in enumerate(part, start=start + 1):
+            for number, row in enumerate(part, start=1 + sum(batch.rows for batch in batches)):
                 if not row[key]:
-                    raise BuildError(
-                        f"source: row {number} has no {key}: a reader gives each row one, or refuses the file"
-                    )
+                    raise BuildError(f"source: row {number} has no {key}: a reader gives each row one, or says why not")
             batches.append(store.write(table))
             meter.advance(len(part))
-        result = Result(sum(batch.rows for batch in batches), tuple(batches))
+        result = Result(sum(batch.rows for batch in batches) + len(bad), tuple(batches), tuple(bad))
         store.save(name, result)
-    meter.finish(0)
-    return result.kept
+    meter.finish(len(result.excluded))
+    return name
+
+
+def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Row]:
+    """The rows that could be read; `bad` takes the others in."""
+    for row in source:
+        if isinstance(row, BadRow):
+            bad.append(ExcludedRow(row.where, None, row.reason, row.detail, None))
+        else:
+            yield row
 
 
 def _run_stage(work: Work, batches: Sequence[Batch], workers: int, progress: Progress | None) -> list[str]:

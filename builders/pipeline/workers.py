@@ -16,13 +16,12 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import islice
 from multiprocessing.connection import Connection
 from typing import Any
 
 import pyarrow as pa
 
-from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
@@ -57,10 +56,10 @@ class Work:
         came = [(row[self.key], _told(row, "split"), _told(row, "licence")) for row in rows]
         answers = self._call(rows)
         where = f"stage {self.stage.name}"
-        kept = iter(answer for answer in answers if not isinstance(answer, Excluded))
-        tables = []
-        while part := list(islice(kept, self.batch_rows)):
-            tables.append(to_table(part, self.stage.schema_out, where=where, key=self.key))
+        kept = (answer for answer in answers if not isinstance(answer, Excluded))
+        tables = [
+            to_table(part, self.stage.schema_out, where=where, key=self.key) for part in batched(kept, self.batch_rows)
+        ]
         excluded = self._account(came, answers)
         self.store.save(name, Result(len(came), tuple(self.store.write(table) for table in tables), excluded))
         return len(came)

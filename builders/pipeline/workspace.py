@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.disk import write_whole, writing
-from loaders.errors import BedsideError
+from loaders.errors import BedsideError, InputError
+from loaders.records import from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +126,9 @@ class Workspace:
     def load(self, name: str) -> Result | None:
         """The recorded result, or None when there is none or when one of its batches is gone."""
         try:
-            record = json.loads((self._results / f"{name}.json").read_bytes())
-            result = Result(
-                record["rows_in"],
-                tuple(Batch(**batch) for batch in record["kept"]),
-                tuple(ExcludedRow(**row) for row in record["excluded"]),
-            )
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            path = self._results / f"{name}.json"
+            result = from_json(Result, path.read_bytes(), path)
+        except (OSError, InputError):
             return None  # a file that a failing disk truncated is as good as none
         return result if self._all_there(result.kept) else None
 

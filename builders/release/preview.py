@@ -20,6 +20,7 @@ from loaders.corpus import Corpus
 from loaders.manifest import Manifest, order_splits
 from loaders.pages import Entry, write_page
 from loaders.schema import Upgrade
+from loaders.untrusted import understood
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,18 @@ def write_preview(
 
     splits = order_splits(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
-    return write_page(
-        page,
-        "builders/release/preview.html",
-        manifest=manifest,
-        preview=part,
-        tables=[counts, *part.tables(manifest.statistics, splits)],
-        stages=[[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages],
-        count=sum(split.rows for split in manifest.splits.values()),
-        entries=[part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)],
-    )
+    stages = [[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages]
+    with understood(folder, expected="a release as it was built"):
+        return write_page(
+            page,
+            "builders/release/preview.html",
+            manifest=manifest,
+            preview=part,
+            tables=[counts, *part.tables(manifest.statistics, splits)],
+            stages=stages,
+            count=sum(split.rows for split in manifest.splits.values()),
+            entries=[part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)],
+        )
 
 
 def _reasons(excluded: Mapping[str, int]) -> str:

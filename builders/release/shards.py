@@ -17,9 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.run import EXCLUSIONS
 from loaders.disk import writing
-from loaders.errors import ReleaseError
+from loaders.errors import InputError, ReleaseError
 from loaders.manifest import ContentDigest, Manifest, SplitFacts, order_splits
+from loaders.schema import features_of
+from loaders.tables import open_parquet, parquet_rows
+from loaders.untrusted import BadRow
 
 SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 
@@ -31,26 +35,36 @@ GROUP_BYTES = 64_000_000
 
 
 def read_rows(folder: Path, manifest: Manifest, *splits: str) -> Iterator[Row]:
-    """The rows of a release (of these splits, or of all in split order), a row group at a time.
+    """The rows of a release (of these splits, or of all in split order).
 
-    Raises: ReleaseError naming the shard that cannot be read.
+    Raises: ReleaseError naming the shard that cannot be read, or that holds other columns than the manifest says.
     """
+    schema = features_of(manifest, str(folder)).arrow_schema
     for split in splits or order_splits(manifest.splits):
         for shard in manifest.shards(split):
-            yield from read_parquet(folder, shard)
+            yield from read_parquet(folder, shard, schema, manifest.key)
 
 
-def read_parquet(folder: Path, name: str) -> Iterator[Row]:
-    """The rows of one Parquet file of a release.
+def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: str = "key") -> Iterator[Row]:
+    """The rows of one Parquet file of a release, each of which has its `key`; its exclusions unless others are named.
 
-    Raises: ReleaseError when it cannot be read.
+    Raises: ReleaseError when it cannot be read, or holds other columns.
     """
+    where = folder / name
     try:
-        with pq.ParquetFile(folder / name) as file:
-            for group in range(file.num_row_groups):
-                yield from file.read_row_group(group).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise ReleaseError(folder / name, found=f"cannot be read: {error}", expected="a Parquet file") from error
+        with open_parquet(where) as file:
+            found = file.schema_arrow
+        if not found.equals(schema):
+            types = [f"{field.name} {field.type}" for field in found]
+            raise ReleaseError(where, found=f"columns {', '.join(types)}", expected=", ".join(schema.names))
+        for placed in parquet_rows(where):
+            if isinstance(placed, BadRow):
+                raise placed
+            if not isinstance(placed[1].get(key), str):
+                raise ReleaseError(placed[0], found=f"a row without {key}", expected="one in every row")
+            yield dict(placed[1])
+    except InputError as error:
+        raise ReleaseError(where, found=f"cannot be read: {error.found}", expected="a Parquet file") from error
 
 
 class SplitWriter:

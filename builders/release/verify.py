@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
@@ -26,9 +24,10 @@ from builders.release.cards import config_info, config_metadata
 from builders.release.shards import read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
 from loaders.corpus import Corpus
-from loaders.errors import HubError, ReleaseError
+from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
+from loaders.tables import open_parquet
 
 RowCheck = Callable[[Row], list[str]]
 """What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""
@@ -154,7 +153,7 @@ def _check_rows(
     def scan(split: str) -> Iterator[Row]:
         content = ContentDigest()
         for shard in manifest.shards(split):
-            for row in read_parquet(folder, shard):
+            for row in read_parquet(folder, shard, features.arrow_schema, manifest.key):
                 content.update(row)
                 key = row[manifest.key]
                 where = f"{shard}: row {key!r}"
@@ -215,9 +214,10 @@ def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row])
 def _check_schema(folder: Path, shard: str, features: datasets.Features) -> Problem | None:
     expected = features.arrow_schema
     try:
-        found = pq.read_schema(folder / shard)
-    except (OSError, pa.ArrowException) as error:
-        return Problem(shard, f"cannot be read: {error}", "a Parquet file")
+        with open_parquet(folder / shard) as file:
+            found = file.schema_arrow
+    except InputError as error:
+        return Problem(shard, f"cannot be read: {error.found}", "a Parquet file")
     if not found.equals(expected):
         return Problem(shard, f"columns {found.names} of types {list(map(str, found.types))}", str(expected.names))
     if (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
@@ -252,9 +252,10 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
 
 def _check_exclusion_schema(folder: Path) -> Problem | None:
     try:
-        found = pq.read_schema(folder / EXCLUSIONS_FILE)
-    except (OSError, pa.ArrowException) as error:
-        return Problem(EXCLUSIONS_FILE, f"cannot be read: {error}", "a Parquet file")
+        with open_parquet(folder / EXCLUSIONS_FILE) as file:
+            found = file.schema_arrow
+    except InputError as error:
+        return Problem(EXCLUSIONS_FILE, f"cannot be read: {error.found}", "a Parquet file")
     if not found.equals(EXCLUSIONS):
         return Problem(EXCLUSIONS_FILE, f"columns {found.names}", f"{EXCLUSIONS.names}, all text")
     return None

@@ -31,6 +31,7 @@ from builders.threemdbench.robots import MOST_BYTES, Robots
 from loaders.disk import write_whole, writing
 from loaders.errors import InputError
 from loaders.records import from_json, to_json
+from loaders.untrusted import read_file
 
 __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 
@@ -214,8 +215,8 @@ class Downloads:
         """What an earlier run found; None where it is to be done anew, or where its file is gone or damaged."""
         try:
             path = self._place(one.url, "outcomes")
-            record = from_json(_Record, path.read_bytes(), path)
-        except (OSError, InputError):
+            record = from_json(_Record, read_file(path), path)
+        except InputError:
             return None
         outcome = record.outcome
         if record.md5 != one.md5:
@@ -223,8 +224,8 @@ class Downloads:
         if not outcome.sha256:
             return outcome
         try:
-            data = self.path(one.url).read_bytes()
-        except OSError:
+            data = read_file(self.path(one.url))
+        except InputError:
             return None
         return outcome if hashlib.sha256(data).hexdigest() == outcome.sha256 else None
 

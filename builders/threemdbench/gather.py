@@ -20,7 +20,8 @@ from builders.threemdbench.download import Downloads, Fetched, Wanted
 from builders.threemdbench.labels import LabelMap, assign
 from builders.threemdbench.sources import Photo, PhotoSource
 from builders.threemdbench.sources.catalogue import SHAREABLE
-from loaders.manifest import file_digest
+from loaders.errors import InputError
+from loaders.untrusted import BadRow, digest_of
 
 _VOUCHED = "whoever built this release (--licence)"
 _Why = dict[str, str]
@@ -49,14 +50,16 @@ def gather(
     *,
     limit: int | None = None,
     progress: Progress | None = None,
-) -> list[Row]:
-    """A row for each photo of the sources, in their order, the first `limit` of them.
+) -> tuple[list[Row], list[BadRow]]:
+    """A row for each photo of the sources, in their order, and what could not be read; the first `limit` of them.
 
     Raises:
         InputError: what a source meets when it is read.
         BedsideError: the disk is full.
     """
-    photos = list(islice(_photos(sources, admission), limit))
+    read = list(islice(_photos(sources, admission), limit))
+    bad = [photo for photo in read if isinstance(photo, BadRow)]
+    photos = [photo for photo in read if not isinstance(photo, BadRow)]
     rows = [_row(photo, labels, admission) for photo, labels in photos]
     wanted = [
         Wanted(photo.url, photo.md5)
@@ -72,7 +75,7 @@ def gather(
             row["not_fetched"] = _why(f"download: {outcome.reason}", outcome.detail) if outcome.reason else None
             row["image_path"] = str(downloads.path(photo.url)) if outcome.sha256 else None
         row["content"] = _digest(Path(row["image_path"])) if row["image_path"] else None
-    return rows
+    return rows, bad
 
 
 def rows_digest(rows: Iterable[Row]) -> str:
@@ -83,10 +86,10 @@ def rows_digest(rows: Iterable[Row]) -> str:
     return digest.hexdigest()
 
 
-def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tuple[Photo, LabelMap]]:
+def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tuple[Photo, LabelMap] | BadRow]:
     for source in sources:
         for photo in source.photos():
-            yield admission.vouch(photo), source.labels
+            yield photo if isinstance(photo, BadRow) else (admission.vouch(photo), source.labels)
 
 
 def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
@@ -143,6 +146,6 @@ def _fetch(downloads: Downloads, wanted: Sequence[Wanted], progress: Progress | 
 def _digest(path: Path) -> str | None:
     """SHA-256 of a file; None for one that cannot be read, which the stage of images tells with its reason."""
     try:
-        return file_digest(path)
-    except OSError:
+        return digest_of(path)
+    except InputError:
         return None

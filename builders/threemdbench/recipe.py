@@ -6,6 +6,7 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -160,15 +161,15 @@ def plan(build: Build[Options]) -> Plan:
     sources = _open(options, licences)
     downloads = Downloads(options.downloads or workspace / "downloads", replace(options.limits, pause=options.pause))
     admission = Admission(options.allowed_licences, licences, options.mixed_labels)
-    rows = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
+    rows, bad = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
     curator = FullCuration(workspace / "curation.sqlite", build.workers, build.progress)
     applied = decisions.matching((row["image_id"], row["content"]) for row in rows)
     identity = rows_digest(rows)
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json")
     return Plan(
-        rows=_rows(rows),
+        rows=[*bad, *_rows(rows)],
         schema=SOURCE,
-        identity=identity,
+        identity=json.dumps([identity, [(row.where, row.reason, row.detail) for row in bad]]),
         steps=_steps(build, targets, curator, Decisions(applied), queue, chat),
         sources=lambda count: _sources(sources, rows),
         settings=_settings(options, targets, curator, chat, licences)

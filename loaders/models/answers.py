@@ -23,7 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from loaders.errors import InputError
 from loaders.models.messages import Answer, ChatModel, Message, read_image
+from loaders.records import from_json
 from loaders.sqlite_store import SqliteStore
 
 Item = TypeVar("Item")
@@ -118,8 +120,8 @@ CREATE TABLE answers (
         if row is None:
             return None
         try:
-            return Answer(**json.loads(row[0]))
-        except (ValueError, TypeError):
+            return from_json(Answer, str(row[0]).encode("utf-8", "surrogatepass"), self.path)
+        except InputError:
             raise self.damaged(f"the answer {digest} cannot be read") from None
 
     def _write(self, digest: str, model: str, request: str, answer: Answer) -> None:

@@ -127,7 +127,9 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
         raise InputError(path, found="does not exist", expected="a .npy or .safetensors file")
     if path.suffix == ".npy":
         try:
-            return np.asarray(np.load(path, allow_pickle=False))
+            return np.asarray(
+                np.load(path, mmap_mode="r", allow_pickle=False)
+            )  # nothing is read before its shape is known
         except (ValueError, EOFError, OSError) as problem:
             raise InputError(path, found=f"cannot be read as .npy ({problem})") from None
     if path.suffix != ".safetensors":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
+from loaders.untrusted import read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
@@ -49,10 +50,7 @@ def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Pat
     for name, placeholders in known.items():
         own = folder / f"{name}.md" if folder else None
         path = own if own is not None and own.is_file() else shipped / f"{name}.md"
-        try:
-            texts[name] = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(path, found=f"not UTF-8 at byte {error.start}", do="Save the file as UTF-8") from None
+        texts[name] = read_text(path, most=1 << 20, expected="a prompt")
         if not texts[name].strip():
             raise InputError(path, found="no text", expected="a prompt")
         for placeholder in _PLACEHOLDER.findall(texts[name]):

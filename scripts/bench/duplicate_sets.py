@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageEnhance, ImageFont, ImageOps
 
-from builders.tables import read_table
 from loaders.images import open_image
+from loaders.tables import read_table
 
 Pair = tuple[int, int]
 

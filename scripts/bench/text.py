@@ -34,6 +34,7 @@ from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from builders.recipe import build
+from loaders.untrusted import BadRow
 from scripts.terminal.console import output, table
 
 FORMULAS = (
@@ -53,7 +54,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
 
-    captions = [row["expert_caption"] for row in open_source(options.captions).rows()]
+    rows = open_source(options.captions).rows()
+    captions = [row["expert_caption"] for row in rows if not isinstance(row, BadRow)]
     names = ["bundled", *options.vocabulary]
     started = time.process_time()
     vocabulary = combine([read_vocabulary(name) for name in names])

@@ -20,6 +20,7 @@ from baselines.threemdbench.consultation.record import Consultation
 from baselines.threemdbench.consultation.selection_raters import Dialogue
 from loaders.errors import InputError
 from loaders.opened import Opened
+from loaders.untrusted import read_file
 from scripts.run.consultation import warn_of_cases
 from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of
 from scripts.terminal.console import output
@@ -89,7 +90,7 @@ def dialogues_of(run: FinishedRun) -> list[Dialogue]:
 
 def digest_of(sheets: Sequence[Path]) -> str:
     """SHA-256 of filled sheets, in whatever order they were named."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sheets))).hexdigest()
+    return hashlib.sha256(b"".join(read_file(path) for path in sorted(sheets))).hexdigest()
 
 
 def _folder(name: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from loaders.errors import InputError
 from loaders.opened import open_data
+from loaders.tables import parquet_rows
+from loaders.untrusted import BadRow
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
 
@@ -57,17 +60,15 @@ def labelled_photos(data: str, clusters: Path | None, seed: int) -> Labelled:
 
 def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
     """One folder of class folders, split by what `bedside curate` found: stratified by class, no cluster in two."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     from baselines.threemdbench.classifier.data import class_folders, from_files
     from builders.curation.sampling import Member, split_groups
 
-    try:
-        rows = pq.read_table(clusters, columns=["file", "cluster", "kept"]).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(clusters, found=f"cannot be read ({error})", expected="clusters.parquet") from None
-    known = {row["file"]: row for row in rows}
+    known: dict[str, Mapping[str, Any]] = {}
+    for placed in parquet_rows(clusters, ["file", "cluster", "kept"]):
+        row = {} if isinstance(placed, BadRow) else placed[1]
+        if not isinstance(row.get("file"), str) or not isinstance(row.get("kept"), bool) or "cluster" not in row:
+            raise InputError(clusters, found="rows without file, cluster and kept", expected="clusters.parquet")
+        known[row["file"]] = row
     pairs = {str(path.relative_to(folder).as_posix()): (label, path) for label, path in class_folders(folder)}
     missing = [name for name in pairs if name not in known]
     if missing or not pairs:

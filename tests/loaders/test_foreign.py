@@ -49,9 +49,9 @@ def test_a_mapping_is_yaml_or_json(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (None, "cannot be read"),
+        (None, "does not exist"),
         (b"a: [", "cannot be read"),
-        (b"\xff\xfe\x00", "cannot be read"),
+        (b"\xff\xfe\x00", "not UTF-8"),
         (b"- age", "no mapping"),
         (b"age: 3", "no mapping"),
         (b"", "no mapping"),

@@ -86,7 +86,7 @@ def test_a_manifest_cut_anywhere_is_refused(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"\xff\xfe", "cannot be read"),
-        (b"[" * 100_000, "is not whole"),
+        (b"[" * 100_000, "nested too deep"),
         (b"[]", r"format None \(expected format 1"),
         (json.dumps(facts(format=2)).encode(), r"format 2 \(expected format 1\)\. Update Bedside"),
         (json.dumps(facts(corpus=3)).encode(), "corpus: Input should be a valid string"),
@@ -107,7 +107,7 @@ def test_a_manifest_that_cannot_be_used_is_refused(content: bytes, message: str,
 )
 def test_a_file_name_that_leads_out_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / NAME).write_text(json.dumps(facts(files={name: {"sha256": ZERO, "size": 1}})))
-    with pytest.raises(ReleaseError, match="leads out of the release folder"):
+    with pytest.raises(ReleaseError, match="leads out of the release folder|NUL"):
         Manifest.read(tmp_path)
 
 

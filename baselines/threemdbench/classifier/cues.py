@@ -17,7 +17,9 @@ import pyarrow.parquet as pq
 
 from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.tables import open_parquet
 from loaders.threemdbench import NAMES
+from loaders.untrusted import read_file
 
 TOP = 3
 _SCHEMA = pa.schema([pa.field("case_id", pa.string(), False), pa.field("names", pa.list_(pa.string()), False)])
@@ -76,17 +78,12 @@ def read_cues(path: Path, content_digest: str) -> Cues:
     Raises InputError where the file is missing, is no such file, was made for other rows, or holds for a case other
     than three distinct diagnoses of the 34.
     """
-    try:
-        data = path.read_bytes()
-        with pq.ParquetFile(pa.BufferReader(data)) as file:  # not pq.read_table: see builders/pipeline/workspace.py
-            table = file.read(use_threads=False)
-    except OSError as error:
-        raise InputError(path, found=f"cannot be read ({error.strerror or error})", expected="cues.parquet") from None
-    except pa.ArrowException as error:
-        found = f"no Parquet file ({str(error).splitlines()[0]})"
-        raise InputError(path, found=found, expected="cues.parquet", do=_DO) from None
-    metadata = table.schema.metadata or {}
-    said = {key: metadata.get(f"bedside.{key}".encode(), b"").decode() for key in _SAID}
+    data = read_file(path, expected="cues.parquet", do=_DO)
+    with open_parquet(path, data) as file:
+        table = file.read(use_threads=False)
+        rows: list[dict[str, Any]] = table.to_pylist()
+        metadata = table.schema.metadata or {}
+        said = {key: metadata.get(f"bedside.{key}".encode(), b"").decode() for key in _SAID}
     if not table.schema.equals(_SCHEMA) or not all(said[key] for key in ("content_digest", "model", "run_id")):
         raise InputError(path, found="a table that is no cues.parquet", expected="one that a classifier wrote", do=_DO)
     if said["content_digest"] != content_digest:
@@ -96,7 +93,6 @@ def read_cues(path: Path, content_digest: str) -> Cues:
             expected=f"{content_digest[:16]}, the rows that are used here",
             do=f"{_DO}, on this release and split",
         )
-    rows: list[dict[str, Any]] = table.to_pylist()
     names: dict[str, tuple[str, ...]] = {}
     for row in rows:
         _check(path, row["case_id"], row["names"])
@@ -107,6 +103,8 @@ def read_cues(path: Path, content_digest: str) -> Cues:
     return Cues(names, **said, stand_in=stand_in, file_digest=hashlib.sha256(data).hexdigest())
 
 
-def _check(path: Path, case: object, names: Sequence[str]) -> None:
-    if len(names) != TOP or len(set(names)) != TOP or not set(names) <= set(NAMES):
-        raise InputError(f"{path}, case {case}", found=str(list(names)), expected=f"{TOP} distinct diagnoses of the 34")
+def _check(path: Path, case: object, names: Sequence[str] | None) -> None:
+    if not case or not names or len(names) != TOP or len(set(names)) != TOP or not set(names) <= set(NAMES):
+        raise InputError(
+            f"{path}, case {case}", found=str(names and list(names)), expected=f"{TOP} distinct diagnoses of the 34"
+        )

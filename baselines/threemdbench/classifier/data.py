@@ -20,6 +20,7 @@ from loaders.errors import InputError
 from loaders.images import open_image
 from loaders.opened import Opened
 from loaders.threemdbench import DIAGNOSES, NAMES
+from loaders.untrusted import digest_of
 
 SPLITS = ("train", "validation", "test")
 FOLDER = "folder of class folders"
@@ -117,7 +118,7 @@ def _release_photos(opened: Opened, split: str) -> list[Photo]:
 def _open_row(rows: Any, at: int) -> Image.Image:
     row = rows[at]
     image = row["image"] or {}
-    return open_image(image.get("bytes") or image.get("path") or b"", name=row["image_id"])
+    return open_image(image.get("bytes") or b"", name=row["image_id"])
 
 
 def from_folder(folder: Path) -> Labelled:
@@ -162,7 +163,7 @@ def from_files(
         lines = []
         splits[split] = []
         for label, path in files[split]:
-            content = _file_digest(path)
+            content = digest_of(path)
             before, other = owner.setdefault(content, (split, path))
             if before != split:
                 raise InputError(
@@ -180,11 +181,3 @@ def from_files(
     if not classes:
         raise InputError(root, found="no picture in class folders", expected=f"files ending in {', '.join(_SUFFIXES)}")
     return Labelled(classes, ("",) * len(classes), splits, digests, FOLDER, None, None)
-
-
-def _file_digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(path, found=f"cannot be read ({error.strerror})", expected="a picture") from None

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.tables import read_table
 from loaders.errors import InputError
+from loaders.tables import read_table
 from loaders.threemdbench import NAMES, diagnosis_of
 
 MATCHES = ("exact", "narrower", "mixed")

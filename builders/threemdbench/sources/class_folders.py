@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from builders.image_files import image_files
 from builders.threemdbench.labels import LabelMap
-from builders.threemdbench.sources.files import image_files, opaque_id
-from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
+from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from loaders.errors import InputError
 
 
@@ -28,13 +28,12 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     def each() -> Iterator[Photo]:
         for file in files:
             label = _label(file.name, labels)
-            problem = "" if file.readable else "unreadable file name"
             yield Photo(
                 image_id=opaque_id(facts.name, file.name),
                 source=facts.name,
                 labels=((label, 1.0),) if label else (),
                 file=file.name,
-                path=file.path if file.readable else None,
+                path=file.usable,
                 url=None,
                 md5=None,
                 group=None,
@@ -42,7 +41,7 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
                 licence_asserted_by=facts.licence_asserted_by,
                 attribution=facts.attribution,
                 where=f"{facts.name}: {file.name}",
-                problem=problem,
+                problem=file.problem,
             )
 
     return PhotoSource(facts, labels, each)

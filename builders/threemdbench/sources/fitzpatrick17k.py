@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
-from builders.threemdbench.sources.files import ImageIndex
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.tables_of import table_in
+from loaders.untrusted import BadRow
 
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 _WRONG = "3 Wrongly labelled"
@@ -30,11 +31,12 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     checked = table.column("qc")
     images = ImageIndex(path.parent)
 
-    def each() -> Iterator[Photo]:
+    def each() -> Iterator[Photo | BadRow]:
+        yield from table.bad
         for record in records:
             digest, address = record[md5].casefold(), record[url]
             here = images.find(digest)
-            problem = ""
+            problem = here.problem if here else ""
             if not _MD5.match(digest):
                 problem = f"no MD5 digest: {record[md5]}"
             elif record[checked] == _WRONG:
@@ -46,7 +48,7 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
                 source=facts.name,
                 labels=((record[label], 1.0),) if record[label] else (),
                 file=address or digest,
-                path=here,
+                path=here.usable if here else None,
                 url=address if here is None else None,
                 md5=digest,
                 group=None,

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
-from builders.threemdbench.sources.files import ImageIndex
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
 from loaders.errors import InputError
+from loaders.untrusted import BadRow, name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
 _LABELS = ("diagnosis", "dx")
@@ -44,7 +45,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         licence=table.column("copyright_license", "copyright_licence", "license", "licence"),
         attribution=table.column("attribution"),
     )
-    classes = _classes(records, columns) if not columns.label and not columns.deeper else []
+    classes = _classes(table.columns, records, columns) if not columns.label and not columns.deeper else []
     if not (columns.label or columns.deeper or classes):
         raise InputError(
             path,
@@ -54,19 +55,21 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     images = ImageIndex(path.parent)
     patients = {record[columns.lesion]: record[columns.patient] for record in records if record[columns.patient]}
 
-    def each() -> Iterator[Photo]:
+    def each() -> Iterator[Photo | BadRow]:
+        yield from table.bad
         for record in records:
             name = record[columns.name]
+            here = images.find(name)
             lesion, patient = record[columns.lesion], record[columns.patient]
             chosen = _one_hot(record, classes) if classes else [columns.text(record)]
             licence = record[columns.licence] or facts.licence
-            asserted = f"column {columns.licence} of {path.name}" if record[columns.licence] else None
+            asserted = f"column {columns.licence} of {name_of(path)}" if record[columns.licence] else None
             yield Photo(
                 image_id=f"{facts.name}-{name}",
                 source=facts.name,
                 labels=tuple((label, 1.0) for label in chosen if label),
                 file=name,
-                path=images.find(name),
+                path=here.usable if here else None,
                 url=None,
                 md5=None,
                 group=patient or (patients.get(lesion, lesion) if lesion else None),
@@ -74,7 +77,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 licence_asserted_by=asserted or facts.licence_asserted_by,
                 attribution=record[columns.attribution] or facts.attribution,
                 where=record.where,
-                problem="" if name else "no image name",
+                problem=(here.problem if here else "") if name else "no image name",
             )
 
     return PhotoSource(facts, labels, each)
@@ -95,9 +98,9 @@ class _Columns:
         return record[self.label] or next((record[level] for level in self.deeper if record[level]), "")
 
 
-def _classes(records: Sequence[Record], columns: _Columns) -> list[str]:
+def _classes(named: Sequence[str], records: Sequence[Record], columns: _Columns) -> list[str]:
     """The columns that hold nothing but 0 and 1."""
-    candidates = [column for column in records[0].cells if column != columns.name]
+    candidates = [column for column in named if column != columns.name]
     return [column for column in candidates if all(record[column] in _ONE_HOT for record in records)]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
+from loaders.untrusted import BadRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,13 @@ class PhotoSource:
 
     facts: Facts
     labels: LabelMap
-    each: Callable[[], Iterator[Photo]]
+    each: Callable[[], Iterator[Photo | BadRow]]
 
-    def photos(self) -> Iterator[Photo]:
-        """The photos in the source's order."""
+    def photos(self) -> Iterator[Photo | BadRow]:
+        """The photos in the source's order, and rows of its tables that cannot be read."""
         return self.each()
+
+
+def opaque_id(source: str, name: str) -> str:
+    """An identifier that does not give away the folder a photo lay in, which is often named after its diagnosis."""
+    return f"{source}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"

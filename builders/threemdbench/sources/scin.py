@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builders.curation.sampling import joined
+from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
-from builders.threemdbench.sources.files import ImageIndex
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
 from loaders.errors import InputError
+from loaders.untrusted import BadRow, check_text
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
 _WEIGHTS = "weighted_skin_condition_label"
@@ -27,7 +28,7 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     depth.
 
     Raises:
-        InputError: a table or column is missing, a case comes twice in one table, or its weights cannot be read.
+        InputError: a table or column is missing.
     """
     if not place.is_dir():
         raise InputError(place, found="is no folder", expected="the folder of scin_cases.csv and scin_labels.csv")
@@ -40,26 +41,32 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         raise InputError(cases_table.path, found="no column image_1_path", expected="the columns of SCIN")
     gradable = [column for name in _GRADABLE if (column := labels_table.column(name))]
     assert case is not None and case_of_label is not None
-    label_of = _by_case(rows, case_of_label)
-    _by_case(cases, case)
+    bad = [*cases_table.bad, *labels_table.bad]
+    label_of = _by_case(rows, case_of_label, bad)
     cases_of: dict[str, list[Record]] = {}
-    for record in cases:
+    for record in _by_case(cases, case, bad).values():
         for name in dict.fromkeys(record[column] for column in paths if record[column]):
             cases_of.setdefault(name, []).append(record)
     group_of = joined([record[case] for record in records] for records in cases_of.values())
     images = ImageIndex(place)
 
-    def each() -> Iterator[Photo]:
+    def each() -> Iterator[Photo | BadRow]:
+        yield from bad
         for name, records in cases_of.items():
             ids = [record[case] for record in records]
             found = [label_of[one] for one in ids if one in label_of]
-            chosen = tuple(pair for row in found for pair in _weights(row, weights))
+            try:
+                chosen = tuple(pair for row in found for pair in _weights(row, weights))
+            except BadRow as error:
+                yield error
+                continue
+            here = images.find(name)
             yield Photo(
                 image_id=f"{facts.name}-{Path(name).stem}",
                 source=facts.name,
                 labels=chosen,
                 file=name,
-                path=images.find(name),
+                path=here.usable if here else None,
                 url=None,
                 md5=None,
                 group=group_of[ids[0]],
@@ -67,19 +74,22 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 licence_asserted_by=facts.licence_asserted_by,
                 attribution=f"{facts.attribution}, case {ids[0]}",
                 where=records[0].where,
-                problem="" if chosen else _why_unlabelled(found, gradable),
+                problem=(here.problem if here else "") if chosen else _why_unlabelled(found, gradable),
             )
 
     return PhotoSource(facts, labels, each)
 
 
-def _by_case(records: list[Record], column: str) -> dict[str, Record]:
+def _by_case(records: list[Record], column: str, bad: list[BadRow]) -> dict[str, Record]:
+    """The first row of each case; later ones and those of no case are `bad`."""
     found: dict[str, Record] = {}
     for record in records:
-        if record[column] in found:
-            first = found[record[column]].where
-            raise InputError(record.where, found=f"case {record[column]} again, after {first}", expected="each once")
-        found[record[column]] = record
+        name = record[column]
+        if not name:
+            bad.append(BadRow(record.where, reason="no identifier", expected=f"a {column} in every row"))
+        elif found.setdefault(name, record) is not record:
+            again = f"case {name} again, after {found[name].where}"
+            bad.append(BadRow(record.where, reason="a case twice", found=again, expected="each once"))
     return found
 
 
@@ -90,11 +100,17 @@ def _weights(record: Record, column: str | None) -> tuple[tuple[str, float], ...
         return ()
     try:
         read = ast.literal_eval(text)
-        return tuple((str(label), float(weight)) for label, weight in read.items())
-    except (ValueError, SyntaxError, AttributeError, TypeError, MemoryError, RecursionError):
-        raise InputError(
-            record.where, found=f"{column} {text[:60]!r}", expected="a mapping such as {'Eczema': 0.67, 'Tinea': 0.33}"
+        pairs = tuple((check_text(str(label), record.where), float(weight)) for label, weight in read.items())
+        if not all(0 <= weight <= 1e6 for _, weight in pairs):
+            raise ValueError("no weights")
+    except (ValueError, SyntaxError, AttributeError, TypeError, ArithmeticError, MemoryError, RecursionError):
+        raise BadRow(
+            record.where,
+            reason="weights that cannot be read",
+            found=f"{column} {text[:60]!r}",
+            expected="a mapping such as {'Eczema': 0.67, 'Tinea': 0.33}",
         ) from None
+    return pairs
 
 
 def _why_unlabelled(records: list[Record], gradable: list[str]) -> str:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
-from builders.threemdbench.sources.files import ImageIndex, opaque_id
-from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
+from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from builders.threemdbench.sources.records import read_records
 from loaders.errors import InputError
+from loaders.untrusted import BadRow, name_of
 
 _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
@@ -41,11 +42,12 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     attribution = table.column("attribution", "credit", "page", "host_page_url")
     images = ImageIndex(path.parent) if file else None
 
-    def each() -> Iterator[Photo]:
+    def each() -> Iterator[Photo | BadRow]:
+        yield from table.bad
         for record in records:
             name, url, digest = record[file], record[address], record[md5].casefold()
             here = images.find(name) if images and name else None
-            problem = ""
+            problem = here.problem if here else ""
             if not name and not url:
                 problem = "neither a file nor an address"
             elif digest and not _MD5.match(digest):
@@ -55,13 +57,13 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 source=facts.name,
                 labels=((record[label], 1.0),) if record[label] else (),
                 file=name or url,
-                path=here,
+                path=here.usable if here else None,
                 url=url if here is None and url else None,
                 md5=digest or None,
                 group=record[group] or None,
                 licence=record[licence] or facts.licence,
                 licence_asserted_by=record[asserted]
-                or (f"column {licence} of {path.name}" if record[licence] else facts.licence_asserted_by),
+                or (f"column {licence} of {name_of(path)}" if record[licence] else facts.licence_asserted_by),
                 attribution=record[attribution] or facts.attribution or url,
                 where=record.where,
                 problem=problem,

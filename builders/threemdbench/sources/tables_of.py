@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loaders.errors import InputError
+from loaders.untrusted import is_inside
 
 
 def table_in(place: Path, pattern: str) -> Path:
@@ -15,7 +16,7 @@ def table_in(place: Path, pattern: str) -> Path:
     """
     if not place.is_dir():
         return place
-    found = sorted(path for path in place.rglob(pattern) if path.is_file())
+    found = sorted(path for path in place.rglob(pattern) if path.is_file() and is_inside(path, place))
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.relative_to(place).as_posix() for path in found[:5])

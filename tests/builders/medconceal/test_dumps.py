@@ -20,6 +20,7 @@ from builders.medconceal.dumps import Limits, records
 from builders.medconceal.threads import FLAIR, spool_threads, thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
+from tests.parts.rows import strictly
 
 zstd: Any = pytest.importorskip("backports.zstd") if sys.version_info < (3, 14) else __import__("compression.zstd").zstd
 KEY = bytes(32)
@@ -41,7 +42,7 @@ def wide(data: bytes) -> bytes:
 
 
 def lines_of(path: Path, limits: Limits | None = None) -> list[dict[str, Any]]:
-    return [record for _, record in records(path, everything, ["id"], limits)]
+    return [dict(record) for _, record in strictly(records(path, everything, ["id"], limits))]
 
 
 def as_jsonl(folder: Path, name: str, lines: list[str]) -> Path:
@@ -74,7 +75,7 @@ def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path
         tmp_path / "spool.sqlite",
     )
     assert found.counts == {"comments of them": 105, "submissions with the flair": 12, "threads": 12}
-    rows = list(thread_rows(found, KEY))
+    rows = strictly(thread_rows(found, KEY))
     assert [row["case_id"] for row in rows] == sorted(row["case_id"] for row in rows)
     kept = [row for row in rows if row["refused"] is None]
     assert [len(row["turns"]) for row in kept] == [8] * 7
@@ -96,7 +97,7 @@ def test_pseudonyms_depend_on_the_key_and_tell_nothing(tmp_path: Path) -> None:
         [as_jsonl(tmp_path, "comments", list(comments()))],
         tmp_path / "spool.sqlite",
     )
-    one, other = list(thread_rows(found, KEY)), list(thread_rows(found, b"another key of thirty-two bytes.."))
+    one, other = strictly(thread_rows(found, KEY)), strictly(thread_rows(found, b"another key of thirty-two bytes.."))
     assert not {row["case_id"] for row in one} & {row["case_id"] for row in other}
     assert "syn0" not in json.dumps([row["case_id"] + row["thread"] + row["author"] for row in one])
 
@@ -121,9 +122,9 @@ def test_a_finished_spool_is_not_read_again_and_half_a_one_is_thrown_away(tmp_pa
         (lambda path: packed(path, Random(0).randbytes(3 << 20).replace(b"\n", b"")), "a line without end"),
         (lambda path: packed(path, b'{"id":"a","body":"tea"}\n' * 90_000), "unpacks to more than 250 times"),
         (lambda path: path.write_bytes(wide(b'{"id":"a"}\n')), "needs a larger window"),
-        (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "no JSON object"),
-        (lambda path: packed(path, b"[1]\n"), "no JSON object"),
-        (lambda path: packed(path, b"[" * 200_000 + b"\n"), "no JSON object"),
+        (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "is not whole JSON"),
+        (lambda path: packed(path, b"[1]\n"), "a JSON list"),
+        (lambda path: packed(path, b"[" * 200_000 + b"\n"), "nested too deep"),
     ],
 )  # fmt: skip
 def test_damaged_and_dangerous_files_end_in_one_error(tmp_path: Path, make: Callable[[Path], Any], said: str) -> None:
@@ -131,7 +132,7 @@ def test_damaged_and_dangerous_files_end_in_one_error(tmp_path: Path, make: Call
     make(path)
     with pytest.raises(InputError, match=said) as caught:
         lines_of(path, Limits(line_bytes=1 << 20, patience=1 << 20))
-    assert str(path) in str(caught.value)
+    assert path.name in str(caught.value)
 
 
 def test_a_large_window_is_fine_for_whoever_allows_it(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_a_dump_without_the_flair_says_so(tmp_path: Path) -> None:
 
 def test_a_record_without_an_id_names_its_line(tmp_path: Path) -> None:
     path = as_jsonl(tmp_path, "submissions", ["", json.dumps({"link_flair_text": FLAIR, "title": "SECRET"})])
-    with pytest.raises(InputError, match="submissions.jsonl:2: a record without 'id'") as caught:
+    with pytest.raises(InputError, match="submissions.jsonl:2: no identifier: a record without 'id'") as caught:
         spool_threads([path], [path], tmp_path / "spool.sqlite")
     assert "SECRET" not in str(caught.value)
 

@@ -28,6 +28,7 @@ from loaders.models.answers import AnswerStore
 from loaders.models.asking import Unfit
 from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted
+from tests.parts.rows import strictly
 from tests.parts.thread_reader import Body, careful, careful_answer, profile
 
 Result = TypeVar("Result")
@@ -86,7 +87,7 @@ def cleaned(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     source = open_source(SAMPLE_THREADS, synthetic=None, seed=0, workspace=folder)
     assert isinstance(source, Dumps)
     threads = spool_threads(source.submissions, source.comments, folder / "spool.sqlite")
-    rows = [row for row in thread_rows(threads, bytes(32)) if row["refused"] is None]
+    rows = [row for row in strictly(thread_rows(threads, bytes(32))) if row["refused"] is None]
     return [{**row, **answer} for row, answer in zip(rows, clean({}).stage(SOURCE).open()(rows), strict=True)]
 
 

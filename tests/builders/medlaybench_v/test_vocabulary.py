@@ -1,5 +1,6 @@
 """Lay vocabularies: each format, each reason to set a pair aside, each way a file can be broken."""
 
+import itertools
 import time
 import zipfile
 from pathlib import Path
@@ -221,20 +222,30 @@ def test_identity_follows_the_terms_not_the_file(tmp_path: Path) -> None:
 def test_broken_csv_says_where(tmp_path: Path, text: str, where: str, found: str) -> None:
     with pytest.raises(InputError) as error:
         read_vocabulary(write(tmp_path / "v.csv", text))
-    assert error.value.where.endswith(where)
-    assert found in error.value.found
+    assert f"{where}: " in str(error.value) and found in str(error.value)
+
+
+WORDS = ["".join(pair) for pair in itertools.product("abcdefghij", repeat=2)]
+
+
+def test_a_few_bad_rows_are_left_out_and_told(tmp_path: Path) -> None:
+    text = "expert,lay,kind\n" + "".join(f"edema number {word},swelling,finding\n" for word in WORDS)
+    vocabulary = read_vocabulary(write(tmp_path / "v.csv", f"{text}edema,swelling,organ\n"))
+    assert len(vocabulary.terms) == len(WORDS)
+    told = {(row.where, row.reason) for row in vocabulary.rejected}
+    assert told == {("v.csv:102", "cannot be read: a cell outside its values")}
 
 
 def test_files_that_are_no_text(tmp_path: Path) -> None:
     latin = tmp_path / "latin.csv"
     latin.write_bytes("expert,lay\nedema,swelling\nœdème,gonflement\n".encode("cp1252"))
-    with pytest.raises(InputError, match=r"latin\.csv:3: byte 0x9c at offset 26 is not UTF-8"):
+    with pytest.raises(InputError, match=r"latin\.csv:3: character 1 of expert"):
         read_vocabulary(latin)
     marked = tmp_path / "marked.csv"
     marked.write_bytes(b"\xef\xbb\xbfexpert,lay\nedema,swelling\n")
     assert pairs(read_vocabulary(marked)) == {"edema": "swelling"}
     marked.write_bytes(b"\xef\xbb\xbfexpert,lay\nedema,\xff\n")
-    with pytest.raises(InputError, match=r":2: byte 0xff at offset 20 is"):
+    with pytest.raises(InputError, match=r":2: character 1 of lay"):
         read_vocabulary(marked)
     empty = tmp_path / "empty.csv"
     empty.touch()
@@ -317,22 +328,20 @@ def test_umls_without_semantic_types(tmp_path: Path) -> None:
         ("C0000005|ENG|P|L1\n", "3 cells, the first is 'C0000005'"),
         (atom("", "x", "CHV"), "18 cells, the first is ''"),
         (ATOMS[0].rstrip("|\n"), "17 cells"),
-        ("\n", "0 cells"),
     ],
 )
 def test_malformed_umls_line_says_where(tmp_path: Path, line: str, found: str) -> None:
     meta = umls(tmp_path, [*ATOMS, line])
     with pytest.raises(InputError) as error:
         read_vocabulary(meta)
-    assert error.value.where == f"{meta / 'MRCONSO.RRF'}:{len(ATOMS) + 1}"
-    assert found in error.value.found
-    assert "18 cells" in error.value.expected
+    assert f"MRCONSO.RRF:{len(ATOMS) + 1}: {found}" in str(error.value)
+    assert "18 cells" in str(error.value)
 
 
 def test_umls_not_utf8_or_empty(tmp_path: Path) -> None:
     meta = umls(tmp_path)
     (meta / "MRCONSO.RRF").write_bytes("".join(ATOMS).encode("cp1252"))
-    with pytest.raises(InputError, match=r"MRCONSO\.RRF:4: byte 0xf3 at offset \d+ of the line is not UTF-8"):
+    with pytest.raises(InputError, match=r"MRCONSO\.RRF:4: character \d+"):
         read_vocabulary(meta)
     (meta / "MRCONSO.RRF").write_bytes(b"")
     with pytest.raises(InputError, match=r"MRCONSO\.RRF: is empty"):

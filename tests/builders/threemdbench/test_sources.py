@@ -13,6 +13,7 @@ from builders.threemdbench.sources import Photo, open_source
 from loaders.errors import InputError
 from tests.parts.photo_server import picture
 from tests.parts.places import shared_data
+from tests.parts.rows import strictly
 
 
 def place(folder: Path, *names: str) -> Path:
@@ -31,14 +32,14 @@ def table(folder: Path, name: str, text: str) -> Path:
 
 
 def photos(text: str, **options: Path) -> list[Photo]:
-    return list(open_source(text, **options).photos())
+    return strictly(open_source(text, **options).photos())
 
 
 def verdicts(text: str) -> dict[str, str]:
     """What becomes of each photo by its labels alone: its diagnosis or the reason why it has none."""
     source = open_source(text)
     found = {}
-    for photo in source.photos():
+    for photo in strictly(source.photos()):
         assigned = assign(photo.labels, source.labels)
         found[photo.file] = photo.problem or assigned.diagnosis or assigned.reason
     return found
@@ -175,7 +176,7 @@ def test_two_tables_in_a_folder_are_a_question(tmp_path: Path) -> None:
 
 def test_real_tables_of_ham10000_and_isic_2017() -> None:
     ham = open_source(f"ham10000={shared_data('tables/HAM10000_metadata.csv')}")
-    found = list(ham.photos())
+    found = strictly(ham.photos())
     assert len(found) == len({photo.image_id for photo in found}) == 10_015
     assert len({photo.group for photo in found}) == 7_470
     assert Counter(assign(photo.labels, ham.labels, mixed=True).diagnosis for photo in found) == {
@@ -184,7 +185,7 @@ def test_real_tables_of_ham10000_and_isic_2017() -> None:
         "seborrheic keratosis": 1_099,
     }
     challenge = open_source(f"isic={shared_data('tables/ISIC-2017_Training_Part3_GroundTruth.csv')}")
-    labels = Counter(photo.labels[0][0] for photo in challenge.photos())
+    labels = Counter(photo.labels[0][0] for photo in strictly(challenge.photos()))
     assert labels == {"none of the classes": 1_372, "melanoma": 374, "seborrheic_keratosis": 254}
 
 
@@ -246,7 +247,7 @@ def test_tables_of_scin_that_cannot_be_read(tmp_path: Path, cases: str, labels: 
 
 def test_real_tables_of_scin() -> None:
     source = open_source(f"scin={shared_data('tables/scin_cases.csv').parent}")
-    found = list(source.photos())
+    found = strictly(source.photos())
     assert len(found) == len({photo.image_id for photo in found}) == 10_380
     assigned = [assign(photo.labels, source.labels) for photo in found if not photo.problem]
     counts = Counter(one.diagnosis for one in assigned)
@@ -285,7 +286,7 @@ def test_fitzpatrick17k(tmp_path: Path) -> None:
 
 def test_the_real_table_of_fitzpatrick17k() -> None:
     source = open_source(f"fitzpatrick17k={shared_data('tables/fitzpatrick17k.csv')}")
-    found = list(source.photos())
+    found = strictly(source.photos())
     assert len(found) == len({photo.image_id for photo in found}) == 16_577
     problems = Counter(photo.problem for photo in found)
     assert problems == {"": 16_519, "no address": 41, "wrongly labelled, says the source": 17}
@@ -326,7 +327,7 @@ def test_an_own_label_table(tmp_path: Path) -> None:
     place(tmp_path / "photos", "sore throat/a.jpg")
     labels = table(tmp_path, "labels.csv", "label,diagnosis\nsore throat,tonsillitis\n")
     source = open_source(f"folder={tmp_path / 'photos'}", labels=labels)
-    assert [assign(photo.labels, source.labels).diagnosis for photo in source.photos()] == ["tonsillitis"]
+    assert [assign(photo.labels, source.labels).diagnosis for photo in strictly(source.photos())] == ["tonsillitis"]
 
 
 # --- What is no source ------------------------------------------------------------------------------------------------

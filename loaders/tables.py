@@ -1,0 +1,355 @@
+"""Rows that somebody else wrote, one at a time, each with the place where it stands.
+
+`open_table` is for CSV and TSV, `read_records` for JSON, JSON lines and Parquet too. Both have one contract: a row is
+there, or a `BadRow` says why it is not; a file is refused only where it has no header of that format. `read_table` is
+for tables that a user wrote for this project, such as decisions: there every row counts, and a bad one is an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loaders.errors import InputError
+from loaders.untrusted import (
+    BadRow,
+    check_text,
+    decode,
+    digest_of,
+    is_text,
+    line_text,
+    lines_of,
+    name_of,
+    open_file,
+    parse_json,
+    read_file,
+    unusual,
+)
+
+# A caption can be long; a field this long is a quote that was never closed.
+FIELD_LIMIT = 1 << 20
+_QUOTES = 1_000  # rows with broken quotes: after so many it is no CSV
+_BATCH_BYTES = 1 << 30
+_CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
+_PARQUET = (*_CELLS, OSError, MemoryError, LookupError)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table in memory: its columns, its rows as (number of the row's first line, cells), those that cannot be read,
+    and its SHA-256."""
+
+    path: Path
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, dict[str, str]], ...]
+    bad: tuple[BadRow, ...]
+    digest: str
+
+    def column(self, *names: str, needed: bool = False) -> str | None:
+        """The table's own name for the first of `names` that it has, whatever its case.
+
+        Raises:
+            InputError: none is there and the column is `needed`.
+        """
+        own = {plain_name(column): column for column in self.columns}
+        for name in names:
+            if plain_name(name) in own:
+                return own[plain_name(name)]
+        if needed:
+            raise InputError(
+                self.path,
+                found=f"has no column {names[0]!r}; its columns are: {', '.join(self.columns)}",
+                expected="one of " + ", ".join(names),
+            )
+        return None
+
+
+def plain_name(name: str) -> str:
+    """A column's name as it is compared: "Expert term" and "expert_term" are one."""
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def read_table(path: Path) -> Table:
+    """A table of which every row counts.
+
+    Raises:
+        InputError: what `open_table` refuses, and the first row that cannot be read.
+    """
+    table = open_table(path)
+    for bad in table.bad:
+        raise InputError(path.with_name(bad.where), found=bad.found, expected=bad.expected, do=bad.do)
+    return table
+
+
+def open_table(path: Path) -> Table:
+    """Read a table with a header line; tabs separate the cells of a `.tsv`, commas those of any other file.
+
+    Columns at the end of the header that have no name are left out, with what stands in them.
+
+    Raises:
+        InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
+            doubled; it holds no row.
+    """
+    data = _filled(path)
+    rows = _rows(data.decode("utf-8-sig", "surrogateescape"), "\t" if path.suffix.casefold() == ".tsv" else ",", path)
+    first = next(rows, None)
+    if first is None:
+        raise InputError(path, found="holds only blank lines", expected="a header line and at least one row")
+    if isinstance(first, BadRow):
+        raise InputError(path.with_name(first.where), found=first.found, expected=first.expected, do=first.do)
+    names = [name.strip() for name in first[1]]
+    if not all(map(is_text, names)):
+        decode(data, path)
+    columns = tuple(names[: len(names) - next((n for n, name in enumerate(reversed(names)) if name), len(names))])
+    if not columns or "" in columns or len({plain_name(name) for name in columns}) < len(columns):
+        raise InputError(
+            f"{path}:{first[0]}",
+            found=f"column names {', '.join(map(repr, names))}",
+            expected="a header line that names every column once",
+        )
+    kept: list[tuple[int, dict[str, str]]] = []
+    bad: list[BadRow] = []
+    for row in rows:
+        if isinstance(row, BadRow):
+            bad.append(row)
+            continue
+        line, cells = row
+        if len(columns) < len(names) and not any(cell.strip() for cell in cells[: len(columns)]):
+            continue
+        try:
+            kept.append((line, _named(cells, columns, len(names) > len(columns), f"{name_of(path)}:{line}")))
+        except BadRow as error:
+            bad.append(error)
+    if not kept and not bad:
+        raise InputError(path, found="holds a header line and nothing else", expected="at least one row")
+    return Table(path, columns, tuple(kept), tuple(bad), hashlib.sha256(data).hexdigest())
+
+
+def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> dict[str, str]:
+    """The cells by column. Raises: BadRow when there are too few or too many, or one is no text."""
+    if len(cells) < len(columns) or (len(cells) > len(columns) and not more):
+        raise BadRow(
+            where,
+            reason="another number of cells than the header",
+            found=f"a row of {len(cells)} cells",
+            expected=f"{len(columns)} cells: {', '.join(columns)}",
+            do="Mend the row; a short last row means that the file was cut off"
+            if len(cells) < len(columns)
+            else "Put quotes around a cell that holds the separator",
+        )
+    return {name: check_text(cell, where, name) for name, cell in zip(columns, cells, strict=False)}
+
+
+def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]] | BadRow]:
+    """Rows with the number of their first line, blank lines left out. After one that is no CSV, its next line is one.
+
+    Raises: InputError when there is no end of such rows.
+    """
+    csv.field_size_limit(FIELD_LIMIT)
+    lines = io.StringIO(text, newline="")
+    reader, before, broken = csv.reader(lines, delimiter=delimiter, strict=True), 0, 0
+    while True:
+        line, start = before + reader.line_num + 1, lines.tell()
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            bad = BadRow(
+                f"{name_of(path)}:{line}",
+                reason="no CSV",
+                found=f"cannot be read as CSV ({error})",
+                expected="quotes that are closed and cells separated alike",
+                do="Look for an open quote in this row, or a file that was cut off",
+            )
+            broken += 1
+            if broken > _QUOTES:
+                raise InputError(path, found=f"{bad.found}, in {broken:,} rows", expected="CSV", do=bad.do) from None
+            yield bad
+            lines.seek(start)
+            lines.readline()
+            reader, before = csv.reader(lines, delimiter=delimiter, strict=True), line
+            continue
+        if cells:
+            yield line, cells
+
+
+def _filled(path: Path) -> bytes:
+    data = read_file(path)
+    if not data:
+        raise InputError(path, found="is empty", expected="at least one row")
+    return data
+
+
+# --- Records of any kind ----------------------------------------------------------------------------------------------
+
+Record = Mapping[str, Any]
+Placed = tuple[str, Record]
+"""Where a record stands, and the record."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a file: its columns, a way to go through them as often as needed, and its SHA-256.
+
+    `each(None)` yields (where, record) or a BadRow; `each("id")` may leave the other columns out.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    each: Callable[[str | None], Iterator[Placed | BadRow]]
+    digest: str
+
+
+def read_records(path: Path) -> Records:
+    """Open a file by its suffix: CSV, TSV, JSON, JSON lines or Parquet.
+
+    Raises:
+        InputError: missing, empty, too long, of another type, or without the structure of its type.
+    """
+    suffix = path.suffix.casefold()
+    if suffix in (".csv", ".tsv"):
+        table = open_table(path)
+        placed = [(f"{name_of(path)}:{line}", row) for line, row in table.rows]
+        return Records(path, table.columns, lambda _: iter([*placed, *table.bad]), table.digest)
+    if suffix in (".json", ".jsonl", ".ndjson"):
+        data = _filled(path)
+        rows = list(json_lines(data, path) if suffix != ".json" else _json_list(data, path))
+        columns = dict.fromkeys(name for row in rows if not isinstance(row, BadRow) for name in row[1])
+        if not columns:
+            raise next((row for row in rows if isinstance(row, BadRow)), _no_record(path))
+        return Records(path, tuple(columns), lambda _: iter(rows), hashlib.sha256(data).hexdigest())
+    if suffix in (".parquet", ".pq"):
+        with open_parquet(path) as file:
+            columns, count = dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows
+        if count == 0:
+            raise InputError(path, found="holds no row", expected="at least one row")
+        return Records(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None), digest_of(path))
+    with open_file(path):
+        pass
+    raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json or .jsonl")
+
+
+def _no_record(path: Path) -> InputError:
+    return InputError(path, found="holds no record", expected="at least one")
+
+
+def json_lines(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
+    """The records of JSON lines; blank lines are none."""
+    for number, line in lines_of(data):
+        where = f"{name_of(path)}:{number}"
+        try:
+            yield where, json_record(line, where)
+        except BadRow as bad:
+            yield bad
+
+
+def json_record(line: bytes, where: str) -> dict[str, Any]:
+    """The object that a line holds. Raises: BadRow when it holds none."""
+    text = line_text(line, where)
+    try:
+        value = parse_json(text, where)
+    except InputError as error:
+        do = "Mend or delete the line; a broken last line means that the file was cut off"
+        raise BadRow(where, reason="no JSON", found=error.found, expected="one record a line", do=do) from None
+    return _object(value, where)
+
+
+def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
+    value = parse_json(data, path, do="Fetch the file again if it was cut off")
+    if not isinstance(value, list):
+        raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects")
+    for at, item in enumerate(value):
+        where = f"{name_of(path)}[{at}]"
+        try:
+            yield where, _object(item, where)
+        except BadRow as bad:
+            yield bad
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadRow(where, reason="no object", found=f"a JSON {type(value).__name__}", expected="an object")
+    return value
+
+
+# --- Parquet ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFile]:
+    """A Parquet file, or one that was read already.
+
+    Raises: InputError when it is none, was cut off, names a column twice, or asks for too much memory, at once or while
+    it is read.
+    """
+    if data is None:
+        with open_file(path) as raw:
+            if not raw.read(1):
+                raise InputError(path, found="is empty", expected="at least one row")
+    try:
+        # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
+        with pq.ParquetFile(path if data is None else pa.BufferReader(data)) as file:
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise InputError(path, found=f"columns {', '.join(names)}", expected="each name once")
+            yield file
+    except _PARQUET as error:
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        found = f"is no whole Parquet file ({first})"
+        raise InputError(path, found=found, expected="Parquet", do="Fetch the file again") from None
+
+
+def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Placed | BadRow]:
+    """The rows of a Parquet file, of all columns unless some are named, in little memory.
+
+    Raises: InputError as `open_parquet`.
+    """
+    with open_parquet(path) as file:
+        number = 0
+        for batch in file.iter_batches(batch_size=_batch_rows(file), columns=columns):
+            for row in _batch(batch):
+                number += 1
+                where = f"{name_of(path)}, row {number}"
+                wrong = unusual(row) if row is not None else "a cell that is none of its type, or no UTF-8"
+                if wrong or row is None:
+                    yield BadRow(where, reason="a cell that cannot be read", found=wrong, expected="text in UTF-8")
+                else:
+                    yield where, row
+
+
+def _batch_rows(file: pq.ParquetFile) -> int:
+    """Few at a time: a row may carry an image, and what a few bytes say once may be repeated in every row."""
+    facts = file.metadata
+    largest = max(
+        (
+            facts.row_group(group).column(column).total_uncompressed_size
+            for group in range(facts.num_row_groups)
+            for column in range(facts.num_columns)
+        ),
+        default=1,
+    )
+    return max(1, min(64, _BATCH_BYTES // max(1, largest)))
+
+
+def _batch(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | None]:
+    """The rows; None for one that holds a cell that cannot be read."""
+    try:
+        yield from batch.to_pylist()
+        return
+    except _CELLS:
+        pass  # one by one
+    for at in range(batch.num_rows):
+        try:
+            yield batch.slice(at, 1).to_pylist()[0]
+        except _CELLS:
+            yield None

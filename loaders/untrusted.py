@@ -1,0 +1,310 @@
+"""The one door for bytes that somebody else wrote: files, folders, texts, JSON.
+
+    data = read_file(path)                     # whole, of a regular file, within a size
+    text = decode(data, path)                  # UTF-8
+    value = parse_json(data, path)
+
+Only regular files are opened, so that nothing waits for a pipe or reads a device for ever; how long a file may be is
+decided before it is read; what lies below a folder is used only where it still lies there when links are resolved.
+
+Text is UTF-8 without its byte-order mark. Bytes that are no UTF-8, NUL and halves of surrogate pairs are no text. Lines
+end at a line feed, with or without a carriage return: U+2028, U+2029 and U+0085 are characters like others.
+
+What is wrong with one row is a `BadRow`: a reader of rows yields it in the row's place, and raises only for a file that
+is of another format as a whole. `loaders.tables` reads rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, NoReturn
+
+from loaders.errors import BedsideError, InputError
+
+MOST_BYTES = 256 << 20
+"""Of a file that is held in memory whole."""
+MAX_BAD = 1.0
+"""Of the rows of a source, in percent, may be bad unless the user says otherwise."""
+MOST_LINE = 4 << 20
+MOST_DEPTH = 100
+"""Of JSON: what nests deeper is no record of anybody's."""
+
+_SHOWN = 5
+_BLOCK = 1 << 20
+_MARKS = ("\\ud", "\\uD", "\\u0000")
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+
+
+class TooLong(InputError):
+    """A file of more bytes than anybody should need."""
+
+
+class BadRow(InputError):
+    """A row that cannot be read: `reason` is the same words for the same cause, `found` is about this row.
+
+    Readers yield one in the place of the row; who cannot do without the row raises it.
+    """
+
+    def __init__(self, where: object, *, reason: str, found: str = "", expected: str = "", do: str = "") -> None:
+        self.reason = reason
+        super().__init__(where, found=found or reason, expected=expected, do=do)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _rebuild, (self.where, self.reason, self.found, self.expected, self.do)
+
+    @classmethod
+    def of(cls, error: InputError) -> BadRow:
+        """What a row raised, as that row's."""
+        if isinstance(error, BadRow):
+            return error
+        reason = "a cell that cannot be used"
+        return cls(error.where, reason=reason, found=error.found, expected=error.expected, do=error.do)
+
+    @property
+    def detail(self) -> str:
+        """What an exclusion tells beside the reason."""
+        found = "" if self.found == self.reason else self.found
+        return f"{found} (expected {self.expected})".strip() if self.expected else found
+
+
+def check_bad(
+    shown: Sequence[object], records: int, where: object, *, most: float = MAX_BAD, do: str = "Mend these rows"
+) -> None:
+    """Refuse a source of which more than `most` percent of the records are bad; each is `shown` in a few words.
+
+    Raises: InputError that lists the first of them.
+    """
+    if not len(shown) <= records * most / 100:  # no percentage is none that is met
+        first = "; ".join(map(str, shown[:_SHOWN])) + "; …" * (len(shown) > _SHOWN)
+        found = f"{len(shown):,} of {records:,} rows cannot be read: {first}"
+        raise InputError(where, found=found, expected=f"at most {most:g} %", do=do)
+
+
+def _rebuild(where: str, reason: str, found: str, expected: str, do: str) -> BadRow:
+    return BadRow(where, reason=reason, found=found, expected=expected, do=do)
+
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator[BufferedReader]:
+    """A regular file, opened for reading.
+
+    Raises: InputError when it does not exist, is a folder, a pipe, a device or a socket, or cannot be read, then or
+    while it is read.
+    """
+    try:
+        _check_regular(os.stat(path).st_mode, path, expected)  # noqa: PTH116 - opening a device may do something
+        # A pipe that takes the file's place now is not waited for.
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(number, "rb") as file:
+            _check_regular(os.fstat(number).st_mode, path, expected)
+            yield file
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(path, found="does not exist", expected=expected, do=do or "Check the path") from None
+    except OSError as error:
+        raise InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do) from None
+    except ValueError as error:
+        if "null byte" not in str(error):
+            raise
+        raise InputError(str(path), found="is no path", expected=expected, do=do) from None
+
+
+def _check_regular(mode: int, path: Path, expected: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise InputError(path, found="is a folder", expected=expected)
+    if not stat.S_ISREG(mode):
+        raise InputError(path, found="is no regular file but a pipe, a device or a socket", expected=expected)
+
+
+def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", do: str = "") -> bytes:
+    """The bytes of a regular file.
+
+    Raises: InputError as `open_file`; TooLong for one of more than `most` bytes, of which no more is read.
+    """
+    with open_file(path, expected=expected, do=do) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(most + 1) if size <= most else b""
+    if size > most or len(data) > most:
+        found = f"is too long a file, of {max(size, len(data)):,} bytes"
+        raise TooLong(path, found=found, expected=f"at most {most:,} bytes", do=do)
+    return data
+
+
+def read_text(path: Path, *, most: int = MOST_BYTES, expected: str = "a text") -> str:
+    """The text of a file, its lines ended by line feeds alone. Raises: InputError as `read_file` and `decode`."""
+    return decode(read_file(path, most=most, expected=expected), path).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a regular file of any size. Raises: InputError as `open_file`."""
+    with open_file(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def name_of(path: Path) -> str:
+    """The name of a file as text; bytes that are no UTF-8 stand in it as \\xNN."""
+    return os.fsencode(path.name).decode("utf-8", "backslashreplace")
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path leads to something in the folder when all links are resolved."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a NUL in a name
+        return False
+
+
+# --- Text -------------------------------------------------------------------------------------------------------------
+
+
+def decode(data: bytes, path: object) -> str:
+    """UTF-8 text, without its byte-order mark.
+
+    Raises: InputError with the line and byte offset of the first byte that is not UTF-8, or of a NUL.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # With a byte-order mark the offset counts from behind it.
+        offset = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+        raise _not_text(data, offset, path) from None
+    if "\x00" in text:
+        raise _not_text(data, data.index(b"\x00"), path)
+    return text
+
+
+def _not_text(data: bytes, offset: int, path: object) -> InputError:
+    line = data.count(b"\n", 0, offset) + 1
+    return InputError(
+        f"{path}:{line}",
+        found=f"byte 0x{data[offset]:02x} at offset {offset} is not UTF-8 text",
+        expected="a file encoded as UTF-8",
+        do="Save it again as UTF-8",
+    )
+
+
+def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers from 1; no character but a line feed ends one."""
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if line.strip():
+            yield number, line.removesuffix(b"\r")
+
+
+def stream_lines(blocks: Iterable[bytes], path: object, most: int = MOST_LINE) -> Iterator[tuple[int, bytes]]:
+    """The same out of blocks that are read one after the other. Raises: InputError for a line of more bytes."""
+    number, rest = 0, b""
+    for block in blocks:
+        lines = (rest + block).split(b"\n")
+        rest = lines.pop()
+        if max(map(len, (*lines, rest))) > most:
+            where = f"{path}:{number + len(lines) + 1}"
+            raise InputError(where, found="a line without end", expected=f"at most {most:,} bytes a line")
+        for line in lines:
+            number += 1
+            if line.strip():
+                yield number, line.removesuffix(b"\r")
+    if rest.strip():
+        yield number + 1, rest
+
+
+def blocks_of(file: BufferedReader) -> Iterator[bytes]:
+    """The bytes of a file, a part at a time."""
+    while block := file.read(_BLOCK):
+        yield block
+
+
+def line_text(line: bytes, where: object) -> str:
+    """A line as text. Raises: BadRow when it is none."""
+    return check_text(line.decode("utf-8", "surrogateescape"), where)
+
+
+def is_text(text: str) -> bool:
+    """Whether it holds neither bytes that were no UTF-8, nor halves of surrogate pairs, nor NUL."""
+    return _NO_TEXT.search(text) is None
+
+
+def check_text(text: str, where: object, name: str = "") -> str:
+    """The text, if it is one. Raises: BadRow for bytes that were no UTF-8, halves of surrogate pairs, and NUL."""
+    wrong = _NO_TEXT.search(text)
+    if wrong is None:
+        return text
+    place = f"character {wrong.start() + 1}" + f" of {name}" * bool(name)
+    if wrong[0] == "\x00":
+        raise BadRow(where, reason="a NUL character", found=place, expected="text")
+    raise BadRow(where, reason="no UTF-8 text", found=place, expected="text in UTF-8")
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: str = "") -> Any:
+    """JSON in UTF-8, as RFC 8259 has it: no NaN, no halves of characters, nesting at most `MOST_DEPTH` deep.
+
+    Raises: InputError for anything else.
+    """
+    text = decode(data, where) if isinstance(data, bytes) else data
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        place = f"{where}:{error.lineno}" if error.lineno > 1 else where
+        raise InputError(place, found=f"is not whole JSON ({error.msg})", expected=expected, do=do) from None
+    except (ValueError, RecursionError) as error:
+        found = "is no JSON (nested too deep)" if isinstance(error, RecursionError) else f"is no JSON ({error})"
+        raise InputError(where, found=found, expected=expected, do=do) from None
+    # Looked at piece by piece only where it could be wrong.
+    doubtful = text.count("[") + text.count("{") > MOST_DEPTH or any(mark in text for mark in _MARKS)
+    if doubtful and (found := unusual(value)):
+        raise InputError(where, found=found, expected=expected, do=do)
+    return value
+
+
+def read_json(path: Path, *, most: int = MOST_BYTES, expected: str = "JSON", do: str = "") -> Any:
+    """The JSON in a file. Raises: InputError as `read_file` and `parse_json`."""
+    return parse_json(read_file(path, most=most, expected=expected, do=do), path, expected=expected, do=do)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def unusual(value: Any) -> str:
+    """What JSON, or a row, may not hold, or ""."""
+    waiting = [(value, 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        if depth > MOST_DEPTH:
+            return "is no JSON (nested too deep)"
+        if isinstance(item, str):
+            if not is_text(item):
+                return "is no text: half a character, or NUL"
+        elif isinstance(item, dict):
+            waiting += [(inner, depth + 1) for pair in item.items() for inner in pair]
+        elif isinstance(item, list | tuple):
+            waiting += [(inner, depth + 1) for inner in item]
+    return ""
+
+
+@contextmanager
+def understood(where: object, *, expected: str, do: str = "") -> Iterator[None]:
+    """What is made here of content that was parsed; another shape of it than the code assumes is one error.
+
+    Raises: InputError for whatever Python raises when a field is missing or of another type; other errors of ours, and
+    of the disk, as they are.
+    """
+    try:
+        yield
+    except (BedsideError, OSError):
+        raise
+    except Exception as error:
+        found = f"holds something else than was written ({type(error).__name__}: {str(error)[:200]})"
+        raise InputError(where, found=found, expected=expected, do=do) from error

@@ -1,0 +1,149 @@
+"""Rows of tables, JSON and Parquet: what is wrong with one is told in its place, what is wrong with all is an error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from loaders.errors import InputError
+from loaders.tables import open_parquet, open_table, parquet_rows, read_records, read_table
+from loaders.untrusted import BadRow
+
+
+def written(path: Path, data: str | bytes) -> Path:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def told(path: Path) -> tuple[list[Any], dict[str, str]]:
+    """The records of a file, and the reason of each bad row by its place."""
+    rows = list(read_records(path).each(None))
+    bad = {row.where: row.reason for row in rows if isinstance(row, BadRow)}
+    return [dict(row[1]) for row in rows if not isinstance(row, BadRow)], bad
+
+
+def test_rows_of_a_csv(tmp_path: Path) -> None:
+    lines = [
+        b"\xef\xbb\xbfid,caption",
+        b"1,plain",
+        "2,U+2028 \u2028 U+0085 \x85".encode(),
+        b"3,caf\xe9",
+        b"4,n\x00l",
+        b"5,too,many",
+        b"6",
+        b'7,"a ""quote"", and\na line"',
+        b'8,"never closed',
+        b"9,after it",
+        b'10,"closed" badly',
+        b"",
+        b"11,last\r",
+    ]
+    good, bad = told(written(tmp_path / "a.csv", b"\n".join(lines)))
+    assert [row["id"] for row in good] == ["1", "2", "7", "9", "11"]
+    assert good[1]["caption"] == "U+2028 \u2028 U+0085 \x85"
+    cells = "another number of cells than the header"
+    assert bad == {
+        "a.csv:4": "no UTF-8 text",
+        "a.csv:5": "a NUL character",
+        "a.csv:6": cells,
+        "a.csv:7": cells,
+        "a.csv:10": "no CSV",
+        "a.csv:12": "no CSV",
+    }
+
+
+def test_a_table_of_the_users_own_loses_no_row(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv", "a,b\n1,2\n3\n")
+    with pytest.raises(InputError) as error:
+        read_table(path)
+    assert error.value.where == f"{path}:3" and not isinstance(error.value, BadRow)
+    assert len(open_table(path).rows) == len(open_table(path).bad) == 1
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"", b"\n\n", b"a,,b\n1,2,3\n", b"a,A\n1,2\n", b"a\xff,b\n1,2\n", b",\n1,2\n", b"a,b\n", "a,b".encode("utf-16")],
+)
+def test_a_table_is_refused_for_its_header(tmp_path: Path, header: bytes) -> None:
+    with pytest.raises(InputError):
+        open_table(written(tmp_path / "a.csv", header))
+
+
+def test_columns_without_a_name_at_the_end_are_left_out(tmp_path: Path) -> None:
+    table = open_table(written(tmp_path / "a.csv", "a,b,,\n1,2,3,4\n5,6\n,,,9\n7\n"))
+    assert table.columns == ("a", "b")
+    assert [row for _, row in table.rows] == [{"a": "1", "b": "2"}, {"a": "5", "b": "6"}]
+    assert [row.where for row in table.bad] == ["a.csv:5"]
+
+
+def test_quotes_broken_all_over_end_soon(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="in 1,001 rows"):
+        open_table(written(tmp_path / "a.csv", "a,b\n" + '1,"x" y\n' * 50_000))
+
+
+def test_rows_of_json_lines(tmp_path: Path) -> None:
+    deep = "[" * 200 + "]" * 200
+    lines = [
+        '{"id": "1", "text": "U+2028 \u2028 in it"}',
+        "no json",
+        "[1]",
+        '{"id": "\\ud800"}',
+        '{"id": "\\u0000"}',
+        '{"id": NaN}',
+        f'{{"id": {deep}}}',
+        "",
+        '{"id": "2"}\r',
+    ]
+    path = written(tmp_path / "a.jsonl", "\n".join(lines).encode() + b'\n{"id": "\xff"}\n{"id"')
+    good, bad = told(path)
+    assert [row["id"] for row in good] == ["1", "2"]
+    assert set(bad) == {f"a.jsonl:{number}" for number in (2, 3, 4, 5, 6, 7, 10, 11)}
+    with pytest.raises(InputError):
+        read_records(written(tmp_path / "b.jsonl", "no\njson\n"))
+
+
+def test_rows_of_a_json_list(tmp_path: Path) -> None:
+    good, bad = told(written(tmp_path / "a.json", json.dumps([{"id": "1"}, 7, None, {"id": "2"}])))
+    assert (len(good), bad) == (2, {"a.json[1]": "no object", "a.json[2]": "no object"})
+
+
+def test_rows_of_parquet_with_cells_that_are_no_text(tmp_path: Path) -> None:
+    cells = [b"plain", b"caf\xe9", b"n\0l", "U+2028 \u2028".encode()]
+    text = pa.Array.from_buffers(pa.string(), 4, pa.array(cells, pa.binary()).buffers())
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": ["1", "2", "3", "4"], "caption": text}), path)
+    good, bad = told(path)
+    assert [row["id"] for row in good] == ["1", "4"]
+    assert set(bad) == {"a.parquet, row 2", "a.parquet, row 3"}
+
+
+@pytest.mark.parametrize("damage", ["cut", "zeros", "text", "empty", "twice"])
+def test_parquet_that_is_none(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [str(number) for number in range(1_000)]}), path)
+    data = path.read_bytes()
+    if damage == "twice":
+        pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["id", "id"]), path)
+    else:
+        damaged = {"cut": data[:-20], "zeros": data[:100] + bytes(500) + data[600:], "text": b"PAR1" * 9, "empty": b""}
+        path.write_bytes(damaged[damage])
+    with pytest.raises(InputError):
+        list(parquet_rows(path))
+    with pytest.raises(InputError), open_parquet(path, path.read_bytes() or b"x") as file:
+        file.read()
+
+
+def test_a_cell_repeated_in_every_row_takes_little_memory(tmp_path: Path) -> None:
+    """A dictionary of one large text: read at once, these few bytes are 20 GB."""
+    path = tmp_path / "a.parquet"
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000, pa.int32()), pa.array(["x" * (20 << 20)]))
+    pq.write_table(pa.table({"id": text}), path)
+    rows = parquet_rows(path)
+    assert [len(row[1]["id"]) for row, _ in zip(rows, range(3), strict=False) if not isinstance(row, BadRow)] == [
+        20 << 20
+    ] * 3

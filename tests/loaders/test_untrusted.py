@@ -1,0 +1,170 @@
+"""The one door: what is no regular file, too long, outside its folder, no text or no JSON never comes in."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import socket
+from pathlib import Path
+
+import pytest
+
+from loaders.errors import InputError
+from loaders.images import ImageError, open_image
+from loaders.untrusted import (
+    BadRow,
+    TooLong,
+    check_bad,
+    decode,
+    digest_of,
+    is_inside,
+    lines_of,
+    parse_json,
+    read_file,
+    read_text,
+    stream_lines,
+    understood,
+)
+
+
+def pipe(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
+
+
+def sock(path: Path) -> Path:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+    return path
+
+
+@pytest.mark.parametrize("read", [read_file, digest_of, read_text, open_image])
+def test_only_regular_files_are_opened(tmp_path: Path, read: object) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for path, found in (
+        (pipe(tmp_path / "pipe"), "no regular file"),
+        (sock(tmp_path / "s"), "no regular file"),
+        (Path("/dev/zero"), "no regular file"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "gone", "does not exist"),
+        (tmp_path / "s" / "below", "does not exist"),
+        (loop, "cannot be read"),
+        (tmp_path / ("long" * 100), "cannot be read"),
+        (Path("nul\0"), "is no path"),
+    ):
+        with pytest.raises(InputError, match=found):
+            read(path)  # type: ignore[operator]
+
+
+def test_a_sparse_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    path.touch()
+    os.truncate(path, 40 << 30)
+    with pytest.raises(TooLong, match="42,949,672,960 bytes"):
+        read_file(path)
+    with pytest.raises(ImageError) as error:
+        open_image(path)
+    assert error.value.reason == "too_large"
+
+
+def test_what_lies_inside_a_folder(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.touch()
+    (inside / "link").symlink_to(outside)
+    (inside / "own").touch()
+    (inside / "again").symlink_to(inside / "own")
+    (inside / "round").symlink_to(inside / "round")
+    names = ("link", "own", "again", "round", "../out", "nul\0")
+    assert [is_inside(inside / name, inside) for name in names] == [False, True, True, False, False, False]
+
+
+def test_text_is_utf8_without_its_mark(tmp_path: Path) -> None:
+    assert decode(b"\xef\xbb\xbfa\xc3\xa9", "f") == "aé"
+    with pytest.raises(InputError, match="f:2: byte 0xff at offset 2 is not UTF-8"):
+        decode(b"a\n\xff", "f")
+    with pytest.raises(InputError, match="byte 0x00 at offset 1"):
+        decode(b"a\0", "f")
+    (tmp_path / "t").write_bytes(b"a\r\nb\rc")
+    assert read_text(tmp_path / "t") == "a\nb\nc"
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    data = "\ufeffa\u2028b\u2029c\x85d\x0be\r\n\n \nf".encode()
+    lines = [(1, "a\u2028b\u2029c\x85d\x0be".encode()), (4, b"f")]
+    assert list(lines_of(data)) == lines
+    for size in (1, 2, 5, 100):
+        blocks = [data[at : at + size] for at in range(3, len(data), size)]
+        assert list(stream_lines(blocks, "f")) == lines
+    with pytest.raises(InputError, match="f:2: a line without end"):
+        list(stream_lines([b"a\nbbbb", b"bbbb"], "f", 5))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (b"", "is not whole JSON"),
+        (b'{"a": 1', "is not whole JSON"),
+        (b'\n{"a": }', "f:2: is not whole JSON"),
+        (b"[NaN]", "NaN is no number"),
+        (b"[-Infinity]", "-Infinity is no number"),
+        (b"[" * 100_000, "nested too deep"),
+        (b"[" * 101 + b"]" * 101, "nested too deep"),
+        (b'{"a": "\\ud800"}', "is no text"),
+        (b'{"\\uDFFF": 1}', "is no text"),
+        (b'["\\u0000"]', "is no text"),
+        (b"1" * 5_000, "is no JSON"),
+        (b"\xff\xfe[\x00]\x00", "not UTF-8"),
+    ],
+)
+def test_what_is_no_json_is_one_error(text: bytes, found: str) -> None:
+    with pytest.raises(InputError, match=found):
+        parse_json(text, "f")
+
+
+def test_json_that_is_unusual_and_sound() -> None:
+    sound = [[[]] * 200, "\\ud83d\\ude00 \\\\ud800", {"é": [1e308, -0.0, None]}, "x" * 100_000]
+    assert parse_json(json.dumps(sound).encode(), "f") == sound
+    assert parse_json(b'"\\ud83d\\ude00"', "f") == "😀"
+
+
+def test_a_bad_row_is_told_like_an_exclusion() -> None:
+    bad = BadRow("a.csv:3", reason="no identifier", expected="one in every row")
+    assert (bad.detail, str(bad)) == (
+        "(expected one in every row)",
+        "a.csv:3: no identifier (expected one in every row)",
+    )
+    of = BadRow.of(InputError("a.csv:4", found="cui 'x'", expected="a CUI"))
+    assert (of.where, of.reason, of.detail) == ("a.csv:4", "a cell that cannot be used", "cui 'x' (expected a CUI)")
+    again = pickle.loads(pickle.dumps(bad))
+    assert (again.reason, str(again)) == (bad.reason, str(bad))
+
+
+def test_more_bad_rows_than_a_percentage_are_listed() -> None:
+    check_bad(["a"], 100, "f")
+    check_bad(["a"], 1, "f", most=100)
+    with pytest.raises(InputError, match=r"2 of 100 rows cannot be read: a; b \(expected at most 1 %\)"):
+        check_bad(["a", "b"], 100, "f")
+    with pytest.raises(InputError, match="a; a; a; a; a; … "):
+        check_bad(["a"] * 9, 9, "f")
+    with pytest.raises(InputError):
+        check_bad(["a"], 100, "f", most=float("nan"))
+
+
+def test_content_of_another_shape_is_one_error_and_ours_stay() -> None:
+    with (
+        pytest.raises(InputError, match=r"f: holds something else than was written \(KeyError"),
+        understood("f", expected="a"),
+    ):
+        {}["a"]
+    with pytest.raises(FileNotFoundError), understood("f", expected="a"):
+        Path("/nowhere").read_bytes()
+    with pytest.raises(InputError, match="own: x"), understood("f", expected="a"):
+        check_bad(["a"], 1, "own: x")
+
+
+def test_an_error_can_be_printed_whatever_it_names() -> None:
+    error = InputError(Path("a\udcff\u2028"), found="b\x1b[31m\ud800", do="c\n")
+    assert str(error).encode().decode() == "a\\udcff\\u2028: b\\x1b[31m\\ud800. c\n"

@@ -1,0 +1,20 @@
+"""Rows as a test wants them that is about sound ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from loaders.untrusted import BadRow
+
+Row = TypeVar("Row")
+
+
+def strictly(rows: Iterable[Row | BadRow]) -> list[Row]:
+    """The rows; the first that cannot be read is raised."""
+    read: list[Row] = []
+    for row in rows:
+        if isinstance(row, BadRow):
+            raise row
+        read.append(row)
+    return read
