@@ -35,12 +35,12 @@ from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
 from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError
+from loaders.files.untrusted import MAX_BAD, BadRow, read_text
 from loaders.manifest import Config, Manifest, Source
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
-from loaders.untrusted import MAX_BAD, BadRow, read_text
 
 _PACKAGES = ("bedside", "datasets", "pyarrow")
 

@@ -28,7 +28,7 @@ from pydantic import JsonValue
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
-from loaders.images import ImageError, clean_bytes
+from loaders.files.images import ImageError, clean_bytes
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from loaders.disk import write_whole
 from loaders.errors import InputError, ReleaseError
-from loaders.untrusted import digest_of, read_json
+from loaders.files.disk import write_whole
+from loaders.files.untrusted import digest_of, read_json
 
 NAME = "manifest.json"
 FORMAT: Literal[1] = 1

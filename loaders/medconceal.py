@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
-from loaders.foreign import Columns, ForeignRow, text_of, texts_of
+from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
 from loaders.spans import shares_span, words
 
 KEY = "case_id"

@@ -22,8 +22,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 from PIL import Image
 
-from loaders.disk import write_whole, writing
-from loaders.images import open_image
+from loaders.files.disk import write_whole, writing
+from loaders.files.images import open_image
 
 SIDE = 360  # pixels of the longer side of a picture
 

@@ -15,7 +15,7 @@ from builders.medlaybench_v.gates import GATES
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
-from loaders.disk import write_whole
+from loaders.files.disk import write_whole
 from scripts.terminal.console import output, table
 
 

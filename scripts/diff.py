@@ -8,7 +8,7 @@ import typer
 
 from builders.release.diff import diff
 from builders.release.verify import resolve
-from loaders.records import to_json
+from loaders.files.records import to_json
 from scripts.terminal.console import output
 
 

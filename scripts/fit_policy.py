@@ -12,13 +12,13 @@ from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import candidates, replay
 from baselines.medconceal.fitting import RIDGE, Fitted, Label, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
-from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.files.disk import write_whole
+from loaders.files.records import to_json
 from loaders.medconceal import SPLIT, PatientProfile, cases
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
-from loaders.records import to_json
 from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
 

@@ -11,8 +11,8 @@ from string import Template
 import typer
 
 from loaders import __version__
-from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.files.disk import write_whole
 from loaders.plugins import BASELINES, brought
 from loaders.registry import corpora
 from scripts.commands import RUN

@@ -27,11 +27,11 @@ from typing import Any
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.played import PlayedCase
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, check_roles
-from loaders.disk import writing
 from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.files.disk import writing
+from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import inspect_message, of_inspect, open_model
-from loaders.records import to_json
 
 MAX_INVALID = 0.1
 """Share of cases without a usable record above which a run has failed."""

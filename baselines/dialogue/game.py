@@ -5,8 +5,8 @@
     baselines.dialogue.playing | .evaluation      who answers: scripted agents, chat models, stored answers
 
 A game knows nothing of models, frameworks, caches or files. It gets a case and a way to ask each role, and returns a
-record (`loaders.records`); played again with the same answers it returns the same record. This is what lets a killed
-run go on in the middle of a dialogue: the game is played anew, and answers that are already paid for are replayed.
+record (`loaders.files.records`); played again with the same answers it returns the same record. This is what lets a
+killed run go on in the middle of a dialogue: the game is played anew, and answers already paid for are replayed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run left of each case: a line of its file of dialogues each, as `loaders.records` writes and reads it."""
+"""What a run left of each case: a line each of its file of dialogues, as `loaders.files.records` has it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field, PlainSerializer
 
-from loaders.records import from_json, to_json
-from loaders.untrusted import blocks_of, open_file, stream_lines
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import blocks_of, open_file, stream_lines
 
 DIALOGUES = "dialogues.jsonl"
 _MOST_LINE = 256 << 20

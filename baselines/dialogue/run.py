@@ -22,10 +22,10 @@ from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ModelUsed
-from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError
+from loaders.files.disk import write_whole, writing
+from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore, Usage
-from loaders.records import to_json
 
 Prices = Mapping[str, tuple[float, float]]
 """Name of a model -> US dollars per million tokens of input, and of output."""

@@ -17,8 +17,8 @@ from baselines.medconceal import rules
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.rubric import INTENTS
+from loaders.files.records import to_json
 from loaders.models.messages import Message
-from loaders.records import to_json
 
 _TURN = re.compile(r"<turn_to_rate>\n(.*)\n</turn_to_rate>", re.DOTALL)
 _PENDING = re.compile(r"<pending_question>\n(.*)\n</pending_question>", re.DOTALL)

@@ -26,10 +26,10 @@ from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
 from baselines.results.statistics import Floats
 from loaders.errors import InputError
+from loaders.files.records import from_json, to_json
+from loaders.files.tables import read_records
+from loaders.files.untrusted import BadRow
 from loaders.medconceal import CATEGORIES
-from loaders.records import from_json, to_json
-from loaders.tables import read_records
-from loaders.untrusted import BadRow
 
 Kind = Literal["reveal", "address"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -25,10 +25,10 @@ from pydantic import BeforeValidator, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
 from baselines.medconceal.words import content_stems
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import read_file
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Task
-from loaders.records import from_json, to_json
-from loaders.untrusted import read_file
 
 META_PROBE = "meta_category_probe"
 INPUTS = ("bias", *FEATURES, "overlap")

@@ -3,8 +3,8 @@
     Episode -> Exchange (one clinician turn and the reply) -> TurnEvaluation -> Features
                                                            -> ConcernTrace (one a concern)
 
-Turns count from 1. The fields are those of a line of `dialogues.jsonl` (`loaders.records`). What the profile hides
-stands in `Episode.hidden` and nowhere else, apart from what the patient has said aloud: `public` drops it.
+Turns count from 1. The fields are those of a line of `dialogues.jsonl` (`loaders.files.records`). What the profile
+hides stands in `Episode.hidden` and nowhere else, apart from what the patient has said aloud.
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import Episode, Findings, LeakCheck, SubmittedFinding
 from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError
+from loaders.files.records import from_json
+from loaders.files.untrusted import read_json
 from loaders.medconceal import PatientProfile, Task
 from loaders.models.prompts import Prompts
-from loaders.records import from_json
-from loaders.untrusted import read_json
 
 
 @dataclass(frozen=True, slots=True)

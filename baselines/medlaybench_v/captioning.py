@@ -33,7 +33,7 @@ from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
 from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord
 from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.images import clean_bytes
+from loaders.files.images import clean_bytes
 from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
@@ -103,8 +103,8 @@ def read_pairs(
     """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them where there are fewer.
 
     Rows have image_id, split, both captions and an image: the bytes or path of a file, or the mapping that `datasets`
-    gives without decoding (a Dataset is read that way here). Images are made clean (loaders.images), and all are held
-    in memory. `data` says what the rows are; without it the record holds a digest of the chosen ones.
+    gives without decoding (a Dataset is read that way here). Images are made clean (loaders.files.images), and all are
+    held in memory. `data` says what the rows are; without it the record holds a digest of the chosen ones.
 
     Raises InputError, which names the row, for a row without image, caption or id, an image that cannot be used, an id
     twice; and for rows of several splits or fewer than two.

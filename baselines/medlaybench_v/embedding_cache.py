@@ -23,8 +23,8 @@ import filelock
 import numpy as np
 from numpy.typing import NDArray
 
-from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError
+from loaders.files.disk import write_whole, writing
 
 _DIGEST = 32
 _CHECK = 4

@@ -8,8 +8,8 @@ from typing import Any
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.sections import Numbered, Section
 from baselines.results.comparison import FinishedRun
+from loaders.files.untrusted import read_json, understood
 from loaders.pages import render
-from loaders.untrusted import read_json, understood
 
 CONTENT = "classifier.json"
 """Name of the file of a run folder for what `scoring.Scoring.scored` gives to draw, and the history of the training."""

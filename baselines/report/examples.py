@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from loaders.errors import InputError, ReleaseError
+from loaders.files.tables import open_parquet
+from loaders.files.untrusted import understood
 from loaders.manifest import Manifest, order_splits
 from loaders.medlaybench_v import CORPUS, entry
 from loaders.pages import Entry
-from loaders.tables import open_parquet
-from loaders.untrusted import understood
 
 _Place = tuple[str, int, int]  # file, row group, row
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
 from baselines.report.tables import Row, TableView
 from baselines.results.comparison import FinishedRun
-from loaders.untrusted import read_json, understood
+from loaders.files.untrusted import read_json, understood
 
 
 @dataclass(frozen=True, slots=True)

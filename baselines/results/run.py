@@ -21,10 +21,10 @@ from math import isclose, isfinite
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from loaders.disk import write_whole
 from loaders.errors import InputError
-from loaders.records import from_json, to_json
-from loaders.untrusted import lines_of, read_file, read_json
+from loaders.files.disk import write_whole
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import lines_of, read_file, read_json
 
 Provenance = Literal["published", "reproduced", "stand-in"]
 Direction = Literal["up", "down", "none"]

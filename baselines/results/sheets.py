@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from loaders.disk import write_whole
 from loaders.errors import InputError
-from loaders.untrusted import decode, read_file
+from loaders.files.disk import write_whole
+from loaders.files.untrusted import decode, read_file
 
 Item = TypeVar("Item")
 

@@ -29,8 +29,8 @@ from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
 from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, PairVerdict, compare, features
 from builders.pipeline.progress import Meter
-from loaders.images import open_image
-from loaders.records import from_json, to_json
+from loaders.files.images import open_image
+from loaders.files.records import from_json, to_json
 
 POLICY = (
     "the one without text laid over, without a border, in colour, with most pixels, not blurred against others of its "

@@ -18,7 +18,7 @@ from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
-from loaders.images import ImageError, image_bytes
+from loaders.files.images import ImageError, image_bytes
 
 _KIND = "picture"
 
@@ -36,7 +36,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A file: its content, or the reason (as of `loaders.images.ImageError`) and detail why it has none."""
+    """A file: its content, or the reason (as of `loaders.files.images.ImageError`) and detail why it has none."""
 
     file: File
     content: Content | None

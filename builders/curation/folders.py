@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.tables import read_table
+from loaders.files.tables import read_table
 
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 

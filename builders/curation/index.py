@@ -17,8 +17,8 @@ from builders.curation.opencv import cv2
 from builders.curation.pictures import read_picture
 from builders.curation.quality import measure
 from builders.curation.verification import compare, features
+from loaders.files.sqlite_store import SqliteStore
 from loaders.reached import code_digest
-from loaders.sqlite_store import SqliteStore
 
 _EVERY = 500  # entries between two commits
 

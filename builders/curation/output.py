@@ -26,8 +26,8 @@ from rich.progress import Progress
 from builders.curation.curate import Curation, curate
 from builders.curation.folders import files_of
 from builders.curation.report import write_report
-from loaders.disk import write_whole, writing
 from loaders.errors import InputError
+from loaders.files.disk import write_whole, writing
 
 CLUSTERS = pa.schema(
     [
@@ -55,7 +55,7 @@ QUALITY = pa.schema(
         ("flags", pa.list_(pa.string())),
     ]
 )
-"""Status is `ok` or the reason of `loaders.images.ImageError`; the rest is as in `quality.Quality`, null without it."""
+"""Status is `ok` or the reason of `loaders.files.images.ImageError`; the rest is as in `quality.Quality`, or null."""
 
 PAIRS = pa.schema(
     [

@@ -1,7 +1,7 @@
 """An image as curation sees it: upright, grey, its longer side at most 512 pixels, straight from the file's bytes.
 
 JPEG is decoded at a fraction of its size, which costs a third of a full decode and averages the same blocks of pixels.
-Whatever is unusual about a file goes through `loaders.images.open_image`, which names what is wrong with it.
+Whatever is unusual about a file goes through `loaders.files.images.open_image`, which names what is wrong with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from builders.curation.opencv import cv2
-from loaders.images import MAX_PIXELS, open_image
+from loaders.files.images import MAX_PIXELS, open_image
 
 SIDE = 512
 
@@ -33,7 +33,7 @@ class Picture:
 def read_picture(data: bytes, *, name: str = "") -> Picture:
     """Decode an image file; `name` is what errors call it.
 
-    Raises: ImageError as `loaders.images.open_image`.
+    Raises: ImageError as `loaders.files.images.open_image`.
     """
     image = _reduced(data)
     if image is None:

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from loaders.disk import write_whole, writing
 from loaders.errors import InputError
+from loaders.files.disk import write_whole, writing
+from loaders.files.records import from_json, to_json
+from loaders.files.tables import read_table
+from loaders.files.untrusted import read_file
 from loaders.manifest import canonical_json
-from loaders.records import from_json, to_json
-from loaders.tables import read_table
-from loaders.untrusted import read_file
 
 ACCEPT, REJECT = "accept", "reject"
 REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "other")

@@ -20,7 +20,7 @@ from pathlib import Path
 from scipy.cluster.hierarchy import DisjointSet
 
 from loaders.errors import InputError
-from loaders.tables import read_table
+from loaders.files.tables import read_table
 
 _ROUNDING = 0.002
 """How far the shares of a prevalence table may be from 1 in sum: people write them with three digits."""

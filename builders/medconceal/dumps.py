@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from loaders.errors import InputError, MissingExtra
-from loaders.tables import Placed, json_record, open_parquet, parquet_rows
-from loaders.untrusted import BadRow, blocks_of, name_of, open_file, stream_lines
+from loaders.files.tables import Placed, json_record, open_parquet, parquet_rows
+from loaders.files.untrusted import BadRow, blocks_of, name_of, open_file, stream_lines
 
 ENDINGS = (".zst", ".jsonl", ".ndjson", ".parquet")
 _BLOCK = 1 << 20  # bytes read at a time

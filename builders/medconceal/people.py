@@ -6,7 +6,7 @@ import random
 from functools import cache
 from pathlib import Path
 
-from loaders.tables import read_table
+from loaders.files.tables import read_table
 
 SEXES = ("female", "male")
 

@@ -57,12 +57,12 @@ from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import WHY, Chat, Step, admit, unique
-from loaders.disk import write_whole
 from loaders.errors import InputError
+from loaders.files.disk import write_whole
+from loaders.files.untrusted import read_file
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
-from loaders.untrusted import read_file
 
 CASES = 300  # of the paper
 REVIEW = "review.html"

@@ -20,13 +20,13 @@ from builders.medconceal.dumps import ENDINGS
 from builders.medconceal.measure import check_row
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
-from loaders.disk import write_whole
 from loaders.errors import InputError
-from loaders.foreign import Columns, read_mapping
+from loaders.files.disk import write_whole
+from loaders.files.foreign import Columns, read_mapping
+from loaders.files.tables import Record, read_records
+from loaders.files.untrusted import BadRow, digest_of, is_inside, name_of, understood, unusual
 from loaders.manifest import canonical_json
 from loaders.medconceal import FEATURES, FOREIGN, PatientProfile, from_foreign, row_of
-from loaders.tables import Record, read_records
-from loaders.untrusted import BadRow, digest_of, is_inside, name_of, understood, unusual
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"

@@ -28,10 +28,10 @@ from builders.medconceal.chains import (
 )
 from builders.medconceal.dumps import Limits, records
 from builders.pipeline.rows import Row
-from loaders.disk import writing
 from loaders.errors import InputError
-from loaders.tables import Placed, Record
-from loaders.untrusted import BadRow
+from loaders.files.disk import writing
+from loaders.files.tables import Placed, Record
+from loaders.files.untrusted import BadRow
 
 FLAIR = "Physician Responded"
 _INSERTED_AT_ONCE = 5_000

@@ -19,9 +19,9 @@ from builders.medlaybench_v.gates import GATES, Context, Verdict, check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.steps import context_of, modalities_named
 from loaders.errors import InputError
+from loaders.files.tables import Records, plain_name, read_records
+from loaders.files.untrusted import BadRow
 from loaders.medlaybench_v import parse_cuis
-from loaders.tables import Records, plain_name, read_records
-from loaders.untrusted import BadRow
 
 EXPERT = ("expert_caption", "expert", "caption", "source", "original")
 LAYMAN = ("layman_caption", "layman", "lay", "lay_caption", "simplified", "target")

@@ -29,9 +29,9 @@ from builders.recipe import Build, ModelOptions, Plan, Recipe, licence_facts
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from loaders.errors import InputError
+from loaders.files.untrusted import BadRow
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.medlaybench_v import CORPUS
-from loaders.untrusted import BadRow
 
 BUNDLED = "bundled"
 RULES_METHOD = (

@@ -19,8 +19,8 @@ from huggingface_hub.errors import HFValidationError
 from builders.medlaybench_v.source_files import NO_IDENTIFIER, OTHER_TYPE, SPLITS, Row, article_link, text_cell
 from loaders.corpus import hub_error
 from loaders.errors import HubError, InputError
+from loaders.files.untrusted import BadRow, digest_of, line_text, lines_of, read_file, unusual
 from loaders.medlaybench_v import parse_cuis
-from loaders.untrusted import BadRow, digest_of, line_text, lines_of, read_file, unusual
 
 ROCOV2 = "eltorio/ROCOv2-radiology"
 ROCOV2_LICENCE = "cc-by-nc-sa-4.0"

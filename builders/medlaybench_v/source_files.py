@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from loaders.errors import InputError
+from loaders.files.tables import Records, plain_name
+from loaders.files.untrusted import BadRow, name_of
 from loaders.medlaybench_v import parse_cuis
-from loaders.tables import Records, plain_name
-from loaders.untrusted import BadRow, name_of
 
 Row = dict[str, Any]
 OTHER_TYPE, NO_IDENTIFIER = "a cell of another type", "no identifier"

@@ -18,13 +18,13 @@ from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from builders.image_files import ImageIndex
 from builders.medlaybench_v import roco
 from builders.medlaybench_v.source_files import SPLITS, Columns, Row, caption_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import InputError
-from loaders.tables import read_records
-from loaders.untrusted import BadRow, digest_of, name_of
+from loaders.files.image_files import ImageIndex
+from loaders.files.tables import read_records
+from loaders.files.untrusted import BadRow, digest_of, name_of
 
 __all__ = ["SAMPLE", "CaptionSource", "Row", "open_source"]
 

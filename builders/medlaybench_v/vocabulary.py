@@ -20,8 +20,8 @@ from builders.medlaybench_v.headwords import in_sentence
 from builders.medlaybench_v.terms import Term, terms_digest
 from builders.medlaybench_v.vocabulary_readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
 from loaders.errors import InputError
-from loaders.tables import read_table
-from loaders.untrusted import name_of, open_file
+from loaders.files.tables import read_table
+from loaders.files.untrusted import name_of, open_file
 
 BUNDLED = Path(__file__).with_name("vocabulary.csv")
 REVIEW = Path(__file__).with_name("vocabulary_review.csv")

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 
 from builders.medlaybench_v.terms import KINDS, POS, Term
 from loaders.errors import InputError
-from loaders.tables import Table, open_table
-from loaders.untrusted import (
+from loaders.files.tables import Table, open_table
+from loaders.files.untrusted import (
     BadRow,
     blocks_of,
     check_bad,
@@ -98,8 +98,8 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     substitution.
 
     Raises:
-        InputError: as `loaders.tables.open_table`, or too many rows that cannot be read, such as for a cell outside
-            its allowed values.
+        InputError: as `loaders.files.tables.open_table`, or too many rows that cannot be read, such as for a cell
+            outside its allowed values.
     """
     table = open_table(path)
     expert = table.column("expert", "expert_term", "term", needed=True)

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError
+from loaders.files.disk import write_whole, writing
 
 
 @dataclass(frozen=True, slots=True)

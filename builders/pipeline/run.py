@@ -35,11 +35,11 @@ from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
 from builders.pipeline.workers import Work, schema_text, side_by_side
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
-from loaders.disk import write_whole
 from loaders.errors import BedsideError
+from loaders.files.disk import write_whole
+from loaders.files.untrusted import MAX_BAD, BadRow, check_bad
 from loaders.manifest import StageCount
 from loaders.reached import code_digest
-from loaders.untrusted import MAX_BAD, BadRow, check_bad
 
 READ = "read"
 UNREAD = "unread.jsonl"

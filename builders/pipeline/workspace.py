@@ -21,9 +21,9 @@ import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError, InputError
-from loaders.records import from_json
+from loaders.files.disk import write_whole, writing
+from loaders.files.records import from_json
 
 
 @dataclass(frozen=True, slots=True)

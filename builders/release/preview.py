@@ -17,10 +17,10 @@ from typing import Any
 from builders.pipeline.rows import Row
 from builders.release.shards import read_rows
 from loaders.corpus import Corpus
+from loaders.files.untrusted import understood
 from loaders.manifest import Manifest, order_splits
 from loaders.pages import Entry, write_page
 from loaders.schema import Upgrade
-from loaders.untrusted import understood
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
-from loaders.disk import writing
 from loaders.errors import InputError, ReleaseError
+from loaders.files.disk import writing
+from loaders.files.tables import open_parquet, parquet_rows
+from loaders.files.untrusted import BadRow
 from loaders.manifest import ContentDigest, Manifest, SplitFacts, order_splits
 from loaders.schema import features_of
-from loaders.tables import open_parquet, parquet_rows
-from loaders.untrusted import BadRow
 
 SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 

@@ -25,9 +25,9 @@ from builders.release.shards import read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
 from loaders.corpus import Corpus
 from loaders.errors import HubError, InputError, ReleaseError
+from loaders.files.tables import open_parquet
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
-from loaders.tables import open_parquet
 
 RowCheck = Callable[[Row], list[str]]
 """What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""

@@ -23,8 +23,8 @@ from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.release.exchange import exchange
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
-from loaders.disk import write_whole, writing
 from loaders.errors import BedsideError, InputError, ReleaseError
+from loaders.files.disk import write_whole, writing
 from loaders.manifest import (
     Config,
     ContentDigest,

@@ -28,10 +28,10 @@ from urllib.parse import urljoin
 
 from builders.threemdbench.request import Limits, Refused, host_of, request, web_address
 from builders.threemdbench.robots import MOST_BYTES, Robots
-from loaders.disk import write_whole, writing
 from loaders.errors import InputError
-from loaders.records import from_json, to_json
-from loaders.untrusted import read_file
+from loaders.files.disk import write_whole, writing
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import read_file
 
 __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 

@@ -21,7 +21,7 @@ from builders.threemdbench.labels import LabelMap, assign
 from builders.threemdbench.sources import Photo, PhotoSource
 from builders.threemdbench.sources.catalogue import SHAREABLE
 from loaders.errors import InputError
-from loaders.untrusted import BadRow, digest_of
+from loaders.files.untrusted import BadRow, digest_of
 
 _VOUCHED = "whoever built this release (--licence)"
 _Why = dict[str, str]

@@ -43,8 +43,8 @@ from builders.threemdbench.steps import (
     split,
     temperament,
 )
-from loaders.disk import write_whole
 from loaders.errors import BedsideError, InputError
+from loaders.files.disk import write_whole
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 

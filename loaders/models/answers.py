@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loaders.errors import InputError
+from loaders.files.records import from_json
+from loaders.files.sqlite_store import SqliteStore
 from loaders.models.messages import Answer, ChatModel, Message, read_image
-from loaders.records import from_json
-from loaders.sqlite_store import SqliteStore
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -55,7 +55,7 @@ class Encoder(ABC):
         """
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
-        """Unit vectors (images, dim) of RGB or L pictures, as `loaders.images.open_image` gives them.
+        """Unit vectors (images, dim) of RGB or L pictures, as `loaders.files.images.open_image` gives them.
 
         A vector that is not finite or has no length is returned as it is, for the caller to find. Raises InputError for
         a picture of another mode, ModelError when the device's memory does not suffice.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.untrusted import read_text
+from loaders.files.untrusted import read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 

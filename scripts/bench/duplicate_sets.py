@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageEnhance, ImageFont, ImageOps
 
-from loaders.images import open_image
-from loaders.tables import read_table
+from loaders.files.images import open_image
+from loaders.files.tables import read_table
 
 Pair = tuple[int, int]
 

@@ -27,7 +27,7 @@ from builders.curation.parallel import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from builders.curation.quality import measure
 from loaders.errors import InputError, MissingExtra
-from loaders.images import open_image
+from loaders.files.images import open_image
 from scripts.bench.rival_finders import cpu_seconds, held_megabytes, peak_megabytes
 
 SIDE = 1024

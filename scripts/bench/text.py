@@ -34,7 +34,7 @@ from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from builders.recipe import build
-from loaders.untrusted import BadRow
+from loaders.files.untrusted import BadRow
 from scripts.terminal.console import output, table
 
 FORMULAS = (

@@ -19,8 +19,8 @@ from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.record import Consultation
 from baselines.threemdbench.consultation.selection_raters import Dialogue
 from loaders.errors import InputError
+from loaders.files.untrusted import read_file
 from loaders.opened import Opened
-from loaders.untrusted import read_file
 from scripts.run.consultation import warn_of_cases
 from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of
 from scripts.terminal.console import output

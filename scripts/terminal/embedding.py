@@ -14,7 +14,7 @@ from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
 from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import InputError
-from loaders.images import open_image
+from loaders.files.images import open_image
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import open_encoder
 from loaders.opened import Opened

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.results.run import DataUsed, Result, write_run
-from loaders.disk import write_whole
+from loaders.files.disk import write_whole
 from loaders.opened import Opened
 from scripts.terminal.console import output, table
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loaders.errors import InputError
+from loaders.files.tables import parquet_rows
+from loaders.files.untrusted import BadRow
 from loaders.opened import open_data
-from loaders.tables import parquet_rows
-from loaders.untrusted import BadRow
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
 

@@ -316,7 +316,7 @@ def test_a_garbled_answer_is_damage(path: Path) -> None:
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError, match="is a folder"):
         AnswerStore(tmp_path)
     with pytest.raises(InputError, match="cannot be used"):
         AnswerStore(tmp_path / "file" / "answers.sqlite")
@@ -336,7 +336,7 @@ def test_a_full_disk_is_told_and_loses_nothing(path: Path) -> None:
 
 
 def test_a_locked_store_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loaders.sqlite_store.SqliteStore.PATIENCE", 0.05)
+    monkeypatch.setattr("loaders.files.sqlite_store.SqliteStore.PATIENCE", 0.05)
     with AnswerStore(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(InputError, match="Another process has held it"):

@@ -13,7 +13,7 @@ import pytest
 from jinja2 import UndefinedError
 from PIL import Image
 
-from loaders.images import ImageError
+from loaders.files.images import ImageError
 from loaders.pages import Entry, Field, cut, embedded, marked, render, thumbnail, write_page
 
 TEMPLATE = "tests/loaders/page_in_tests.html"

@@ -10,7 +10,7 @@ from typing import Any
 
 from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Consultation, Extraction, Turn
-from loaders.records import to_json
+from loaders.files.records import to_json
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 MADE_UP = "consultations made up for a test"

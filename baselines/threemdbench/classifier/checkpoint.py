@@ -12,8 +12,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from loaders.disk import write_whole, writing
 from loaders.errors import InputError
+from loaders.files.disk import write_whole, writing
 
 _ENTRY, _FORMAT = "bedside", "classifier 1"
 

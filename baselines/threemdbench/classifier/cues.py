@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loaders.disk import write_whole
 from loaders.errors import InputError
-from loaders.tables import open_parquet
+from loaders.files.disk import write_whole
+from loaders.files.tables import open_parquet
+from loaders.files.untrusted import read_file
 from loaders.threemdbench import NAMES
-from loaders.untrusted import read_file
 
 TOP = 3
 _SCHEMA = pa.schema([pa.field("case_id", pa.string(), False), pa.field("names", pa.list_(pa.string()), False)])

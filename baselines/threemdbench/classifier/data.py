@@ -17,10 +17,10 @@ import datasets
 from PIL import Image
 
 from loaders.errors import InputError
-from loaders.images import open_image
+from loaders.files.images import open_image
+from loaders.files.untrusted import digest_of
 from loaders.opened import Opened
 from loaders.threemdbench import DIAGNOSES, NAMES
-from loaders.untrusted import digest_of
 
 SPLITS = ("train", "validation", "test")
 FOLDER = "folder of class folders"

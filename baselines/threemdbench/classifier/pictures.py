@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from PIL import Image
 
 from baselines.threemdbench.classifier.data import Photo
-from loaders.images import ImageError
+from loaders.files.images import ImageError
 
 MEMORY = 2 << 30  # bytes of pixels kept
 _ROOM = 1.5  # how much larger than the network's input the shorter side stays, for crops to be drawn from

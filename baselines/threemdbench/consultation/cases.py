@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from PIL import Image
 
 from baselines.threemdbench.consultation.record import Case
-from loaders.disk import write_whole, writing
 from loaders.errors import InputError
-from loaders.images import ImageError, clean_bytes, open_image
+from loaders.files.disk import write_whole, writing
+from loaders.files.images import ImageError, clean_bytes, open_image
 from loaders.models.messages import read_image
 from loaders.pages import small_jpeg
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints

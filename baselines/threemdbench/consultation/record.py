@@ -1,7 +1,7 @@
 """What goes into a consultation and what comes out of it: a `Case`, and a `Consultation` of typed turns.
 
 A turn has a role from the start. No text is ever split at "Doctor:" to find out who spoke, so nobody can speak for the
-other side by writing such a label. A `Consultation` is a line of `dialogues.jsonl` (`loaders.records`).
+other side by writing such a label. A `Consultation` is a line of `dialogues.jsonl` (`loaders.files.records`).
 """
 
 from __future__ import annotations

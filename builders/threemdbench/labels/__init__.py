@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.tables import read_table
+from loaders.files.tables import read_table
 from loaders.threemdbench import NAMES, diagnosis_of
 
 MATCHES = ("exact", "narrower", "mixed")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from builders.image_files import image_files
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from loaders.errors import InputError
+from loaders.files.image_files import image_files
 
 
 def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSource:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.tables_of import table_in
-from loaders.untrusted import BadRow
+from loaders.files.image_files import ImageIndex
+from loaders.files.untrusted import BadRow
 
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 _WRONG = "3 Wrongly labelled"

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
 from loaders.errors import InputError
-from loaders.untrusted import BadRow, name_of
+from loaders.files.image_files import ImageIndex
+from loaders.files.untrusted import BadRow, name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
 _LABELS = ("diagnosis", "dx")

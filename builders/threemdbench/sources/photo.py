@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
-from loaders.untrusted import BadRow
+from loaders.files.untrusted import BadRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.tables import Table, open_table
-from loaders.untrusted import name_of
+from loaders.files.tables import Table, open_table
+from loaders.files.untrusted import name_of
 
 
 @dataclass(frozen=True, slots=True)

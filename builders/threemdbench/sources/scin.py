@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builders.curation.sampling import joined
-from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
 from loaders.errors import InputError
-from loaders.untrusted import BadRow, check_text
+from loaders.files.image_files import ImageIndex
+from loaders.files.untrusted import BadRow, check_text
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
 _WEIGHTS = "weighted_skin_condition_label"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from builders.image_files import ImageIndex
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from builders.threemdbench.sources.records import read_records
 from loaders.errors import InputError
-from loaders.untrusted import BadRow, name_of
+from loaders.files.image_files import ImageIndex
+from loaders.files.untrusted import BadRow, name_of
 
 _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")

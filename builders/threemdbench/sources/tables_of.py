@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.untrusted import is_inside
+from loaders.files.untrusted import is_inside
 
 
 def table_in(place: Path, pattern: str) -> Path:

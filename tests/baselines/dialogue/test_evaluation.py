@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from loaders.records import to_json
+from loaders.files.records import to_json
 
 pytest.importorskip("inspect_ai")
 

@@ -22,9 +22,9 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
+from loaders.files.records import from_json, to_json
 from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.messages import Answer, Message
-from loaders.records import from_json, to_json
 from loaders.spans import shares_span
 
 CASES = profiles()

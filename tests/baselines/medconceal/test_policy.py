@@ -24,8 +24,8 @@ from baselines.medconceal.policy import (
 )
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from loaders.errors import InputError
+from loaders.files.records import to_json
 from loaders.medconceal import CATEGORIES
-from loaders.records import to_json
 
 SHARE = st.floats(0, 1, allow_nan=False)
 WORDS = ("insulin", "cost", "mother", "letter", "doctor", "work")  # each is its own stem

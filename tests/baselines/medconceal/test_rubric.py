@@ -19,10 +19,10 @@ from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.rubric import INTENTS, RUBRIC, Pending, clarifying_question, evaluate, next_pending, parse
 from baselines.medconceal.untrusted import LONGEST_TURN, clipped, heard
+from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES
 from loaders.models.asking import fenced
 from loaders.models.messages import Answer, Message
-from loaders.records import from_json, to_json
 
 PROMPTS = clinician.prompts()
 GOOD = {

@@ -36,10 +36,10 @@ from baselines.results.published import find
 from baselines.results.run import DataUsed, RunRecord
 from baselines.results.statistics import holm, mcnemar_exact
 from loaders.errors import InputError
+from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES, VALUES
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
-from loaders.records import from_json, to_json
 
 GOLD = 1154  # derived fact D1
 MISBELIEF, FEAR, BARRIER, COST = CATEGORIES

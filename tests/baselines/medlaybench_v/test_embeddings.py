@@ -24,7 +24,7 @@ from baselines.medlaybench_v import embeddings
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache
 from baselines.medlaybench_v.embeddings import Embeddings, embed
 from loaders.errors import BedsideError, InputError, ModelError
-from loaders.images import ImageError, open_image
+from loaders.files.images import ImageError, open_image
 from loaders.models.encoder import Vectors
 from loaders.models.encoders import open_encoder
 from tests.parts.places import shared_data

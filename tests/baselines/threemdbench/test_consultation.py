@@ -19,9 +19,9 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Consultation, Extraction, Turn
 from baselines.threemdbench.consultation.settings import CAPS, PAPER, SETTINGS
 from loaders.errors import InputError, ModelError
+from loaders.files.records import from_json, to_json
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, Message
-from loaders.records import from_json, to_json
 from loaders.threemdbench import NAMES
 from tests.parts.played_consultations import PHOTO, PROMPTS, VERDICT, Asked, Table, by_script, case, cases, played
 

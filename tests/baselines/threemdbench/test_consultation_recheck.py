@@ -16,8 +16,8 @@ from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game,
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items, transcript
 from loaders.errors import InputError
+from loaders.files.records import from_json, to_json
 from loaders.models.messages import Message
-from loaders.records import from_json, to_json
 from scripts.cli import execute
 from tests.parts.played_consultations import PROMPTS, by_script, case, write_cases
 

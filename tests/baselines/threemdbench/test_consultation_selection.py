@@ -57,9 +57,9 @@ from baselines.threemdbench.consultation.selection_raters import (
     write_sheets,
 )
 from loaders.errors import InputError, ModelError
+from loaders.files.records import from_json, to_json
 from loaders.models.messages import Message
 from loaders.models.sentences import open_sentence_encoder
-from loaders.records import from_json, to_json
 from loaders.threemdbench import NAMES
 from tests.parts.consultations import consultation, many, said
 from tests.parts.consultations import record as run_record

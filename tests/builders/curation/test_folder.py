@@ -28,7 +28,7 @@ from builders.curation.folders import File, files_of
 from builders.curation.index import Index
 from builders.curation.output import CLUSTERS, LEAKS, PAIRS, QUALITY, curate_folder
 from loaders.errors import InputError
-from loaders.images import ImageError
+from loaders.files.images import ImageError
 from scripts.curate import command
 from tests.parts.pictures import drawn, jpeg, on_rig, save
 from tests.parts.places import shared_data

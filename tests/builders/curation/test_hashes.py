@@ -11,7 +11,7 @@ from PIL import Image, ImageOps
 from builders.curation.hashes import Box, inside_border, keypoints, mirrored_keypoints, whole
 from builders.curation.neighbours import distances
 from builders.curation.pictures import SIDE, Picture, read_picture
-from loaders.images import ImageError
+from loaders.files.images import ImageError
 from tests.parts.pictures import drawn, jpeg, picture
 
 TURNS = list(Image.Transpose)

@@ -21,7 +21,7 @@ from builders.medlaybench_v import roco
 from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.sources import open_source
 from loaders.errors import HubError, InputError
-from loaders.untrusted import BadRow
+from loaders.files.untrusted import BadRow
 from tests.hub import LoopbackHub
 from tests.parts.places import shared_data
 from tests.parts.processes import printed

@@ -529,7 +529,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(
 
     recipe = toy.stages(tmp_path / "calls")
     with monkeypatch.context() as patch:
-        patch.setattr("loaders.disk.os.fsync", fsync)
+        patch.setattr("loaders.files.disk.os.fsync", fsync)
         with pytest.raises(BedsideError, match=r"w/(batches|results)/.*: the disk is full\. Free some space"):
             build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8)
     assert not list((tmp_path / "w").rglob("*.tmp"))

@@ -17,8 +17,8 @@ from rich.console import Console
 from builders.pipeline.rows import Row
 from builders.release.diff import Diff, diff
 from loaders.errors import ReleaseError
+from loaders.files.records import to_json
 from loaders.manifest import Source
-from loaders.records import to_json
 from tests.parts.small_release import EXCLUSIONS, FEATURES, png, rows, write_small
 
 

@@ -11,7 +11,7 @@ Text is UTF-8 without its byte-order mark. Bytes that are no UTF-8, NUL and halv
 end at a line feed, with or without a carriage return: U+2028, U+2029 and U+0085 are characters like others.
 
 What is wrong with one row is a `BadRow`: a reader of rows yields it in the row's place, and raises only for a file that
-is of another format as a whole. `loaders.tables` reads rows.
+is of another format as a whole. `loaders.files.tables` reads rows.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from loaders.errors import InputError
-from loaders.images import ImageError, clean_bytes, open_image
+from loaders.files.images import ImageError, clean_bytes, open_image
 
 # Four quadrants, wider than high, so that every turn shows.
 CORNERS = np.zeros((16, 32, 3), np.uint8)

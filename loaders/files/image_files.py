@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.untrusted import is_inside, is_text
+from loaders.files.untrusted import is_inside, is_text
 
 # Formats that cannot be opened here are listed too: a photo in one of them is counted, not overlooked.
 SUFFIXES = frozenset(

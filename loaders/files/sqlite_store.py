@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from loaders.errors import BedsideError, InputError
-from loaders.untrusted import open_file
+from loaders.files.untrusted import open_file
 
 
 class SqliteStore:

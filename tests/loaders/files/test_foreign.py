@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loaders.errors import InputError
-from loaders.foreign import ForeignRow, read_mapping, text_of, texts_of
+from loaders.files.foreign import ForeignRow, read_mapping, text_of, texts_of
 
 
 def test_a_field_is_found_by_its_own_name_wherever_it_stands() -> None:

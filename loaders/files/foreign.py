@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from loaders.errors import InputError
-from loaders.untrusted import read_text
+from loaders.files.untrusted import read_text
 
 Columns = Mapping[str, str | None]
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import InputError
-from loaders.untrusted import (
+from loaders.files.untrusted import (
     BadRow,
     check_text,
     decode,

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
-from loaders.untrusted import TooLong, read_file
+from loaders.files.untrusted import TooLong, read_file
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 256 << 20

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from loaders.errors import InputError
-from loaders.tables import open_parquet, open_table, parquet_rows, read_records, read_table
-from loaders.untrusted import BadRow
+from loaders.files.tables import open_parquet, open_table, parquet_rows, read_records, read_table
+from loaders.files.untrusted import BadRow
 
 
 def written(path: Path, data: str | bytes) -> Path:

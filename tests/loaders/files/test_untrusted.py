@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from loaders.errors import InputError
-from loaders.images import ImageError, open_image
-from loaders.untrusted import (
+from loaders.files.images import ImageError, open_image
+from loaders.files.untrusted import (
     BadRow,
     TooLong,
     check_bad,

@@ -24,9 +24,9 @@ from baselines.threemdbench.consultation.selection_assessor import Assessed
 from baselines.threemdbench.consultation.selection_game import Trial
 from builders.curation.review import read_queue, write_queue
 from loaders.errors import InputError
-from loaders.records import from_json, to_json
+from loaders.files.records import from_json, to_json
 
-BEFORE = Path(__file__).parents[1] / "written_before"
+BEFORE = Path(__file__).parents[2] / "written_before"
 DIALOGUES: Mapping[str, Any] = {
     "consultation": PlayedCase[Consultation],
     "confirmation": PlayedCase[JudgedEpisode],
