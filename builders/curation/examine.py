@@ -86,6 +86,8 @@ def _read(file: File) -> tuple[str, bytes, str]:
     try:
         data = image_bytes(file.path)
     except ImageError as error:
+        if file.path.is_dir():  # what is listed as a file then
+            error.found = "is a folder that cannot be listed"
         return "", b"", _told(error)
     return hashlib.sha256(data).hexdigest(), data, ""
 

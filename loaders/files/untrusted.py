@@ -123,7 +123,7 @@ def _check_regular(mode: int, path: Path, expected: str) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(path, found="is a folder", expected=expected)
     if not stat.S_ISREG(mode):
-        raise InputError(path, found="is no regular file but a pipe, a device or a socket", expected=expected)
+        raise InputError(path, found="is no regular file", expected=expected)
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", do: str = "") -> bytes:
