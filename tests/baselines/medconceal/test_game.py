@@ -287,7 +287,7 @@ def test_wrong_files_of_transcripts(tmp_path) -> None:
         read_transcripts(a_file(tmp_path, a_dialogue(episode), a_dialogue(episode)), CASES)
     with pytest.raises(InputError, match="no list"):
         read_transcripts(a_file(tmp_path), CASES)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="does not exist"):
         read_transcripts(tmp_path / "none.json", CASES)
     dialogue = read_transcripts(a_file(tmp_path, a_dialogue(episode)), CASES)[0]
     assert dialogue.findings.failure is None

@@ -206,14 +206,14 @@ def test_ratings_that_cannot_be_used(ratings: Ratings, message: str, tmp_path: P
 
 
 def test_files_that_are_no_sheets(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="does not exist"):
         read_sheets([tmp_path / "absent.csv"])
     other = tmp_path / "other.csv"
     other.write_text("rater,pair,simplicity\nR1,P1,5\n")
     with pytest.raises(InputError, match="no column factual_correctness, completeness, fluency"):
         read_sheets([other])
     other.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is not UTF-8 text"):
         read_sheets([other])
     other.write_text("")
     with pytest.raises(InputError, match="no column rater"):

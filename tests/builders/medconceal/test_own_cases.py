@@ -154,7 +154,7 @@ def test_without_a_mapping_all_that_is_missing_is_said_at_once(
         (["--source", "cases="], "cases=FILE"),
         (["--source", "sample", "--fields", "x.yaml"], "a mapping for sample"),
         (["--synthetic", "3", "--fields", "x.yaml"], "a mapping for composed cases"),
-        (["--source", "cases=x.csv", "--fields", "missing.yaml"], "cannot be read"),
+        (["--source", "cases=x.csv", "--fields", "missing.yaml"], "does not exist"),
     ],
 )
 def test_mistakes(arguments: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
