@@ -12,10 +12,12 @@ under a name made at run time is not found.
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import pickle
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import entry_points
@@ -43,9 +45,22 @@ def reach(*objects: object) -> Reach:
     held = _Held()
     held.dump(objects)
     reach = Reach()
-    for module, name in held.places:
-        reach.add_definition(module, name.partition(".")[0])
+    with _no_collection():
+        for module, name in held.places:
+            reach.add_definition(module, name.partition(".")[0])
     return reach
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """A parser makes many objects and drops none: to look for garbage among them takes as long as all the rest."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 # --- What an object holds ---------------------------------------------------------------------------------------------
@@ -147,10 +162,11 @@ class _Source:
 
 @dataclass(frozen=True)
 class Reach:
-    """What was reached so far: by name (`module`, `module:definition`, `package/table.csv`), and the files."""
+    """What was reached so far: by name (`module`, `module:definition`, `package/table.csv`), files, and packages."""
 
     parts: dict[str, str] = field(default_factory=dict)
     files: set[Path] = field(default_factory=set)
+    folders: set[Path] = field(default_factory=set)
 
     def add_definition(self, module: str, name: str) -> None:
         """A function, class or value at the top of a module, with all that it can reach."""
@@ -182,9 +198,12 @@ class Reach:
                 waiting += source.whole.imports
 
     def _add_place(self, source: _Source) -> None:
+        if source.path in self.files:
+            return
         self.files.add(source.path)
-        if source.package:
-            folder = source.path.parent
+        folder = source.path.parent
+        if source.package and folder not in self.folders:
+            self.folders.add(folder)
             for path in _data_of(folder):
                 self.parts[f"{source.package}/{path.relative_to(folder).as_posix()}"] = _bytes_digest(
                     path, *_stamp(path)
