@@ -18,6 +18,7 @@ from datasets import Features, Image, List, Value
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 
 KEY = "image_id"
@@ -29,6 +30,7 @@ FEATURES = Features(
         "image_id": Value("string"),
         "split": Value("string"),
         "modality": Value("string"),
+        "modality_source": Value("string"),
         "cuis": List(Value("string")),
         "expert_caption": Value("string"),
         "layman_caption": Value("string"),
@@ -76,8 +78,6 @@ MODALITIES = (
     Modality("DRCO", "combined or unstated modalities", "", ()),
     Modality("DRPE", "positron emission tomography", "PET", ("C0032743",)),
 )
-_COMBINED = "DRCO"
-_CODE_OF_CUI = {cui: modality.code for modality in MODALITIES for cui in modality.cuis}
 
 _OFFICIAL = "hanjang/MedLayBench-V"
 CORPUS = Corpus(
@@ -96,16 +96,6 @@ CORPUS = Corpus(
 _SHORT = {"validation": "valid"}
 _CUI = re.compile(r"C\d{7}\Z")
 _NOTHING = frozenset({"", "nan", "none", "null", "n/a", "[]"})
-
-
-def modality_of(cuis: Sequence[str]) -> str:
-    """Code of the modality that the CUIs name; DRCO where they name several or none (ML-G2).
-
-    >>> modality_of(["C0817096", "C0040405"]), modality_of(["C0040405", "C0032743"]), modality_of([])
-    ('DRCT', 'DRCO', 'DRCO')
-    """
-    codes = {_CODE_OF_CUI[cui] for cui in cuis if cui in _CODE_OF_CUI}
-    return codes.pop() if len(codes) == 1 else _COMBINED
 
 
 def parse_cuis(value: object, where: object = "cuis") -> list[str]:
@@ -154,16 +144,18 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         InputError: a caption or the CUIs are missing or of another type.
     """
     where = f"{_OFFICIAL}: row {position + 1} of {split}"
-    captions = {column: row.get(column) for column in ("expert_caption", "layman_caption")}
+    captions: dict[str, Any] = {column: row.get(column) for column in ("expert_caption", "layman_caption")}
     for column, text in captions.items():
         if not isinstance(text, str) or not text.strip():
             raise InputError(where, found=f"{column} {text!r}", expected="a text")
     cuis = parse_cuis(row.get("cuis"), where)
+    method = method_of(cuis, captions["expert_caption"])
     return {
         "image": row.get("image"),
         "image_id": row.get("image_id") or f"ROCOv2_2023_{_SHORT.get(split, split)}_{position + 1:06d}",
         "split": split,
-        "modality": modality_of(cuis),
+        "modality": method.code,
+        "modality_source": method.source,
         "cuis": cuis,
         **captions,
         "concepts": [],

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, check
 from builders.medlaybench_v.steps import context_of
+from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
 STATUSES = ("accepted", "repaired", "fallback", "ungated")
@@ -19,6 +20,7 @@ STATUSES = ("accepted", "repaired", "fallback", "ungated")
 def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     """Counts by split, modality, status, refiner, licence and gate; mean lengths in words."""
     modality: dict[str, Counter[str]] = {}
+    modality_source: Counter[str] = Counter()
     status: dict[str, Counter[str]] = {}
     refiner: Counter[str] = Counter()
     licence: Counter[str] = Counter()
@@ -28,6 +30,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     for row in rows:
         total += 1
         modality.setdefault(row["split"], Counter())[row["modality"]] += 1
+        modality_source[row["modality_source"]] += 1
         status.setdefault(row["split"], Counter())[row["status"]] += 1
         refiner[row["refiner"]] += 1
         licence[row["licence"] or "unknown"] += 1
@@ -41,6 +44,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     splits = sorted(modality)
     return {
         "modality_by_split": {m.code: {split: modality[split][m.code] for split in splits} for m in MODALITIES},
+        "modality_source": {source: modality_source[source] for source in (BY_CUI, BY_TEXT, BY_NOTHING)},
         "status_by_split": {
             name: {split: status[split][name] for split in splits}
             for name in STATUSES
@@ -57,7 +61,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
 
 
 def check_row(row: dict[str, Any]) -> list[str]:
-    """What is wrong with a row of a release: its spans, or verdicts that do not hold when the gates run again."""
+    """What is wrong with a row of a release: its spans, imaging method, or verdicts that the gates no longer give."""
     problems = []
     caption = row["expert_caption"]
     for name in ("concepts", "protected"):
@@ -65,6 +69,11 @@ def check_row(row: dict[str, Any]) -> list[str]:
         for span in row[name]:
             if span["start"] >= 0 and caption[span["start"] : span["end"]] != span[text]:
                 problems.append(f"{name}: {span[text]!r} is not at {span['start']}-{span['end']} of the expert caption")
+    method = method_of(row["cuis"], caption)
+    if row["modality_source"] is not None and (row["modality"], row["modality_source"]) != method:
+        problems.append(
+            f"modality {row['modality']} by {row['modality_source']}, found {method.code} by {method.source}"
+        )
     if row["status"] not in STATUSES:
         problems.append(f"status {row['status']!r}, expected one of {', '.join(STATUSES)}")
     recorded = {v["gate"]: (v["passed"], v["reason"]) for v in row["gates"]}

@@ -17,7 +17,8 @@ from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Chat, step
-from loaders.medlaybench_v import MODALITIES, modality_of
+from loaders.imaging import method_of
+from loaders.medlaybench_v import MODALITIES
 from loaders.models.answers import AnswerStore
 from loaders.models.asking import object_schema
 from loaders.models.messages import Answer, Message
@@ -44,6 +45,7 @@ _DRAFT = pa.schema(
     [
         ("mentions", pa.list_(MENTION)),
         ("modality", pa.string()),
+        ("modality_source", pa.string()),
         ("concepts", pa.list_(CONCEPT)),
         ("protected", pa.list_(PROTECTED)),
         ("draft", pa.string()),
@@ -82,9 +84,11 @@ def draft(row: Row, lexicon: Lexicon) -> Row:
     known = row.get("mentions", [])  # none where no recogniser ran
     mentions = [Mention(**mention) for mention in known]
     matches = lexicon.match(expert, row["cuis"], mentions)
+    method = method_of(row["cuis"], row["expert_caption"])
     return {
         "mentions": known,
-        "modality": modality_of(row["cuis"]),
+        "modality": method.code,
+        "modality_source": method.source,
         "concepts": lexicon.concepts(row["cuis"], mentions, matches, expert),
         "protected": [
             {"kind": fact.kind, "text": expert.text[fact.start : fact.end], "start": fact.start, "end": fact.end}

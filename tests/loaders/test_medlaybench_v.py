@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 from loaders.errors import InputError
-from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, modality_of, parse_cuis
+from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, parse_cuis
 from tests.parts.places import shared_data
 
 
 def test_columns_in_their_order() -> None:
     assert ",".join(FEATURES) == (
-        "image,image_id,split,modality,cuis,expert_caption,layman_caption,concepts,protected,draft,gates,status,refiner,"
+        "image,image_id,split,modality,modality_source,cuis,expert_caption,layman_caption,concepts,protected,draft,gates,status,refiner,"
         "article_id,licence,licence_asserted_by,attribution"
     )
     schema = FEATURES.arrow_schema
@@ -34,22 +34,6 @@ def test_seven_modalities() -> None:
         "C0002978": "DRAN",
         "C0032743": "DRPE",
     }
-
-
-@pytest.mark.parametrize(
-    ("cuis", "code"),
-    [
-        (["C0040405"], "DRCT"),
-        (["C0817096", "C1306645", "C1996865"], "DRXR"),
-        (["C0032743"], "DRPE"),
-        (["C0040405", "C0040405"], "DRCT"),
-        (["C0040405", "C0032743"], "DRCO"),
-        (["C0817096"], "DRCO"),
-        ([], "DRCO"),
-    ],
-)
-def test_modality(cuis: list[str], code: str) -> None:
-    assert modality_of(cuis) == code
 
 
 @pytest.mark.parametrize(

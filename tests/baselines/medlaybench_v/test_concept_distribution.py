@@ -12,7 +12,8 @@ from baselines.medlaybench_v.concept_distribution import MODALITY_ROWS, NAMES, c
 from baselines.results.published import published
 from baselines.results.run import DataUsed, Result, read_run, write_run
 from loaders.errors import InputError
-from loaders.medlaybench_v import MODALITIES, from_official, modality_of
+from loaders.imaging import method_of
+from loaders.medlaybench_v import MODALITIES, from_official
 
 CT, XRAY, CHEST, PA = "C0040405", "C1306645", "C0817096", "C1996865"
 TUMOUR = "C0027651"
@@ -215,7 +216,7 @@ def test_labels_fit_the_corpus() -> None:
     assert list(MODALITY_ROWS) == [modality.code for modality in sorted(MODALITIES, key=_order)]
     for modality in MODALITIES:
         for cui in modality.cuis:
-            assert cui in NAMES and modality_of([cui]) == modality.code
+            assert cui in NAMES and method_of([cui], "").code == modality.code
 
 
 def _order(modality: Any) -> int:

@@ -13,7 +13,8 @@ def row(**changes: Any) -> dict[str, Any]:
     concept = {"surface": "edema", "start": 0, "end": 5, "cui": None, "lay": "swelling", "source": "vocabulary"}
     return {
         "split": "test",
-        "modality": "DRCT",
+        "modality": "DRCO",
+        "modality_source": "none",
         "status": "accepted",
         "refiner": "rules",
         "licence": "CC BY",
@@ -40,10 +41,20 @@ def test_a_row_is_checked_against_itself() -> None:
     assert "status 'perfect'" in check_row(row(status="perfect"))[0]
 
 
+def test_the_imaging_method_is_read_again() -> None:
+    assert "found DRCO by none" in check_row(row(modality="DRCT"))[0]
+    assert (
+        "found DRUS by text"
+        in check_row(row(expert_caption="Edema (arrow). US.", layman_caption="Swelling (arrow). US."))[0]
+    )
+    assert check_row(row(modality="DRCT", modality_source=None)) == []  # a release from before the column
+
+
 def test_statistics_count_by_split() -> None:
     rows = [row(), row(split="train", status="fallback", refiner="glosses", modality="DRMR", licence=None)]
     found: Any = measure(rows)
-    assert found["modality_by_split"]["DRCT"] == {"test": 1, "train": 0}
+    assert found["modality_by_split"]["DRCO"] == {"test": 1, "train": 0}
+    assert found["modality_source"] == {"cui": 0, "text": 0, "none": 2}
     assert found["status_by_split"] == {"accepted": {"test": 1, "train": 0}, "fallback": {"test": 0, "train": 1}}
     assert found["refiner"] == {"glosses": 1, "rules": 1}
     assert found["licence"] == {"CC BY": 1, "unknown": 1}

@@ -1,0 +1,155 @@
+"""Which imaging method a record names: by its CUIs and their ancestors, else by its text, else none.
+
+    >>> method_of(["C0202823"], "Axial image."), method_of([], "Contrast-enhanced MDCT of the chest.")
+    (Method(code='DRCT', source='cui'), Method(code='DRCT', source='text'))
+    >>> method_of([], "PET/CT of the liver."), method_of([], "A mass in the liver.")
+    (Method(code='DRCO', source='text'), Method(code='DRCO', source='none'))
+
+ROCOv2 gives each image one of seven methods (Rückert et al. 2024): an angiogram that a CT or MRI scanner makes belongs
+to the scanner, any other is a method of its own although X-rays make it, fluoroscopy and mammography are X-ray, and a
+picture of two methods, such as PET/CT, is combined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+CT, XRAY, MRI, ULTRASOUND, ANGIOGRAPHY, PET = "DRCT", "DRXR", "DRMR", "DRUS", "DRAN", "DRPE"
+COMBINED = "DRCO"
+BY_CUI, BY_TEXT, BY_NOTHING = "cui", "text", "none"
+
+
+class Method(NamedTuple):
+    """The code of Table A1, and what says so: "cui", "text", or "none" where neither names a method."""
+
+    code: str
+    source: str
+
+
+# UMLS concepts of the methods (the first of each is ROCOv2's), of narrower ones whose ancestor the method is, and of
+# their doubles out of other vocabularies.
+_CONCEPTS = {
+    CT: "C0040405 C4300092 C1441526 C0202823 C0202691 C0412620 C1536105",
+    XRAY: "C1306645 C0043299 C1962945 C1548003 C0034571 C0039985 C0024671 C0016356",
+    MRI: "C0024485 C0243032 C0994163 C0412675",
+    ULTRASOUND: "C0041618 C0013516 C0183129 C0203378 C0203379 C0554756 C0013524",
+    ANGIOGRAPHY: "C0002978 C0085532 C0003844 C0003515 C0031545",
+    PET: "C0032743",
+}
+_CODE_OF_CUI = {cui: code for code, cuis in _CONCEPTS.items() for cui in cuis.split()}
+_PET_CT = "C1699633"
+
+# Words that name a method, or a picture that only one method makes. Those of the first pattern count whatever their
+# case; "US", "TEE" and "PET" are English words or names in small letters.
+_WORDS = {
+    CT: (
+        r"\b(?:md|hr|ce|cb|nc|msd?|ld|q|p?mp|4d|3d)?[- ]?cts?(?![\w])|\bcta\b|\bctpa\b|\b(?:md|hr|ce|cb|nc)ct\w*|"
+        r"\bc\.t\.|\bcat scan|\btomogra[pm]\w*|\btomodensit\w*|\bhounsfield|\bcomputed tomo",
+        r"\bHU\b|\bCCTA\b|\bCTV?\d?D?\b",
+    ),
+    MRI: (
+        r"\b\w{0,2}mri(?:s|'s)?(?!\w)|\bmagnetic[- ]+resonance|\bnuclear magnetic|\bt[12][\s-]*(?:weight|wi\b|w\b|se\b|"
+        r"tse\b|fse\b|flair|sequence|star\b|\*|sag|spir|ffe|gre)|\b(?:diffusion|perfusion|susceptibility|density)[\s-]weighted|"
+        r"\bgadolinium|\bgadovist|\bgadobutrol|\bmr[avs]\b|\bmrcp\b|\bcmri?\b|\bfmri\b|\bmr[- ](?:imag|scan|angio|"
+        r"chol|enter|arthro|uro|venog|spectro|perfusion|tractog|sequence|examin|stud|view|appear)\w*|"
+        r"\bcardiovascular magnetic|\btractograph|\bpulse sequence",
+        r"\bFLAIR\b|\bSTIR\b|\bDWI\b|\bADC\b|\bSWI\b|\bFSPGR\b|\bFIESTA\b|\bMPRAGE\b|\bDTI\b|\bMR\b|\bLGE\b|"
+        r"\bT[12]WI?\b",
+    ),
+    ULTRASOUND: (
+        r"\bultra[- ]?so\w*|\bsono\w*|\becho[ -]?cardio\w*|\bechogra\w*|\bdoppler|\bduplex|\bechos?\b|"
+        r"\b(?:hypo|hyper|an|iso)[- ]?echo\w*|\becho(?:genic|ic|genicity|texture)\b|\bendosono\w*|\bb-mode|\bm-mode|"
+        r"\bparasternal|\bmid-?(?:o?e)sophageal|\btrans-?o?esophageal|\btrans-?thoracic view|\btransvaginal scan|"
+        r"\bapical (?:four|two|three|five|[2345])[- ]?chamber|\b(?:four|4)-?chamber echo|\belastogra\w*|\bfibroscan",
+        r"\bUSG?\b|\bTTE\b|\bTEE\b|\bTOE\b|\bE?B?US\b|\bEUS\b|\bEBUS\b|\bIVUS\b|\bCEUS\b|\bLUS\b|\bPLAX\b|\bPSAX\b",
+    ),
+    XRAY: (
+        r"\bx[\s-]*rays?\b|\bx-?rayed|\bradiogra\w*|\broentgen\w*|\bröntgen\w*|\bmammogra\w*|\bfluoro(?:sco|gra)\w*|"
+        r"\bortho[- ]?panto\w*|\bpantomogra\w*|\bpanoramic (?:view|image|film)|\bcxrs?\b|\bskiagra\w*|\bcephalogra\w*|"
+        r"\bbarium|\bgastrografin|\b(?:plain|chest|simple|abdominal) (?:films?|roentgen)|\bo?esophagogra\w*|"
+        r"\bcysto(?:urethro)?gra[pm]\w*|\burethrogra\w*|\b(?:uro|pyelo|nephrosto|fistulo|sino|defeco|procto)gra[pm]\w*|"
+        r"\bhysterosalpingo\w*|\bcholangio(?:pancreato)?gra\w*|\bmyelogra\w*|\bupper gi (?:series|stud)|"
+        r"\bupper gastrointestinal series|\bbitewing|\bperiapical (?:view|image|film)|\b(?:sialo|dacryocysto)gra\w*|"
+        r"\bsmall bowel follow|\bbone survey|\bscanogra\w*",
+        r"\bCXR\b|\bOPG\b|\bOPT\b|\bIOPA\w*|\bERCP\b|\bIVU\b|\bIVP\b|\bVCUG\b|\bMCUG\b|\bHSG\b|\bKUB\b|\bPTC\b|\bMLO\b|"
+        r"\bDEXA\b|\bDXA\b|\bRX\b",
+    ),
+    ANGIOGRAPHY: (
+        r"(?<!chol)(?<!lymph)angiogra[pm]\w*|arterio?gra[pm]\w*|venogra[pm]\w*|phlebogra\w*|aortogra\w*|"
+        r"\bcavogra\w*|\bportogra\w*|\bventriculogra\w*|\bdigital(?:ly)? subtract\w*",
+        r"\bDSA\b",
+    ),
+    PET: (r"\bpositron[- ]+emission|\bpet[-/ ]?ct|\bfdg\b|\bfluoro-?deoxyglucose", r"\bPETs?\b"),
+}
+_SAID = {code: (re.compile(words, re.IGNORECASE), re.compile(capitals)) for code, (words, capitals) in _WORDS.items()}
+# Names of other things in which the words of a method stand.
+_ELSEWHERE = re.compile(
+    r"\boptical coherence tomogra\w*(?: angiogra\w*)?|\boct[- ]?(?:angiogra\w*|a\b)|\bsingle[- ]photon emission[\w ,-]*"
+    r"tomogra\w*|\bspect(?:[-/ ]?ct)?\b|\b(?:fundus )?fluorescein angiogra\w*|\bindocyanine[\w -]*angiogra\w*|"
+    r"\b(?:spin|gradient|field|planar|turbo|fast|recalled)[- ]echos?\b|\becho (?:planar|time|train|sequence)\b|"
+    r"\b(?:x-?ray diffraction|x-?ray (?:crystal|photoelectron|fluorescence)\w*)|"
+    r"\becho(?:ed|ing)\b|\bmr\.? [a-z]\.|\bradiograph(?:er|ic contrast|ic technique)\w*|\bsonohystero\w*|"
+    r"\bx-ray (?:computed|ct)\b|\bpositron[- ]emission[- ]tomogra\w*|\belectron tomogra\w*",
+    re.IGNORECASE,
+)
+_PART_OF_SCAN = re.compile(
+    r"\b(?:ct|mr|computed tomogra\w*|tomogra\w*|magnetic resonance)[\s-]*(?:\(\w+\)\s*)?(?:\w+[\s-]){0,2}?"
+    r"(?:angio|arterio|veno|aorto|porto|phlebo|cholangio|uro|myelo|arthro|entero|cysto|fistulo)\w*|"
+    r"\b(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|\bangio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
+    r"\b(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*",
+    re.IGNORECASE,
+)
+
+
+def method_of(cuis: Sequence[str], text: str) -> Method:
+    """The method of a record (ML-G2): its CUIs' where they name one, else the one that its text names, else combined.
+
+    `source` is what named it; a text or a record that names several is combined, by the same source.
+    """
+    named = methods_of_cuis(cuis)
+    if len(named) == 1 and named != {ANGIOGRAPHY}:
+        return Method(next(iter(named)), BY_CUI)
+    said = methods_in(text)
+    if named == {ANGIOGRAPHY}:
+        # It is an ancestor of the angiograms that a scanner makes; the text may name one of those.
+        narrower = len(said) == 1 and said <= {CT, MRI} and _PART_OF_SCAN.search(text) is not None
+        return Method(next(iter(said)), BY_TEXT) if narrower else Method(ANGIOGRAPHY, BY_CUI)
+    if len(said) == 1 and (not named or said <= named):
+        return Method(next(iter(said)), BY_TEXT)
+    if named:
+        return Method(COMBINED, BY_CUI)
+    return Method(COMBINED, BY_TEXT if said else BY_NOTHING)
+
+
+def methods_of_cuis(cuis: Iterable[str]) -> frozenset[str]:
+    """Codes of the methods that CUIs or their ancestors are, an angiogram of a scanner as the scanner's."""
+    codes: set[str] = set()
+    for cui in cuis:
+        if cui == _PET_CT:
+            codes |= {CT, PET}
+        elif cui in _CODE_OF_CUI:
+            codes.add(_CODE_OF_CUI[cui])
+    return frozenset(codes - {ANGIOGRAPHY} if codes & {CT, MRI} else codes)
+
+
+def methods_in(text: str) -> frozenset[str]:
+    """Codes of the methods that a text names.
+
+    >>> sorted(methods_in("CT angiogram")), sorted(methods_in("Coronary angiogram, then CT and MRI of the US patient"))
+    (['DRCT'], ['DRAN', 'DRCT', 'DRMR', 'DRUS'])
+    """
+    plain = _ELSEWHERE.sub(_methods_left, text)
+    codes = {code for code, (words, capitals) in _SAID.items() if words.search(plain) or capitals.search(plain)}
+    if codes & {CT, MRI} and _PART_OF_SCAN.search(plain):
+        codes -= {ANGIOGRAPHY, XRAY}  # what the scan is used for: "CT urography"
+    return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)
+
+
+def _methods_left(found: re.Match[str]) -> str:
+    """What stays of a name in which the words of a method stand."""
+    text = found[0].lower()
+    if text.startswith("positron"):
+        return " PET "
+    return " CT " if text.startswith("x-ray c") else " "

@@ -1,0 +1,88 @@
+"""Which imaging method a record names, and from where that is known."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from loaders.imaging import method_of, methods_in
+from tests.parts.places import shared_data
+
+
+@pytest.mark.parametrize(
+    ("cuis", "text", "method"),
+    [
+        (["C0040405"], "", "DRCT cui"),
+        (["C0817096", "C1306645", "C1996865"], "MRI of the chest", "DRXR cui"),
+        (["C0032743"], "", "DRPE cui"),
+        (["C0040405", "C0040405"], "", "DRCT cui"),
+        (["C0040405", "C0032743"], "", "DRCO cui"),
+        (["C1699633"], "", "DRCO cui"),
+        (["C0817096"], "", "DRCO none"),
+        ([], "", "DRCO none"),
+        # An ancestor speaks for its narrower concepts, and a text that names one of those is nearer.
+        (["C0202823"], "", "DRCT cui"),
+        (["C0085532"], "", "DRAN cui"),
+        (["C0243032"], "", "DRMR cui"),
+        (["C0002978"], "Right renal angiogram", "DRAN cui"),
+        (["C0002978"], "CT angiogram of the aorta", "DRCT text"),
+        (["C0002978"], "Angiogram; a CT had shown nothing", "DRAN cui"),
+        (["C0002978", "C0024485"], "", "DRMR cui"),
+        # Of several concepts, the text decides; it may not bring in another.
+        (["C0040405", "C1306645"], "Radiograph of the wrist", "DRXR text"),
+        (["C0040405", "C1306645"], "Sonogram of the wrist", "DRCO cui"),
+        ([], "Sonogram of the wrist", "DRUS text"),
+        ([], "CT and MRI of the wrist", "DRCO text"),
+    ],
+)
+def test_cui_then_ancestor_then_text(cuis: list[str], text: str, method: str) -> None:
+    assert " ".join(method_of(cuis, text)) == method
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("HRCT of the lungs", "DRCT"),
+        ("CBCT, axial cut", "DRCT"),
+        ("X-ray computed tomography of a jaw", "DRCT"),
+        ("The mass measured 40 HU", "DRCT"),
+        ("MR venography of the sinuses", "DRMR"),
+        ("Sagittal T2-weighted image", "DRMR"),
+        ("FLAIR sequence, axial", "DRMR"),
+        ("Spin echo sequence after gadolinium", "DRMR"),
+        ("MRCP shows a stone", "DRMR"),
+        ("MR mammography", "DRMR DRXR"),
+        ("Colour Doppler of the testis", "DRUS"),
+        ("Parasternal long-axis view", "DRUS"),
+        ("A hypoechoic nodule of the thyroid", "DRUS"),
+        ("TEE shows a clot; abdominal US normal", "DRUS"),
+        ("let us see a tee and a pet", ""),
+        ("Orthopantomogram", "DRXR"),
+        ("Barium swallow", "DRXR"),
+        ("ERCP with a stent", "DRXR"),
+        ("Endoscopic retrograde cholangiopancreatography", "DRXR"),
+        ("DSA of the left internal carotid artery", "DRAN"),
+        ("X-ray angiogram", "DRAN"),
+        ("CT pulmonary angiography", "DRCT"),
+        ("CT of the chest after coronary angiography", "DRAN DRCT"),
+        ("FDG positron emission tomography", "DRPE"),
+        ("FDG PET/CT", "DRCT DRPE"),
+        ("Optical coherence tomography of the retina", ""),
+        ("Fluorescein angiography of the fundus", ""),
+        ("SPECT of the heart", ""),
+        ("Photograph of the wound", ""),
+        ("Intact structures after resection", ""),
+    ],
+)
+def test_methods_that_a_text_names(text: str, codes: str) -> None:
+    assert " ".join(sorted(methods_in(text))) == codes
+
+
+def test_nine_of_ten_captions_that_name_one_method_get_it() -> None:
+    with shared_data("text/roco_test.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    named = [(row, said) for row in rows if len(said := methods_in(row["caption"])) == 1]
+    right = sum(method_of(row["cuis"].split(";"), row["caption"]).code in said for row, said in named)
+    assert len(named) > 6_000 and right >= 0.98 * len(named)
+    assert sum(methods_in(row["caption"]) == {"DRMR"} for row in rows) > 1_000
