@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from huggingface_hub import hf_hub_download, snapshot_download
+from huggingface_hub import constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HFValidationError,
@@ -29,6 +29,7 @@ from huggingface_hub.errors import (
 
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
+from loaders.pins import pinned_commit
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
 from loaders.schema import Migration, Upgrade, features_of
@@ -87,26 +88,52 @@ def load(
 
     `source` is a release folder, `org/name` of a release on the Hub, or "official" for the authors' release; None takes
     the corpus's own repository, or the authors' where it has none. `revision` is a tag, branch or commit of a
-    repository.
+    repository; of the authors', None is the commit that was first read here (`loaders.pins`).
 
     Raises:
         InputError: no such corpus or split, or a revision of a folder.
         ReleaseError: a file, the schema or a row count is not what the manifest or the corpus says.
         HubError: the repository or revision is not there, or cannot be reached and is not in the cache.
     """
+    return load_with_origin(name, split, revision=revision, source=source).data
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What `load` gives, and where it came from.
+
+    `manifest` is that of a release of ours, wherever it lies; None for the authors' own. `repository` is the address
+    of a repository on a Hub, `commit` the one that was read; both are None for a folder.
+    """
+
+    data: datasets.Dataset | datasets.DatasetDict
+    manifest: Manifest | None
+    repository: str | None = None
+    commit: str | None = None
+
+
+def load_with_origin(
+    name: str, split: str | None = None, *, revision: str | None = None, source: str | Path | None = None
+) -> Loaded:
+    """`load`, with the origin of the rows. Raises what `load` raises."""
     known = corpus(name)
     place = str(source) if source is not None else (known.repo or OFFICIAL)
     if place != OFFICIAL and (isinstance(source, Path) or Path(place).is_dir() or place.count("/") != 1):
         if revision is not None:
             raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
-        return _load_release(known, Path(place), split, place)
+        return Loaded(*_load_release(known, Path(place), split, place))
     if place in (OFFICIAL, known.official_repo):
         return _load_official(known, split, revision or known.official_revision)
     folder, at = _fetch_manifest(place, revision)
     manifest = _manifest(known, folder, at)
     wanted = [path for one in _splits(manifest.splits, split, at) for path in manifest.shards(one)]
     _fetch(place, folder.name, [NAME, *wanted], at)
-    return _load_release(known, folder, split, at)
+    return Loaded(*_load_release(known, folder, split, at), address_of(place), folder.name)
+
+
+def address_of(repo: str) -> str:
+    """The address of a data set's repository on the Hub in use: a mirror is another place than the Hub it mirrors."""
+    return f"{constants.ENDPOINT}/datasets/{repo}"
 
 
 # --- Releases of ours -------------------------------------------------------------------------------------------------
@@ -171,7 +198,9 @@ def _splits(available: Mapping[str, object], split: str | None, at: str) -> list
     return [split] if split is not None else order_splits(available)
 
 
-def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> datasets.Dataset | datasets.DatasetDict:
+def _load_release(
+    known: Corpus, folder: Path, split: str | None, at: str
+) -> tuple[datasets.Dataset | datasets.DatasetDict, Manifest]:
     import datasets
 
     manifest = _manifest(known, folder, at)
@@ -194,7 +223,7 @@ def _load_release(known: Corpus, folder: Path, split: str | None, at: str) -> da
         convert = _Upgraded(upgrade, code_digest(*upgrade.steps))
         with _explained(at, "rows that keep the rules of the corpus"):
             loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
-    return loaded if split is None else loaded[split]
+    return (loaded if split is None else loaded[split]), manifest
 
 
 @contextmanager
@@ -234,12 +263,13 @@ def _check_rows(where: str, found: int, expected: int) -> None:
 # --- The authors' releases --------------------------------------------------------------------------------------------
 
 
-def _load_official(known: Corpus, split: str | None, revision: str | None) -> datasets.Dataset | datasets.DatasetDict:
+def _load_official(known: Corpus, split: str | None, revision: str | None) -> Loaded:
     import datasets
 
     repo = known.official_repo
     if repo is None:
         raise InputError(known.name, found="no place to load it from", expected="source=, a folder or REPO on the Hub")
+    revision = revision or pinned_commit(address_of(repo))
     folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
     at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"
     with _explained(at, "the authors' release"):
@@ -257,7 +287,8 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> da
             _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
     with _explained(at, "the authors' release"):
         converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one)) for one in wanted}
-    return datasets.DatasetDict(converted) if split is None else converted[split]
+    data = datasets.DatasetDict(converted) if split is None else converted[split]
+    return Loaded(data, None, address_of(repo), folder.name)
 
 
 # --- Rows of another schema -------------------------------------------------------------------------------------------

@@ -266,6 +266,15 @@ class Manifest(_Part):
                 problems.append(Problem(f"{where}: {config.name}", f"columns {unknown}", "columns of the release"))
         return problems
 
+    @property
+    def method(self) -> str | None:
+        """Who made its texts, as its settings say: a model (and the condition of its prompt), rules, or authors."""
+        model = self.settings.get("model")
+        if isinstance(model, dict):
+            return ", ".join(str(model[name]) for name in ("model", "name", "condition") if model.get(name))
+        made = self.settings.get("refiner") or self.settings.get("complaints") or self.settings.get("source")
+        return made if isinstance(made, str) else None
+
     def shards(self, split: str) -> list[str]:
         """The names of a split's data files, in order.
 

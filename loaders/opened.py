@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.corpus import OFFICIAL, corpus, load
+from loaders.corpus import OFFICIAL, corpus, load_with_origin
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
+from loaders.pins import as_pinned
 from loaders.registry import corpora
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 class Opened:
     """The loaded splits of a corpus, and where they came from.
 
-    `content_digest` is the release's own where all of it was loaded from a folder, else one over the captions and ids;
-    `stand_in` is why its numbers are no results (sample data), or None.
+    `content_digest` is the release's own, wherever it was loaded from, and for the authors' data one over all columns
+    but images; `stand_in` is why its numbers are no results (sample data), or None. `repository` is an address on a Hub
+    and `commit` what was read of it, `pinned` whether these are the authors' rows as they were first read here
+    (`loaders.pins`; None where that is not known, or the data are not the authors'). `method` says who made the texts.
     """
 
     corpus: str
@@ -36,6 +39,10 @@ class Opened:
     revision: str | None
     content_digest: str
     stand_in: str | None
+    repository: str | None = None
+    commit: str | None = None
+    pinned: bool | None = None
+    method: str | None = None
 
     def rows(self, *columns: str) -> Iterator[dict[str, Any]]:
         """The rows of all splits, only these columns: images stay undecoded unless they are asked for."""
@@ -62,16 +69,25 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
         known, source = place, None
     elif Path(name).is_dir():
         source, revision = Path(name), ""
-    loaded = load(known, split, revision=revision or None, source=source)
+    origin = load_with_origin(known, split, revision=revision or None, source=source)
+    loaded, manifest = origin.data, origin.manifest
     parts = {split: loaded} if split is not None else {one: loaded[one] for one in order_splits(loaded)}
-    manifest = Manifest.read(source) if isinstance(source, Path) else None
     digests = {one: _digest(known, part, manifest, one) for one, part in parts.items()}
+    pinned = None
+    if manifest is None and origin.repository and origin.commit:
+        schema = corpus(known).schema_version
+        told = {f"{one}, schema {schema}": digest for one, digest in digests.items()}
+        pinned = as_pinned(origin.repository, origin.commit, told)
     return Opened(
         corpus=known,
         splits=parts,
         revision=revision or (OFFICIAL if source in (None, OFFICIAL) else None),
         content_digest=content_digest(digests),
         stand_in=manifest.stand_in if manifest else None,
+        repository=origin.repository,
+        commit=origin.commit,
+        pinned=pinned,
+        method=manifest.method if manifest else None,
     )
 
 

@@ -19,12 +19,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from math import isclose, isfinite
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import lines_of, read_file, read_json
+
+if TYPE_CHECKING:
+    from loaders.opened import Opened
 
 Provenance = Literal["published", "reproduced", "stand-in"]
 Direction = Literal["up", "down", "none"]
@@ -32,6 +35,7 @@ Key = tuple[str, str, str, str, str, str]
 
 _SCALES = {"percent": 100.0, "proportion": 1.0}
 _FORMAT = 1
+_DATA = ("corpus", "split", "revision", "content_digest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,34 @@ class ModelUsed:
 
 @dataclass(frozen=True, slots=True)
 class DataUsed:
-    """The rows of a run: corpus, split, the revision asked for, and the content digest of what was read."""
+    """The rows of a run: corpus, split, the revision asked for, and the content digest of what was read.
+
+    Of rows from a Hub also the repository's address and the commit; `pinned` says whether they are the authors' as they
+    were first read, `method` who made the texts (see `loaders.opened.Opened`). None: not known, or a folder.
+    """
 
     corpus: str
     split: str
     revision: str | None
     content_digest: str
+    repository: str | None = None
+    commit: str | None = None
+    pinned: bool | None = None
+    method: str | None = None
+
+    @classmethod
+    def of(cls, opened: Opened) -> DataUsed:
+        """What a record says of data that a user named."""
+        return cls(
+            opened.corpus,
+            opened.split,
+            opened.revision,
+            opened.content_digest,
+            opened.repository,
+            opened.commit,
+            opened.pinned,
+            opened.method,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +115,8 @@ class RunRecord:
     def _identity(self) -> dict[str, Any]:
         names = ("baseline", "data", "models", "options", "prompts", "seeds", "versions", "stand_in")
         content = asdict(self)
+        # Facts that came later are left out where they are unknown, so that earlier runs keep their ids.
+        content["data"] = {name: value for name, value in content["data"].items() if value is not None or name in _DATA}
         return {name: content[name] for name in names}
 
     @property

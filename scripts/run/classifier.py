@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from baselines.report.classifier import CONTENT
-from baselines.results.run import DataUsed, ModelUsed, RunRecord
+from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import MissingExtra
 from scripts.terminal.console import errors, output
 from scripts.terminal.finish import because, finish
@@ -296,7 +296,7 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
 
     record = RunRecord(
         baseline="classifier",
-        data=DataUsed(labelled.corpus, "test", labelled.revision, labelled.digests["test"]),
+        data=labelled.data,
         models=(trained.model,),
         options={
             "allow_untrained": options.allow_untrained,

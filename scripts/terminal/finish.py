@@ -21,7 +21,7 @@ WIDE = 10  # columns of a table that a terminal shows side by side
 
 def used(opened: Opened) -> DataUsed:
     """What a record says of the data."""
-    return DataUsed(opened.corpus, opened.split, opened.revision, opened.content_digest)
+    return DataUsed.of(opened)
 
 
 def because(*reasons: str | None) -> str | None:

@@ -23,6 +23,7 @@ from loaders.medlaybench_v import FEATURES, from_official
 from loaders.registry import corpora
 from loaders.schema import Migration
 from tests.hub import LoopbackHub
+from tests.parts.hub_here import at_hub, own_caches, put
 
 REPO = "org/medlaybench-v"
 OFFICIAL = "hanjang/MedLayBench-V"
@@ -30,18 +31,13 @@ OFFICIAL = "hanjang/MedLayBench-V"
 
 @pytest.fixture(autouse=True)
 def _own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
+    own_caches(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
     with LoopbackHub() as loopback:
-        monkeypatch.setattr(constants, "ENDPOINT", loopback.url)
-        monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", loopback.url + "/{repo_id}/resolve/{revision}/{filename}"
-        )
-        monkeypatch.setenv("HF_TOKEN", loopback.token)
+        at_hub(loopback, monkeypatch)
         yield loopback
 
 
@@ -113,12 +109,6 @@ def make_release(
 def release(tmp_path: Path) -> Path:
     splits = {"train": [row(n, "train") for n in range(3)], "test": [row(n, "test", f"Lay {n}.") for n in range(2)]}
     return make_release(tmp_path / "release", splits)
-
-
-def put(hub: LoopbackHub, repo: str, folder: Path) -> str:
-    HfApi(endpoint=hub.url, token=hub.token).create_repo(repo, repo_type="dataset", exist_ok=True)
-    files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-    return hub.commit(repo, files)
 
 
 # --- Names ------------------------------------------------------------------------------------------------------------

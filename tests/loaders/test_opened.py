@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import datasets
 import pytest
+from huggingface_hub import constants
 
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
+from loaders import pins
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, content_digest
+from loaders.medlaybench_v import CORPUS
 from loaders.opened import open_data
+from tests.hub import LoopbackHub
+from tests.parts.hub_here import at_hub, own_caches, put
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +56,83 @@ def test_a_name_that_is_nothing(release: Path) -> None:
         open_data(str(release), split="middle")
     with pytest.raises(BedsideError):
         open_data("no-such-folder")
+
+
+# --- On a Hub ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoopbackHub:
+    own_caches(tmp_path, monkeypatch)
+    at_hub(hub, monkeypatch)
+    return hub
+
+
+def test_a_published_stand_in_keeps_its_mark(release: Path, here: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever a release lies, it is the same one: mark, digest, method; and from a Hub, its address and commit."""
+    folder = open_data(str(release))
+    commit = put(here, "org/made-here", release)
+    for split in (None, "train"):
+        online = open_data("org/made-here", split=split)
+        same = open_data(str(release), split=split)
+        assert online.stand_in == folder.stand_in and online.stand_in
+        assert online.content_digest == same.content_digest and online.method == same.method == "rules"
+        assert (online.repository, online.commit) == (f"{here.url}/datasets/org/made-here", commit)
+        assert online.pinned is None and (same.repository, same.commit) == (None, None)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    cached = open_data("org/made-here")
+    assert (cached.stand_in, cached.content_digest, cached.commit) == (folder.stand_in, folder.content_digest, commit)
+
+
+def _official(folder: Path, captions: list[str]) -> Path:
+    (folder / "data").mkdir(parents=True)
+    rows = [
+        {"image": None, "cuis": "['C0040405']", "expert_caption": "Chest CT.", "layman_caption": caption}
+        for caption in captions
+    ]
+    features = datasets.Features(
+        {name: datasets.Value("string") for name in ("cuis", "expert_caption", "layman_caption")}
+        | {"image": datasets.Image()}
+    )
+    made = datasets.Dataset.from_list(rows, features=features)
+    made.to_parquet(folder / "data" / "test-00000-of-00001.parquet")
+    return folder
+
+
+def test_the_first_load_of_the_authors_data_pins_them(
+    here: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CORPUS.official_rows, "test", 2)
+    repo = str(CORPUS.official_repo)
+    first = put(here, repo, _official(tmp_path / "one", ["A CT scan.", "A scan of the chest."]))
+    opened = open_data("official", split="test")
+    assert (opened.pinned, opened.commit, opened.repository) == (True, first, f"{here.url}/datasets/{repo}")
+    assert opened.stand_in is None and opened.method is None
+    second = put(here, repo, _official(tmp_path / "two", ["Another scan.", "A scan of the chest."]))
+    assert open_data("official", split="test").commit == first
+    other = open_data("official@main", split="test")
+    assert (other.pinned, other.commit) == (False, second)
+
+
+def test_rows_that_are_no_longer_those_of_the_first_load(
+    here: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CORPUS.official_rows, "test", 1)
+    put(here, str(CORPUS.official_repo), _official(tmp_path / "one", ["A CT scan."]))
+    assert open_data("official", split="test").pinned is True
+    path = Path(constants.HF_HUB_CACHE) / pins.NAME
+    told = path.read_text(encoding="utf-8")
+    digest = open_data("official", split="test").content_digest
+    assert digest  # of the split in the file, and of nothing else
+    path.write_text(told.replace(told.split('schema 1": "')[1][:8], "0" * 8), encoding="utf-8")
+    assert open_data("official", split="test").pinned is False
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="Delete it"):
+        open_data("official", split="test")
+
+
+def test_a_cache_that_takes_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "file" / "cache"))
+    assert pins.as_pinned("https://hub/datasets/a/b", "c0", {"test": "d0"}) is None
+    assert pins.pinned_commit("https://hub/datasets/a/b") is None

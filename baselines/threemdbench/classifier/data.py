@@ -16,6 +16,7 @@ from typing import Any
 import datasets
 from PIL import Image
 
+from baselines.results.run import DataUsed
 from loaders.errors import InputError
 from loaders.files.images import open_image
 from loaders.files.untrusted import digest_of
@@ -46,16 +47,19 @@ class Photo:
 class Labelled:
     """The photos of each split; `domains` holds the domain of each class, "" where classes have none.
 
-    `digests` are the content digests of the splits.
+    `digests` are the content digests of the splits, `data` is what a record says of test.
     """
 
     classes: tuple[str, ...]
     domains: tuple[str, ...]
     splits: Mapping[str, Sequence[Photo]]
     digests: Mapping[str, str]
-    corpus: str
-    revision: str | None
+    data: DataUsed
     stand_in: str | None
+
+    @property
+    def corpus(self) -> str:
+        return self.data.corpus
 
     def counts(self, split: str) -> list[int]:
         """Photos of each class."""
@@ -87,15 +91,13 @@ def from_release(opened: Mapping[str, Opened]) -> Labelled:
 
     Raises InputError for a diagnosis outside the 34 and a row without image.
     """
-    first = opened["train"]
     return Labelled(
         classes=NAMES,
         domains=tuple(diagnosis.domain for diagnosis in DIAGNOSES),
         splits={split: _release_photos(part, split) for split, part in opened.items()},
         digests={split: part.content_digest for split, part in opened.items()},
-        corpus=first.corpus,
-        revision=first.revision,
-        stand_in=first.stand_in,
+        data=DataUsed.of(opened["test"]),
+        stand_in=opened["test"].stand_in,
     )
 
 
@@ -180,4 +182,6 @@ def from_files(
         digests[split] = hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
     if not classes:
         raise InputError(root, found="no picture in class folders", expected=f"files ending in {', '.join(_SUFFIXES)}")
-    return Labelled(classes, ("",) * len(classes), splits, digests, FOLDER, None, None)
+    return Labelled(
+        classes, ("",) * len(classes), splits, digests, DataUsed(FOLDER, "test", None, digests["test"]), None
+    )

@@ -1,0 +1,83 @@
+"""The commit of the authors' repository that a paper's data are: the one that was first read here.
+
+No paper names a commit of its data. So the first load of an authors' repository pins the commit that it read and the
+digest of the rows, in a file beside the cache of the Hub; later loads read that commit, and rows that differ from the
+first ones are told. A repository is its whole address, so that a mirror is never taken for the Hub.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from huggingface_hub import constants
+
+from loaders.errors import BedsideError, InputError
+from loaders.files.disk import write_whole
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import read_json
+
+NAME = "bedside-first-loads.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What was first read of a repository: the commit, and the content digest of each split (by split and schema)."""
+
+    commit: str
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pins:
+    pins: Mapping[str, Pin] = field(default_factory=dict)
+
+
+def pinned_commit(repository: str) -> str | None:
+    """The commit of the repository at this address that was first read here; None where none was.
+
+    Raises: InputError when the file cannot be read.
+    """
+    pin = _read().get(repository)
+    return pin.commit if pin else None
+
+
+def as_pinned(repository: str, commit: str, digests: Mapping[str, str]) -> bool | None:
+    """Whether these rows are those that were first read; the first load, or a first split, becomes the pin.
+
+    None where that cannot be known: there is no pin yet, and no place to write one.
+
+    Raises: InputError when the file cannot be read.
+    """
+    pins = _read()
+    pin = pins.get(repository, Pin(commit))
+    if pin.commit != commit or any(pin.digests.get(name, digest) != digest for name, digest in digests.items()):
+        return False
+    told = Pin(commit, {**pin.digests, **digests})
+    if told == pins.get(repository):
+        return True
+    text = json.dumps(to_json(_Pins({**pins, repository: told})), indent=1, sort_keys=True) + "\n"
+    try:
+        _path().parent.mkdir(parents=True, exist_ok=True)
+        write_whole(_path(), text.encode())
+    except (BedsideError, OSError):
+        return None
+    return True
+
+
+def _path() -> Path:
+    return Path(constants.HF_HUB_CACHE) / NAME
+
+
+def _read() -> Mapping[str, Pin]:
+    path = _path()
+    if not path.exists():
+        return {}
+    do = "Delete it: the next load of the authors' data pins them anew"
+    try:
+        return from_json(_Pins, read_json(path, expected="the commits that were first read"), path, do=do).pins
+    except InputError as error:
+        error.do = error.do or do
+        raise
