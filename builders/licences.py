@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 UNKNOWN = "unknown"
+_AND = " AND "  # of an SPDX expression: all of these hold
 
 # Elements of a Creative Commons licence, in the order in which its name lists them.
 _ELEMENTS = ("BY", "NC", "ND", "SA")
@@ -70,6 +71,8 @@ def read_licence(text: str | None) -> Licence:
     >>> read_licence("CC BY-NC-ND").derivatives, read_licence("NO-CC CODE").derivatives
     ('no', 'unknown')
     """
+    if text and _AND in text:
+        return _together([read_licence(part) for part in text.split(_AND)])
     plain = re.sub(r"[\s_]+", " ", (text or "").replace("–", "-")).strip().upper()
     if plain in _SILENT:
         return Licence(UNKNOWN, UNKNOWN, False, False)
@@ -93,6 +96,47 @@ def read_licence(text: str | None) -> Licence:
         return _free("MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else plain.title())
     # Some licence that only a person can read: its own words name it, its terms stay unknown.
     return Licence(" ".join((text or "").split()), UNKNOWN, False, False)
+
+
+def strictest(licence: str | None, others: Iterable[str | None]) -> str:
+    """The licence of a text under `licence` that holds phrases of works under `others`.
+
+    It stays as it is, in its source's own words, where it asks for all that the others ask for. Else it is the
+    identifier of the one that does, or of all that count, joined as SPDX joins licences that hold together.
+
+    >>> strictest("CC BY", ["CC0-1.0"]), strictest("CC BY", ["CC BY-NC-ND 4.0"]), strictest("CC BY-SA", ["CC BY-NC"])
+    ('CC BY', 'CC-BY-NC-ND-4.0', 'CC-BY-NC AND CC-BY-SA')
+    """
+    all_of_them = {read_licence(other).id: _asks(other) for other in {*others, licence}}
+    if all(asked <= _asks(licence) for asked in all_of_them.values()):
+        return licence or ""
+    return _AND.join(
+        name
+        for name, asked in sorted(all_of_them.items())
+        if not any(asked < more or (asked == more and other < name) for other, more in all_of_them.items())
+    )
+
+
+def _asks(licence: str | None) -> frozenset[str]:
+    """What a licence asks for, whatever its version; terms that only a person can read ask for themselves."""
+    if licence and _AND in licence:
+        return frozenset().union(*map(_asks, licence.split(_AND)))
+    read = read_licence(licence)
+    if read.id in ("CC0-1.0", "public-domain"):
+        return frozenset()
+    if read.id.startswith("CC-"):
+        return frozenset(element for element in _ELEMENTS if element in read.id.split("-"))
+    return frozenset(("BY", read.id))
+
+
+def _together(parts: list[Licence]) -> Licence:
+    derivatives = [part.derivatives for part in parts]
+    return Licence(
+        _AND.join(part.id for part in parts),
+        next((kind for kind in ("no", UNKNOWN) if kind in derivatives), "yes"),
+        all(part.commercial for part in parts),
+        any(part.share_alike for part in parts),
+    )
 
 
 def _free(name: str) -> Licence:
@@ -141,7 +185,7 @@ def corpus_licence(licences: Iterable[str | None]) -> str:
     >>> corpus_licence(["CC BY", "CC BY-NC", "CC BY-NC-SA 4.0"]), corpus_licence(["CC0"]), corpus_licence(["CC BY-ND"])
     ('cc-by-nc-sa-4.0', 'cc0-1.0', 'other')
     """
-    read = [read_licence(licence) for licence in set(licences)]
+    read = [read_licence(part) for licence in set(licences) for part in (licence or "").split(_AND)]
     if not read or any(licence.derivatives != "yes" for licence in read):
         return "other"
     restricted = any(not licence.commercial for licence in read)

@@ -24,6 +24,7 @@ from loaders.pages import Entry, Field, marked, thumbnail
 KEY = "image_id"
 
 # Spans are character offsets into expert_caption; a concept of the row that is not in the text starts at -1.
+# `phrase_licences` are those of the concepts' lay phrases, one a concept, null where it has none.
 FEATURES = Features(
     {
         "image": Image(),
@@ -44,6 +45,7 @@ FEATURES = Features(
                 "source": Value("string"),
             }
         ),
+        "phrase_licences": List(Value("string")),
         "protected": List(
             {"kind": Value("string"), "text": Value("string"), "start": Value("int32"), "end": Value("int32")}
         ),
@@ -53,6 +55,7 @@ FEATURES = Features(
         "refiner": Value("string"),
         "article_id": Value("string"),
         "licence": Value("string"),
+        "caption_licence": Value("string"),
         "licence_asserted_by": Value("string"),
         "attribution": Value("string"),
     }
@@ -159,6 +162,7 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "cuis": cuis,
         **captions,
         "concepts": [],
+        "phrase_licences": None,
         "protected": [],
         "draft": None,
         "gates": [],
@@ -166,6 +170,7 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "refiner": None,
         "article_id": None,
         "licence": "CC-BY-NC-SA-4.0",
+        "caption_licence": None,
         "licence_asserted_by": f"card of {_OFFICIAL}",
         "attribution": f"{_OFFICIAL}, after ROCOv2 (Rückert et al. 2024)",
     }

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
+from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
 from builders.medlaybench_v.terms import Term, plural, plural_forms
@@ -38,6 +39,7 @@ class Entry(NamedTuple):
     guarded: (
         bool  # attributive, or the lay phrase holds a preposition, so no noun may follow: "bulge in a vessel" + "sac"
     )
+    licence: str  # of the lay phrase: of all terms that it is made of
     changes: bool  # False for names that are in the vocabulary to be left alone
     placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
 
@@ -230,7 +232,9 @@ def _entries(terms: Sequence[Term]) -> Iterator[Entry]:
 
 def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Entry:
     closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in lay.split()[1:])
-    return Entry(surface.lower(), lay, term, attributive, attributive or closes, lay.lower() != surface.lower())
+    return Entry(
+        surface.lower(), lay, term, attributive, attributive or closes, term.licence, lay.lower() != surface.lower()
+    )
 
 
 def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
@@ -246,23 +250,27 @@ def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
         expert_plural, lay_plural = plural_forms(finding)
         for place in places:
             expert, where = f"{place.expert} {finding.expert}", place.site
-            yield _placed(expert, finding.lay, finding, where)
+            same = place.licence == finding.licence
+            licence = finding.licence if same else strictest(finding.licence, [place.licence])
+            yield _placed(expert, finding.lay, finding, where, licence)
             if expert_plural:
-                yield _placed(f"{place.expert} {expert_plural}", lay_plural, finding, where)
+                yield _placed(f"{place.expert} {expert_plural}", lay_plural, finding, where, licence)
             if where not in _PAIRED:
                 continue
             noun = where.removeprefix("the ")
             for side in ("left", "right"):
-                yield _placed(f"{side} {expert}", finding.lay, finding, f"the {side} {noun}")
+                its = f"the {side} {noun}"
+                yield _placed(f"{side} {expert}", finding.lay, finding, its, licence)
                 if expert_plural:
-                    yield _placed(f"{side} {place.expert} {expert_plural}", lay_plural, finding, f"the {side} {noun}")
+                    yield _placed(f"{side} {place.expert} {expert_plural}", lay_plural, finding, its, licence)
             if expert_plural:
-                yield _placed(f"bilateral {place.expert} {expert_plural}", lay_plural, finding, f"both {plural(noun)}")
+                both = f"bilateral {place.expert} {expert_plural}"
+                yield _placed(both, lay_plural, finding, f"both {plural(noun)}", licence)
 
 
-def _placed(surface: str, lay: str, finding: Term, where: str) -> Entry:
+def _placed(surface: str, lay: str, finding: Term, where: str, licence: str) -> Entry:
     lay = f"{lay} {finding.site} {where}"
-    return Entry(surface.lower(), lay, finding, False, True, True, placed=True)
+    return Entry(surface.lower(), lay, finding, False, True, licence, True, placed=True)
 
 
 def _recognised(surface: str, term: Term) -> Entry:

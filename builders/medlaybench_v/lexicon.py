@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from builders.licences import UNKNOWN
 from builders.medlaybench_v.concepts import Mention
 from builders.medlaybench_v.draft import Drafter, Match
 from builders.medlaybench_v.facts import Reading
@@ -72,7 +73,7 @@ class Lexicon:
             cui = match.entry.term.cui or (mention.cui if mention else None)
             source = "cui" if cui in cuis else mention.source if mention else "vocabulary"
             surface = expert.text[match.start : match.end]
-            lay = match.entry.lay if match.changes else None
+            lay = (match.entry.lay, match.entry.licence or UNKNOWN) if match.changes else None
             concepts.setdefault(surface.casefold(), _concept(surface, match.start, match.end, cui, lay, source))
         for mention in mentions:
             source = "cui" if mention.cui in cuis else mention.source
@@ -86,9 +87,15 @@ class Lexicon:
             if cui not in said:
                 term = self._by_cui.get(cui)
                 name = term.expert if term else _MODALITY_NAMES.get(cui, cui)
-                unsaid.append(_concept(name, NOWHERE, NOWHERE, cui, term.lay if term else None, "cui"))
+                lay = (term.lay, term.licence or UNKNOWN) if term else None
+                unsaid.append(_concept(name, NOWHERE, NOWHERE, cui, lay, "cui"))
         return [*unsaid, *sorted(concepts.values(), key=lambda concept: (concept["start"], -concept["end"]))]
 
 
-def _concept(surface: str, start: int, end: int, cui: str | None, lay: str | None, source: str) -> dict[str, Any]:
-    return {"surface": surface, "start": start, "end": end, "cui": cui, "lay": lay, "source": source}
+def _concept(
+    surface: str, start: int, end: int, cui: str | None, said: tuple[str, str] | None, source: str
+) -> dict[str, Any]:
+    """`said` is the lay phrase and its licence."""
+    lay, licence = said or (None, None)
+    place = {"surface": surface, "start": start, "end": end}
+    return {**place, "cui": cui, "lay": lay, "source": source, "licence": licence}

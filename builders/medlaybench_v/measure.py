@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, check
-from builders.medlaybench_v.steps import context_of
+from builders.medlaybench_v.steps import context_of, licence_with
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
@@ -24,6 +24,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     status: dict[str, Counter[str]] = {}
     refiner: Counter[str] = Counter()
     licence: Counter[str] = Counter()
+    phrases: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     gates: Counter[str] = Counter()
     total = with_lay = with_image = expert_words = layman_words = 0
@@ -34,6 +35,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         status.setdefault(row["split"], Counter())[row["status"]] += 1
         refiner[row["refiner"]] += 1
         licence[row["licence"] or "unknown"] += 1
+        phrases.update({licence for licence in row["phrase_licences"] if licence})
         for verdict in row["gates"]:
             gates[verdict["gate"]] += 1
             failed[verdict["gate"]] += not verdict["passed"]
@@ -52,6 +54,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         },
         "refiner": dict(sorted(refiner.items())),
         "licence": dict(sorted(licence.items())),
+        "licence_of_phrases": dict(sorted(phrases.items())),
         "gates": {gate: {"passed": gates[gate] - failed[gate], "failed": failed[gate]} for gate in GATES},
         "with_lay_phrase": with_lay,
         "with_image": with_image,
@@ -69,6 +72,8 @@ def check_row(row: dict[str, Any]) -> list[str]:
         for span in row[name]:
             if span["start"] >= 0 and caption[span["start"] : span["end"]] != span[text]:
                 problems.append(f"{name}: {span[text]!r} is not at {span['start']}-{span['end']} of the expert caption")
+    if row["caption_licence"] is not None:
+        problems += _rights_problems(row)
     method = method_of(row["cuis"], caption)
     if row["modality_source"] is not None and (row["modality"], row["modality_source"]) != method:
         problems.append(
@@ -86,3 +91,14 @@ def check_row(row: dict[str, Any]) -> list[str]:
         if not verdict.passed and row["status"] in ("accepted", "repaired"):
             problems.append(f"status {row['status']}, but gate {verdict.gate} fails: {verdict.reason}")
     return problems
+
+
+def _rights_problems(row: dict[str, Any]) -> list[str]:
+    """A lay phrase without a licence, and a row whose licence asks for less than caption and phrases do."""
+    phrases, licences = [concept["lay"] for concept in row["concepts"]], row["phrase_licences"]
+    if list(map(bool, phrases)) != list(map(bool, licences)):
+        return [f"phrase_licences {licences}, expected one for each lay phrase of {phrases}"]
+    found = licence_with(row["caption_licence"], licences)
+    if found == row["licence"]:
+        return []
+    return [f"licence {row['licence']!r}, but its caption and lay phrases make it {found!r}"]

@@ -105,7 +105,8 @@ class Options(ModelOptions):
         typer.Option(
             "--allow-licence",
             metavar="NAME",
-            help="Let rows of this licence through the gate (`unknown`, `CC-BY-NC-ND`, …). May be repeated.",
+            help="Let captions and vocabulary lines of this licence through the gate (`unknown`, `CC-BY-NC-ND`, …). "
+            "May be repeated.",
         ),
     ] = frozenset()
     default_split: Annotated[str, typer.Option("--split", metavar="NAME", help="Split of rows that name none.")] = (
@@ -129,7 +130,9 @@ def plan(build: Build[Options]) -> Plan:
     options = build.options
     source = open_source(options.captions, images=options.images, default_split=options.default_split)
     named = options.vocabularies if BUNDLED in options.vocabularies else (BUNDLED, *options.vocabularies)
-    vocabulary = combine([read_vocabulary(name, review=options.review) for name in named])
+    vocabulary = combine(
+        [read_vocabulary(name, review=options.review, allowed=options.allowed_licences) for name in named]
+    )
     recognizers = _recognizers(options)
     chat = build.chat(read_prompts)
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
@@ -198,11 +201,10 @@ def _settings(
 
 
 def _sources(source: CaptionSource, rows: int, vocabulary: Vocabulary) -> list[Source]:
-    licences = "; ".join(vocabulary.licences)
     return [
         Source(name=source.name, digest=source.identity, rows=rows, licence=source.licence, url=source.url),
         *(
-            Source(name=f"vocabulary: {v.name}", digest=v.digest, rows=v.used, licence=licences)
+            Source(name=f"vocabulary: {v.name}", digest=v.digest, rows=v.used, licence="; ".join(v.licences))
             for v in vocabulary.sources
         ),
     ]
@@ -211,7 +213,7 @@ def _sources(source: CaptionSource, rows: int, vocabulary: Vocabulary) -> list[S
 def _card(manifest: Manifest, options: Options, vocabulary: Vocabulary, chat: Chat | None) -> dict[str, JsonValue]:
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
-        **licence_facts([*statistics["licence"], *vocabulary.licences], "rows", "each row's"),
+        **licence_facts(statistics["licence"], "rows", "each row's"),
         "method": RULES_METHOD if chat is None else _model_method(chat, options),
         "example_split": order_splits(manifest.splits)[-1],
     }

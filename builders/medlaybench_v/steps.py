@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pyarrow as pa
 
-from builders.licences import allows_rewriting
+from builders.licences import allows_rewriting, strictest
 from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
 from builders.medlaybench_v.facts import read
@@ -47,8 +47,12 @@ _DRAFT = pa.schema(
         ("modality", pa.string()),
         ("modality_source", pa.string()),
         ("concepts", pa.list_(CONCEPT)),
+        ("phrase_licences", pa.list_(pa.string())),
         ("protected", pa.list_(PROTECTED)),
         ("draft", pa.string()),
+        ("caption_licence", pa.string()),
+        ("licence", pa.string()),
+        ("licence_asserted_by", pa.string()),
     ]
 )
 _REFINED = pa.schema(
@@ -79,23 +83,38 @@ def concepts(rows: list[Row], recognizers: tuple[Recognizer, ...]) -> Iterable[R
 
 @step(adds=_DRAFT, drops=("content",))
 def draft(row: Row, lexicon: Lexicon) -> Row:
-    """Protected spans, the concepts with their lay phrases, and the draft."""
+    """Protected spans, the concepts with their lay phrases, the draft, and the licence of all that together."""
     expert = read(row["expert_caption"])
     known = row.get("mentions", [])  # none where no recogniser ran
     mentions = [Mention(**mention) for mention in known]
     matches = lexicon.match(expert, row["cuis"], mentions)
     method = method_of(row["cuis"], row["expert_caption"])
+    concepts = lexicon.concepts(row["cuis"], mentions, matches, expert)
+    licences = [concept.pop("licence") for concept in concepts]
+    licence = licence_with(row["licence"], licences)
+    asserted = row["licence_asserted_by"] or ""
+    if licence != (row["licence"] or ""):
+        asserted = "; ".join(filter(None, (asserted, "the vocabularies of its lay phrases")))
     return {
         "mentions": known,
         "modality": method.code,
         "modality_source": method.source,
-        "concepts": lexicon.concepts(row["cuis"], mentions, matches, expert),
+        "concepts": concepts,
+        "phrase_licences": licences,
         "protected": [
             {"kind": fact.kind, "text": expert.text[fact.start : fact.end], "start": fact.start, "end": fact.end}
             for fact in expert.facts
         ],
         "draft": lexicon.drafter.draft(expert, matches).text,
+        "caption_licence": row["licence"],
+        "licence": licence,
+        "licence_asserted_by": asserted,
     }
+
+
+def licence_with(caption: str | None, phrases: Iterable[str | None]) -> str:
+    """The licence of a row: the strictest of its caption and of the lay phrases that it holds, null for none."""
+    return strictest(caption, {licence for licence in phrases if licence is not None})
 
 
 @step(adds=_REFINED, drops=("mentions",))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from builders.licences import UNKNOWN, allows_rewriting
 from builders.medlaybench_v.headwords import in_sentence
 from builders.medlaybench_v.terms import Term, terms_digest
 from builders.medlaybench_v.vocabulary_readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
@@ -52,12 +53,13 @@ _STRAY = re.compile(r"[^\w\s'’/(),.+&:;°%-]|_")
 
 @dataclass(frozen=True, slots=True)
 class VocabularySource:
-    """One file behind a vocabulary: its name, SHA-256, pairs read and pairs used."""
+    """One file behind a vocabulary: its name, SHA-256, pairs read and used, and the licences of those used."""
 
     name: str
     digest: str
     pairs: int
     used: int
+    licences: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +98,22 @@ class Vocabulary:
 
 
 def read_vocabulary(
-    source: str | Path, *, types: frozenset[str] | None = None, review: str | Path | None = None
+    source: str | Path,
+    *,
+    types: frozenset[str] | None = None,
+    review: str | Path | None = None,
+    allowed: frozenset[str] | None = None,
 ) -> Vocabulary:
     """Read one vocabulary by name ("bundled") or path.
 
     `types` are UMLS semantic types (TUIs) to keep where the source states them; None keeps the clinical ones of UMLS
     and everything of a CSV. `review` is a CSV (expert, lay, verdict, reason) of pairs to reject or to accept against
-    the rules below; it comes after the package's own.
+    the rules below; it comes after the package's own. A pair whose licence forbids to rewrite and hand on is set
+    aside, as a caption is, but for licences that are `allowed` by name; None asks for none, where nothing is published.
 
     Raises:
-        InputError: a file is missing, empty, of another format or without a needed column, or too many of its rows
-            cannot be read.
+        InputError: a file is missing, empty, of another format or without a needed column, too many of its rows
+            cannot be read, or none can be used.
     """
     bundled = str(source) == "bundled"
     path = BUNDLED if bundled else Path(source)
@@ -116,11 +123,16 @@ def read_vocabulary(
     verdicts = _verdicts(REVIEW) if REVIEW.is_file() else {}
     if review is not None:
         verdicts |= _verdicts(Path(review))
+    if allowed is not None:
+        reading = dataclasses.replace(reading, candidates=[_licensed(c, allowed) for c in reading.candidates])
     fit, rejected = _judge(in_sentence(reading), verdicts, bundled)
     terms, ambiguous = _choose(fit, verdicts)
     name = "bundled" if bundled else name_of(path)
     rejected += [Rejected("", "", name, bad.where, f"cannot be read: {bad.reason}") for bad in reading.bad]
-    note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms))
+    if not terms:
+        raise _nothing_usable(path, rejected)
+    licences = tuple(sorted({term.licence or UNKNOWN for term in terms}))
+    note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms), licences)
     return Vocabulary(terms, (*rejected, *ambiguous), (note,))
 
 
@@ -153,6 +165,26 @@ def _read(path: Path, types: frozenset[str] | None) -> Reading:
     if suffix in (".csv", ".tsv"):
         return read_csv(path, types)
     raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .RRF, .xml or .zip")
+
+
+def _licensed(candidate: TermCandidate, allowed: frozenset[str]) -> TermCandidate:
+    """The candidate, refused where its licence does not let its lay side into a caption that is handed on."""
+    _, why_not = allows_rewriting(candidate.term.licence, allowed)
+    return dataclasses.replace(candidate, refused=why_not) if why_not and not candidate.refused else candidate
+
+
+def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
+    reasons = Counter(pair.reason for pair in rejected)
+    why, pairs = min(reasons.items(), key=lambda reason: (-reason[1], reason[0])) if reasons else ("", 0)
+    licence = why.startswith(("licence unknown", "no derivatives"))
+    return InputError(
+        path,
+        found="no usable line" + (f": {pairs:,} of {len(rejected):,} set aside because: {why}" if why else ""),
+        expected="pairs of an expert and a lay term under a licence that allows changes",
+        do="Name the licence of each line in a column `licence`, or let it in by name with --allow-licence"
+        if licence
+        else "Check the columns `expert` and `lay`",
+    )
 
 
 def _as_bundled(candidate: TermCandidate) -> TermCandidate:

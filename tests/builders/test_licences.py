@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from builders.licences import allows_rewriting, corpus_licence, read_licence
+from builders.licences import allows_rewriting, corpus_licence, read_licence, strictest
 from tests.parts.places import SHARED
 
 
@@ -51,6 +51,33 @@ def test_reads_what_sources_write(
         commercial,
         share_alike,
     )
+
+
+@pytest.mark.parametrize(
+    ("licence", "others", "together"),
+    [
+        ("CC BY", [], "CC BY"),
+        ("CC BY", ["CC0", "public domain", "CC BY 4.0"], "CC BY"),
+        ("CC0", ["CC BY 4.0"], "CC-BY-4.0"),
+        ("CC BY", ["CC BY-ND"], "CC-BY-ND"),
+        ("CC BY-NC", ["CC BY-NC-SA", "CC BY"], "CC-BY-NC-SA"),
+        ("CC BY-SA", ["CC BY-NC"], "CC-BY-NC AND CC-BY-SA"),
+        ("CC BY", ["UMLS"], "UMLS"),
+        ("CC BY-NC", ["UMLS"], "CC-BY-NC AND UMLS"),
+        ("CC BY-NC AND CC BY-SA", ["CC BY-SA"], "CC BY-NC AND CC BY-SA"),
+        ("", ["CC BY"], ""),
+        (None, [], ""),
+    ],
+)
+def test_the_strictest_of_several(licence: str | None, others: list[str], together: str) -> None:
+    assert strictest(licence, others) == together
+
+
+def test_licences_that_hold_together() -> None:
+    both = read_licence("CC-BY-NC AND CC-BY-SA")
+    assert (both.derivatives, both.commercial, both.share_alike) == ("yes", False, True)
+    assert read_licence("UMLS AND CC-BY").derivatives == "unknown"
+    assert corpus_licence(["CC-BY-NC AND CC-BY-SA"]) == "other" and corpus_licence(["CC-BY AND CC-BY-NC"]) != "other"
 
 
 def test_reading_its_own_identifier_changes_nothing() -> None:

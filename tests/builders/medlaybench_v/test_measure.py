@@ -18,6 +18,8 @@ def row(**changes: Any) -> dict[str, Any]:
         "status": "accepted",
         "refiner": "rules",
         "licence": "CC BY",
+        "caption_licence": "CC BY",
+        "phrase_licences": ["CC0-1.0"],
         "cuis": [],
         "expert_caption": "Edema (arrow).",
         "layman_caption": "Swelling (arrow).",
@@ -50,6 +52,15 @@ def test_the_imaging_method_is_read_again() -> None:
     assert check_row(row(modality="DRCT", modality_source=None)) == []  # a release from before the column
 
 
+def test_a_forged_licence_is_found() -> None:
+    assert check_row(row(phrase_licences=["CC BY-NC-ND 4.0"])) == [
+        "licence 'CC BY', but its caption and lay phrases make it 'CC-BY-NC-ND-4.0'"
+    ]
+    assert "expected one for each lay phrase" in check_row(row(phrase_licences=[None]))[0]
+    assert "make it 'CC BY-NC'" in check_row(row(caption_licence="CC BY-NC"))[0]
+    assert check_row(row(licence="all mine", caption_licence=None, phrase_licences=None)) == []  # before the column
+
+
 def test_statistics_count_by_split() -> None:
     rows = [row(), row(split="train", status="fallback", refiner="glosses", modality="DRMR", licence=None)]
     found: Any = measure(rows)
@@ -57,6 +68,6 @@ def test_statistics_count_by_split() -> None:
     assert found["modality_source"] == {"cui": 0, "text": 0, "none": 2}
     assert found["status_by_split"] == {"accepted": {"test": 1, "train": 0}, "fallback": {"test": 0, "train": 1}}
     assert found["refiner"] == {"glosses": 1, "rules": 1}
-    assert found["licence"] == {"CC BY": 1, "unknown": 1}
+    assert found["licence"] == {"CC BY": 1, "unknown": 1} and found["licence_of_phrases"] == {"CC0-1.0": 2}
     assert found["gates"]["markers"] == {"passed": 2, "failed": 0}
     assert (found["with_lay_phrase"], found["with_image"], found["expert_words"]) == (2, 0, 2.0)

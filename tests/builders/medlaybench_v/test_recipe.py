@@ -153,9 +153,50 @@ def test_a_limit_and_a_split(tmp_path: Path) -> None:
 
 def test_the_vocabulary_decides_the_words(tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
-    own.write_text("expert,lay,kind\nabscess,infected lump,finding\n", encoding="utf-8")
+    own.write_text("expert,lay,kind,licence\nabscess,infected lump,finding,CC0\n", encoding="utf-8")
     build(tmp_path, captions_file(tmp_path), vocabularies=(str(own), "bundled"))
     assert "infected lump" in str(rows_of(tmp_path / "release")["a1"]["layman_caption"])
+
+
+def test_every_lay_phrase_carries_its_licence_into_the_row(tmp_path: Path) -> None:
+    """A line of each kind of licence: what lands in the release, its row's licence, the manifest."""
+    own = tmp_path / "own.csv"
+    lines = [
+        "expert,lay,kind,pos,site,licence",
+        "abscess,infected lump,finding,noun,in,CC BY-NC 4.0",
+        "hydrocephalus,water on the brain,disease,noun,,CC BY-ND 4.0",
+        "pleural effusion,water on the lung,finding,noun,,All rights reserved",
+        "hepatic,liver,anatomy,adjective,the liver,CC BY-SA 4.0",
+        "white,pale,other,adjective,,",
+    ]
+    own.write_text("\n".join(lines), encoding="utf-8")
+    captions = captions_file(tmp_path, [*CAPTIONS[:3], ("b1", "CT of the abdomen.", "CC BY", "")])
+    manifest = build(tmp_path, captions, vocabularies=(str(own), "bundled"))
+    rows = rows_of(tmp_path / "release")
+    text = " ".join(str(row["layman_caption"]) for row in rows.values())
+    assert "infected lump" in text and "water on" not in text and "pale" not in text
+    assert {name: row["licence"] for name, row in rows.items()} == {
+        "a1": "CC-BY-NC-4.0 AND CC-BY-SA-4.0",  # a phrase that is made of two
+        "a2": "CC0",
+        "a3": "CC BY-NC-SA 4.0",
+        "b1": "CC BY",
+    }
+    assert rows["a1"]["caption_licence"] == "CC BY" and "vocabularies" in str(rows["a1"]["licence_asserted_by"])
+    licences = {source.name: source.licence for source in manifest.sources}
+    assert licences["vocabulary: own.csv"] == "CC BY-NC 4.0; CC BY-SA 4.0"
+    assert licences["vocabulary: bundled"] == "CC0-1.0"
+    assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
+    let_in = frozenset({"CC-BY-ND", "unknown"})
+    build(tmp_path, captions, vocabularies=(str(own), "bundled"), allowed_licences=let_in, out="let in")
+    rows = rows_of(tmp_path / "let in")
+    assert "water on the brain" in str(rows["a3"]["layman_caption"]) and "CC-BY-ND-4.0" in str(rows["a3"]["licence"])
+
+
+def test_a_vocabulary_with_no_usable_line_is_an_error(tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text("expert,lay,kind,licence\nabscess,lump,finding,CC BY-ND\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no usable line: 1 of 1 set aside because: no derivatives.*--allow-licence"):
+        build(tmp_path, captions_file(tmp_path), vocabularies=(str(own),))
 
 
 def test_only_concepts_of_the_record_are_substituted_on_request(tmp_path: Path) -> None:
@@ -319,7 +360,8 @@ def test_concepts_of_a_medcat_pack_are_put_in_lay_words_by_their_cui(tmp_path: P
     pytest.importorskip("medcat")
     pack = make_pack(tmp_path / "pack", [("C0032227", "pleural effusion"), ("C0032227", "hydrothorax")])
     own = tmp_path / "own.csv"
-    own.write_text("expert,lay,cui,kind\npleural effusion,fluid around the lung,C0032227,finding\n", encoding="utf-8")
+    text = "expert,lay,cui,kind,licence\npleural effusion,fluid around the lung,C0032227,finding,CC BY 4.0\n"
+    own.write_text(text, encoding="utf-8")
     captions = captions_file(tmp_path, [("x1", "CT shows hydrothorax.", "CC BY", "C0040405")])
     manifest = build(tmp_path, captions, vocabularies=(str(own), "bundled"), medcat=pack, trust_model_pack=True)
     row = rows_of(tmp_path / "release")["x1"]
