@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import update_wrapper
 from inspect import signature
 from pathlib import Path
@@ -28,6 +28,7 @@ from pydantic import JsonValue
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from loaders.errors import ModelError, ModelRefused
 from loaders.files.images import ImageError, clean_bytes
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import ChatModel
@@ -232,6 +233,36 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
 # --- Steps that ask a model -------------------------------------------------------------------------------------------
 
 
+IN_A_ROW = 10
+"""So many rows that a model fails one after the other show that it cannot be used."""
+
+
+@dataclass
+class _Failures:
+    """Rows that a model has failed since it last answered, and the first of them; whether it ever answered."""
+
+    rows: int = 0
+    first: tuple[str, ModelError] | None = None
+    answered: bool = False
+
+    def success(self) -> None:
+        self.rows, self.first, self.answered = 0, None, True
+
+    def failure(self, row: str, error: ModelError) -> None:
+        self.rows += 1
+        self.first = self.first or (row, error)
+        if self.rows >= IN_A_ROW:
+            raise self.unusable()
+
+    def unusable(self) -> ModelError:
+        """The error of a model that answers no more."""
+        assert self.first is not None
+        row, error = self.first
+        so_far = f"failed {self.rows} rows in a row" if self.answered else f"answered none of {self.rows} rows"
+        do = error.do or "Check the model, then run the same command: what was answered is kept"
+        return type(error)(error.where, found=f"{so_far}, the first of them {row}: {error.found}", do=do)
+
+
 @dataclass(frozen=True)
 class Chat:
     """The chat model of a build, with its prompts and the file that keeps its paid answers."""
@@ -240,6 +271,7 @@ class Chat:
     prompts: Prompts
     answers: Path
     concurrency: int = 16
+    failures: _Failures = field(default_factory=_Failures, compare=False)
 
     @property
     def identity(self) -> JsonValue:
@@ -254,6 +286,32 @@ class Chat:
         """What `ask` makes of each item, with so many requests at a time as the user allows."""
         with AnswerStore(self.answers) as store:
             return asyncio.run(gather_bounded(lambda item: ask(item, store), items, limit=self.concurrency))
+
+    def each_or_error(
+        self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Mapping[str, Item]
+    ) -> dict[str, Said | ModelError]:
+        """As `each`, by the rows' keys; a row whose request is refused, or fails for good, ends with that error.
+
+        Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other, or
+        answered nothing at all; it names the first row.
+        """
+
+        async def one(key: str, store: AnswerStore) -> Said | ModelError:
+            try:
+                said = await ask(items[key], store)
+            except ModelRefused as error:
+                found = f"{error.found} (met first in row {key})"
+                raise ModelRefused(error.where, found=found, expected=error.expected, do=error.do) from None
+            except ModelError as error:
+                self.failures.failure(key, error)
+                return error
+            self.failures.success()
+            return said
+
+        results = dict(zip(items, self.each(one, list(items)), strict=True))
+        if self.failures.first is not None and not self.failures.answered:
+            raise self.failures.unusable()
+        return results
 
     def stand_in(self, written: str) -> list[str]:
         """Why what the model has written is no result: it is no language model. Nothing where it is one."""

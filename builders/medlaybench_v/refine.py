@@ -42,12 +42,13 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The outcome of one row."""
+    """The outcome of one row; `reason` says why its status is another than accepted."""
 
     layman_caption: str
     status: str
     refiner: str
     verdicts: tuple[Verdict, ...]
+    reason: str | None = None
 
 
 def by_rules(caption: Caption, drafter: Drafter) -> Refined:
@@ -55,14 +56,15 @@ def by_rules(caption: Caption, drafter: Drafter) -> Refined:
     text, verdicts = _polished(caption, drafter, caption.matches)
     if _passed(verdicts):
         return Refined(text, "accepted", RULES, verdicts)
-    return _repaired(caption, drafter, "repaired") or _glossed(caption)
+    why = failures(verdicts)
+    return _repaired(caption, drafter, "repaired", why) or _glossed(caption, why)
 
 
 async def by_model(
     caption: Caption, drafter: Drafter, ask: Ask, *, name: str, condition: str, prompts: Prompts
 ) -> Refined:
     """Ask a model, name the failed gates in up to two retries, then fall back to the draft and to glosses."""
-    draft, draft_verdicts = _polished(caption, drafter, caption.matches)
+    draft, _ = _polished(caption, drafter, caption.matches)
     question = user_prompt(prompts, condition, _values(caption, draft))
     ablation = condition != "scgr"
 
@@ -83,10 +85,25 @@ async def by_model(
     if asked.value is not None:
         text, verdicts = asked.value
         status = "repaired" if asked.attempts > 1 else "accepted"
-        return Refined(text, status if _passed(verdicts) else "ungated", name, verdicts)
-    if _passed(draft_verdicts):
-        return Refined(draft, "fallback", RULES, draft_verdicts)
-    return _repaired(caption, drafter, "fallback") or _glossed(caption)
+        if not _passed(verdicts):
+            return Refined(text, "ungated", name, verdicts, failures(verdicts))
+        again = f"accepted at attempt {asked.attempts}" if asked.attempts > 1 else None
+        return Refined(text, status, name, verdicts, again)
+    why = " ".join((asked.failure or "").replace("\n- ", "; ").removeprefix("- ").split())
+    return without_model(caption, drafter, f"no text of the model passed: {why}")
+
+
+def without_model(caption: Caption, drafter: Drafter, why: str) -> Refined:
+    """What stands in where a model gave no text that can be used: the draft, repaired, or the glossed caption."""
+    draft, verdicts = _polished(caption, drafter, caption.matches)
+    if _passed(verdicts):
+        return Refined(draft, "fallback", RULES, verdicts, why)
+    return _repaired(caption, drafter, "fallback", why) or _glossed(caption, why)
+
+
+def failures(verdicts: Sequence[Verdict]) -> str:
+    """The gates that failed, in a line."""
+    return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts if not v.passed)
 
 
 def parse(answer: str) -> str:
@@ -112,7 +129,7 @@ def _polished(caption: Caption, drafter: Drafter, matches: Sequence[Match]) -> t
     return text, check(caption.expert, read(text), caption.context)
 
 
-def _repaired(caption: Caption, drafter: Drafter, status: str) -> Refined | None:
+def _repaired(caption: Caption, drafter: Drafter, status: str, why: str) -> Refined | None:
     """The draft with one substitution taken back, else with more and more of those that add most words, that passes."""
     matches = [m for m in caption.matches if m.changes]
     attempts = [matches[:i] + matches[i + 1 :] for i in range(len(matches))]
@@ -122,11 +139,11 @@ def _repaired(caption: Caption, drafter: Drafter, status: str) -> Refined | None
         if attempt:
             text, verdicts = _polished(caption, drafter, attempt)
             if _passed(verdicts):
-                return Refined(text, status, RULES, verdicts)
+                return Refined(text, status, RULES, verdicts, why)
     return None
 
 
-def _glossed(caption: Caption) -> Refined:
+def _glossed(caption: Caption, why: str) -> Refined:
     """The expert caption with each term's lay phrase behind it in parentheses, at its first mention."""
     text = caption.expert.text
     pieces: list[Piece] = []
@@ -139,7 +156,7 @@ def _glossed(caption: Caption) -> Refined:
         pieces += [Piece(text[at : match.end]), Piece(f" ({match.entry.lay})")]
         at = match.end
     glossed = tidy("".join(piece.text for piece in pieces) + text[at:])
-    return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context))
+    return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)
 
 
 def _passed(verdicts: Sequence[Verdict]) -> bool:

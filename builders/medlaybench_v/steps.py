@@ -13,10 +13,11 @@ from builders.medlaybench_v.concepts import Mention, Recognizer, merge
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.lexicon import Lexicon
-from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
+from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, without_model
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Chat, step
+from loaders.errors import ModelError
 from loaders.imaging import method_of
 from loaders.medlaybench_v import MODALITIES
 from loaders.models.answers import AnswerStore
@@ -60,6 +61,7 @@ _REFINED = pa.schema(
         ("layman_caption", pa.string()),
         ("gates", pa.list_(VERDICT)),
         ("status", pa.string()),
+        ("status_reason", pa.string()),
         ("refiner", pa.string()),
     ]
 )
@@ -125,7 +127,7 @@ def refine(row: Row, lexicon: Lexicon) -> Row:
 
 @step(name="refine", takes="batch", adds=_REFINED, drops=("mentions",), parallel=False)
 def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: str) -> Iterable[Row]:
-    """The lay caption by a chat model, greedy at first (ML-G12)."""
+    """The lay caption by a chat model, greedy at first (ML-G12); by rules where the model fails the row for good."""
 
     async def refine_one(row: Row, answers: AnswerStore) -> Refined:
         async def ask(messages: Sequence[Message], attempt: int) -> Answer:
@@ -147,7 +149,12 @@ def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: st
             prompts=chat.prompts,
         )
 
-    return [_refined(refined) for refined in chat.each(refine_one, rows)]
+    by_key = {row["image_id"]: row for row in rows}
+    for key, refined in chat.each_or_error(refine_one, by_key).items():
+        if isinstance(refined, ModelError):
+            caption = caption_of(by_key[key], lexicon)
+            refined = without_model(caption, lexicon.drafter, f"{refined.where} {refined.found}")
+        yield _refined(refined)
 
 
 ANSWER_SCHEMA = object_schema({"layman_caption": {"type": "string"}})
@@ -178,5 +185,6 @@ def _refined(refined: Refined) -> Row:
         "layman_caption": refined.layman_caption,
         "gates": [asdict(verdict) for verdict in refined.verdicts],
         "status": refined.status,
+        "status_reason": refined.reason,
         "refiner": refined.refiner,
     }
