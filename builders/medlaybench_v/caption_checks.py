@@ -10,19 +10,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from builders.medlaybench_v.languages import is_english
+
 MAX_CHARACTERS = 5_000
 # A caption may name a gene or quote a unit in Greek; beyond this share of other letters it is not English.
 OTHER_SCRIPTS = 0.2
-
-# Function words that tell English from the other languages that write captions in Latin letters.
-_ENGLISH = frozenset(
-    "the of and with in a an is are was were at on by for from to after showing shows shown this that".split()
-)
-_OTHERS = frozenset(
-    "de la le les des du et une un dans avec el los las del con una y por para em da do dos das com der die das und "
-    "mit eine einer im bei aus auf durch zur zum nach della di il lo gli nel van het een met door au aux sur en se que "
-    "e".split()
-)
 
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]")
@@ -128,25 +120,16 @@ def row_problem(row: Mapping[str, Any]) -> str | None:
         if _LOOK_ALIKES.search(plain):
             return "caption mixes scripts within a word"
     lower = plain.lower()
-    if _is_foreign(lower):
-        return "caption is not in English"
     for words, pattern in _ADDRESSES:
         if any(word in lower for word in words) and (address := pattern.search(lower)):
             return f'caption addresses a language model: "{" ".join(address[0].split())[:60]}"'
-    return None
+    return None if is_english(plain) else "caption is not in English"
 
 
 def _is_latin(text: str) -> bool:
     scripts = [_script(char) for char in text if char.isalpha()]
     other = sum(script not in ("LATIN", "GREEK") for script in scripts)
     return "LATIN" in scripts and other <= OTHER_SCRIPTS * len(scripts)
-
-
-def _is_foreign(lower: str) -> bool:
-    """Function words of another language outweigh those of English; who is thanked at the end does not count."""
-    words = lower.partition("source:")[0].split()
-    foreign = sum(word in _OTHERS for word in words)
-    return foreign >= 2 and sum(word in _ENGLISH for word in words) < foreign / 2
 
 
 @lru_cache(maxsize=4096)
