@@ -1,7 +1,7 @@
 """The `bedside` command; `python -m scripts` is the same.
 
-The commands are in `scripts.commands`. Errors of the user end here: one message, no traceback, exit code 2; Ctrl-C
-says what was kept and ends with 130.
+The commands are in `scripts.commands`. Errors of the user end here: one message, no traceback, exit code 2; Ctrl-C,
+SIGTERM and SIGHUP say what was kept and end with 130, 143 and 129.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from loaders import __version__
 from loaders.errors import BedsideError
 from loaders.plugins import Plugin, brought
 from scripts.commands import BEDSIDE, Group
+from scripts.terminal import stopping
 
 # The class of every complaint about the command line itself. Newer releases of typer bring their own copy of click, so
 # it is reached through a name that typer exports.
@@ -121,11 +122,15 @@ def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    sys.exit(execute(arguments))
+    stopping.end_as_by_ctrl_c()
+    code = execute(arguments)
+    stopping.let_go_of_terminal()
+    sys.exit(code)
 
 
 def execute(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 done, 1 a check found problems, 2 an error of input, 130 interrupted."""
+    """Run the command line; the exit code: 0 done, 1 a check found problems, 2 an error of input, 130 interrupted (143
+    by SIGTERM, 129 by SIGHUP)."""
     try:
         code = root().main(arguments, standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -133,7 +138,7 @@ def execute(arguments: list[str] | None = None) -> int:
         error.show()
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return stopping.code()
     except BedsideError as error:
         from scripts.terminal.console import errors
 

@@ -23,7 +23,7 @@ from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ModelUsed
 from loaders.errors import BedsideError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import sweep, write_whole, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore, Usage
 
@@ -141,6 +141,7 @@ def play_run(
     patience = max(3, concurrency)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
+    sweep(out)
     with AnswerStore(out / "answers.sqlite", dialogue=True) as store:
         playing = Playing(game, players, store, seed, patience)
         log = None

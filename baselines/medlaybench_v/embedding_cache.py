@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loaders.errors import BedsideError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import replacing, write_whole, writing
 
 _DIGEST = 32
 _CHECK = 4
@@ -112,13 +112,8 @@ class EmbeddingCache:
             with writing(path):
                 os.truncate(path, length - length % self._size)
             return
-        temporary = path.with_suffix(".tmp")
-        with writing(path):
-            with path.open("rb") as file, temporary.open("wb") as copy:
-                copy.writelines(record for record in self._records(file) if _whole(record))
-                copy.flush()
-                os.fsync(copy.fileno())
-            os.replace(temporary, path)  # noqa: PTH105 - the atomic rename, named as the rule names it
+        with writing(path), path.open("rb") as file, replacing(path) as copy:
+            copy.writelines(record for record in self._records(file) if _whole(record))
 
 
 class Writer:

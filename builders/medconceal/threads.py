@@ -29,7 +29,7 @@ from builders.medconceal.chains import (
 from builders.medconceal.dumps import Limits, records
 from builders.pipeline.rows import Row
 from loaders.errors import InputError
-from loaders.files.disk import writing
+from loaders.files.disk import scratch, writing
 from loaders.files.tables import Placed, Record
 from loaders.files.untrusted import BadRow
 
@@ -73,9 +73,8 @@ def spool_threads(
     """
     if not spool.exists():
         spool.parent.mkdir(parents=True, exist_ok=True)
-        half = spool.with_name(f"{spool.name}.half")
-        half.unlink(missing_ok=True)
-        with writing(half):
+        with writing(spool), scratch(spool.parent) as folder:
+            half = folder / spool.name
             with closing(sqlite3.connect(half, isolation_level=None)) as base:
                 # A spool that was not finished is thrown away, so nothing needs to survive a crash.
                 base.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;")

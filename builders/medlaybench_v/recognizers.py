@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -22,6 +21,7 @@ from typing import Any
 
 from builders.medlaybench_v.concepts import Mention, cui_or_none
 from loaders.errors import MissingExtra, ModelError
+from loaders.files.disk import scratch
 from loaders.manifest import file_digest
 
 TRUST_OPTION = "--trust-model-pack"
@@ -74,10 +74,10 @@ class MedcatRecognizer:
                 digest, self._cat = folder_digest(path), CAT.load_model_pack(str(path))
             else:
                 # MedCAT itself unpacks beside the archive, and would take an older folder that it finds there.
-                with tempfile.TemporaryDirectory(prefix="medcat-") as folder:
+                with scratch() as folder:
                     with zipfile.ZipFile(path) as archive:
                         archive.extractall(folder)
-                    digest, self._cat = folder_digest(Path(folder)), CAT.load_model_pack(folder)
+                    digest, self._cat = folder_digest(folder), CAT.load_model_pack(str(folder))
         except Exception as error:  # whatever a damaged pickle may raise
             raise ModelError(
                 path,

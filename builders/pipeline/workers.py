@@ -117,9 +117,10 @@ def side_by_side(
     context = multiprocessing.get_context("spawn")
     reader, lifeline = context.Pipe(duplex=False)
     with reader, lifeline:
-        pool = ProcessPoolExecutor(
-            min(workers, len(units)), mp_context=context, initializer=_start, initargs=(work, reader)
-        )
+        with _interrupts_held():
+            pool = ProcessPoolExecutor(
+                min(workers, len(units)), mp_context=context, initializer=_start, initargs=(work, reader)
+            )
         try:
             with _interrupts_held():
                 futures = [pool.submit(_do, name, unit) for name, unit in units]
@@ -140,8 +141,9 @@ def side_by_side(
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Start processes with Ctrl-C blocked, which they inherit: a terminal sends it to all, but ending is our part."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Start processes with Ctrl-C and SIGHUP blocked, which they inherit: a terminal sends these to all, but ending is
+    our part. Not so SIGTERM, by which the pool ends those that are left when one has died."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:

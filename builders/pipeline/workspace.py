@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import sweep, write_whole, writing
 from loaders.files.records import from_json
 
 
@@ -80,8 +80,7 @@ class Workspace:
                     do="Wait for it to end, or choose another workspace",
                 ) from None
         with lock:
-            for leftover in [*self._batches.glob("*.tmp"), *self._results.glob("*.tmp")]:
-                leftover.unlink(missing_ok=True)
+            sweep(self.folder)
             yield
 
     def write(self, table: pa.Table) -> Batch:

@@ -8,7 +8,6 @@ request again only after looking at what the Hub holds.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 
 from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
+from loaders.files.disk import scratch
 from loaders.manifest import NAME, file_digest
 
 T = TypeVar("T")
@@ -249,7 +249,7 @@ class HubRepo:
 
         What a commit names is no proof that the bytes are there.
         """
-        with tempfile.TemporaryDirectory() as fresh:
+        with scratch() as fresh:
 
             def send() -> str:
                 return self.api.hf_hub_download(
@@ -271,7 +271,7 @@ class HubRepo:
         return self._claims[commit]
 
     def _read_claim(self, commit: str) -> Claim | None:
-        with tempfile.TemporaryDirectory() as fresh:
+        with scratch() as fresh:
 
             def send() -> str:
                 return self.api.hf_hub_download(

@@ -1,17 +1,37 @@
-"""Writes that are whole or absent, and one clear error when the disk is full."""
+"""Writes that are whole or absent, and one clear error when the disk is full.
+
+What is not whole yet has a name of its own, `.bedside-HOST-PID-RANDOM.tmp`, and its writer holds a lock on it. A
+process that is killed lets go of the lock; the next one that writes into the folder sweeps away what nobody holds, and
+`sweep` does so in all folders below one.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from loaders.errors import BedsideError, InputError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+_HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
+# The second form is that of earlier versions, which held no lock.
+_TEMPORARY = re.compile(r"\.bedside-(?P<host>\w*)-\d+-[0-9a-f]+\.tmp|.+\.\d+\.tmp")
+_PATIENCE = 3600.0
+"""Seconds after which what another host wrote last, whose lock may not be seen here, is left over."""
+
+_swept: set[tuple[int, Path]] = set()
 
 
 @contextmanager
@@ -36,17 +56,111 @@ def writing(path: Path) -> Iterator[None]:
         raise
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write `data` to `path` so that a reader, at any moment and after any crash, sees all of it or nothing new."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with writing(path):
-        try:
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write `data` to `path` so that a reader, at any moment and after any crash, sees all of it or nothing new.
+
+    A `private` file is its owner's alone from the first byte on.
+    """
+    with writing(path), replacing(path, private=private) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` when all is written to it; an error leaves the old one as it is."""
+    temporary, file = _held(path.parent, private)
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
             os.replace(temporary, path)  # noqa: PTH105 - the atomic rename, named as the rule names it
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def scratch(folder: Path | None = None) -> Iterator[Path]:
+    """A folder of one's own in `folder`, or where the system keeps what is temporary; gone at the end."""
+    within = folder or Path(tempfile.gettempdir())
+    _sweep_once(within)
+    path = within / _temporary_name()
+    path.mkdir(mode=0o700)
+    number = os.open(path, os.O_RDONLY)
+    try:
+        _lock(number)
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(number)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left half-written in a folder and in those below it. Links are not followed."""
+    for place, folders, _ in os.walk(folder):
+        folders[:] = [name for name in folders if not _TEMPORARY.fullmatch(name)]
+        _sweep(Path(place))
+
+
+def private_folder(path: Path) -> Path:
+    """A folder that only its owner may look into, made or made so, with those above it as they come."""
+    with writing(path):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o700)
+    return path
+
+
+def _held(folder: Path, private: bool) -> tuple[Path, IO[bytes]]:
+    """A new, empty file of a temporary name, and the lock on it, which lasts until the file is closed."""
+    _sweep_once(folder)
+    while True:
+        path = folder / _temporary_name()
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        file = os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
+        _lock(file.fileno())
+        if os.fstat(file.fileno()).st_nlink:
+            return path, file
+        file.close()  # swept in the moment before it was locked
+
+
+def _temporary_name() -> str:
+    return f".bedside-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}.tmp"
+
+
+def _lock(number: int) -> None:
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sweep_once(folder: Path) -> None:
+    """Once in each process, as this costs a look at every name."""
+    if (os.getpid(), folder) not in _swept:
+        _swept.add((os.getpid(), folder))
+        _sweep(folder)
+
+
+def _sweep(folder: Path) -> None:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if name := _TEMPORARY.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_left(Path(entry.path), ours=name["host"] == _HOST)
+
+
+def _remove_left(path: Path, *, ours: bool) -> None:
+    """Raises: OSError when somebody holds it, or it is another user's."""
+    is_folder = path.is_dir() and not path.is_symlink()
+    number = os.open(path, os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_RDONLY if is_folder else os.O_RDWR))
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not ours and time.time() - os.fstat(number).st_mtime < _PATIENCE:
+            return
+        if is_folder:
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    finally:
+        os.close(number)

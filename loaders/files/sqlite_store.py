@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar, Self
 
 from loaders.errors import BedsideError, InputError
+from loaders.files.disk import scratch
 from loaders.files.untrusted import open_file
 
 
@@ -97,8 +97,8 @@ class SqliteStore:
     def _create(self, path: Path) -> None:
         """Put a whole, empty store in place at once, so that no process ever sees half of one."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-            fresh = Path(folder, path.name)
+        with scratch(path.parent) as folder:
+            fresh = folder / path.name
             with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
                 connection.execute(f"PRAGMA application_id = {self.APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {self.FORMAT}")

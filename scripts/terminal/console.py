@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from loaders.errors import BedsideError
+from scripts.terminal import stopping
 
 output = Console()
 errors = Console(stderr=True)
@@ -35,14 +39,20 @@ _Returned = TypeVar("_Returned")
 
 
 def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
-    """A command that Ctrl-C ends with exit code 130 and with what the work underneath says about how to go on."""
+    """A command that Ctrl-C, SIGTERM and SIGHUP end with what the work underneath says about how to go on."""
 
     @wraps(command)
     def run(*arguments: _Given.args, **options: _Given.kwargs) -> _Returned:
         try:
             return command(*arguments, **options)
-        except KeyboardInterrupt as stop:
-            errors.print(f"\n{str(stop) or 'Stopped.'}", style="yellow", highlight=False, markup=False)
-            raise typer.Exit(130) from None
+        except (KeyboardInterrupt, BedsideError, OSError) as stop:
+            # A signal to a whole group ends helpers too, and with a terminal goes what was printed to: no errors then.
+            interrupted = isinstance(stop, KeyboardInterrupt)
+            if not interrupted and stopping.asked() is None:
+                raise
+            said = str(stop) if interrupted else ""
+            with suppress(OSError):
+                errors.print(f"\n{said or 'Stopped.'}", style="yellow", highlight=False, markup=False)
+            raise typer.Exit(stopping.code()) from None
 
     return run

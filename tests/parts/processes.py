@@ -29,7 +29,6 @@ def printed(*arguments: object, **variables: str) -> str:
 
 
 def started(*arguments: object, **variables: str) -> subprocess.Popen[str]:
-    """A process under way, to be read or killed."""
-    return subprocess.Popen(
-        **starting(arguments, variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
+    """A process under way, to be read, written to or killed."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(**starting(arguments, variables), **pipes, start_new_session=True)

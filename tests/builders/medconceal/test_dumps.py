@@ -102,14 +102,15 @@ def test_pseudonyms_depend_on_the_key_and_tell_nothing(tmp_path: Path) -> None:
     assert "syn0" not in json.dumps([row["case_id"] + row["thread"] + row["author"] for row in one])
 
 
-def test_a_finished_spool_is_not_read_again_and_half_a_one_is_thrown_away(tmp_path: Path) -> None:
+def test_a_finished_spool_is_not_read_again_and_a_half_one_is_none(tmp_path: Path) -> None:
     posts, said = (as_jsonl(tmp_path, name, list(lines())) for name, lines in (("s", submissions), ("c", comments)))
     spool = tmp_path / "spool.sqlite"
-    (tmp_path / "spool.sqlite.half").write_bytes(b"what a killed build left")
+    with pytest.raises(InputError, match="does not exist"):
+        spool_threads([posts], [tmp_path / "missing.jsonl"], spool)
+    assert not [path for path in tmp_path.iterdir() if path not in (posts, said)]
     first = spool_threads([posts], [said], spool)
     posts.unlink()
     assert spool_threads([posts], [said], spool) == first
-    assert not (tmp_path / "spool.sqlite.half").exists()
 
 
 @pytest.mark.parametrize(

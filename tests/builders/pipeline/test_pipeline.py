@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ import pyarrow as pa
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded, Stage
 from builders.steps import unique
+from scripts.terminal import stopping
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
 DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
@@ -99,6 +100,7 @@ def main(workspace, log, workers, mood, deaths):
     print(json.dumps([list(done.rows()), list(done.exclusions())]))
 
 if __name__ == "__main__":
+    stopping.end_as_by_ctrl_c()
     main(*sys.argv[1:])
 '''
 
@@ -479,8 +481,9 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
-@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
-def test_no_worker_outlives_the_build(stop: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("whom", [os.kill, os.killpg])  # a terminal signals every process of the group
+def test_no_worker_outlives_the_build(whom: Callable[[int, int], None], stop: signal.Signals, tmp_path: Path) -> None:
     (tmp_path / "toy_recipe.py").write_text(TOY)
     process = subprocess.Popen(
         command(tmp_path, "w", workers=2, mood="slow"),
@@ -492,14 +495,11 @@ def test_no_worker_outlives_the_build(stop: signal.Signals, tmp_path: Path) -> N
     )
     wait_for(lambda: sum(line.startswith("double") for line in calls(tmp_path)) == 2)
     workers = [int(line.split()[2]) for line in calls(tmp_path) if line.startswith("double")]
-    if stop == signal.SIGINT:
-        os.killpg(process.pid, stop)  # as a terminal does: to every process of the group
-    else:
-        process.kill()
+    whom(process.pid, stop)
     wait_for(lambda: all(map(gone, workers)))
     _, said = process.communicate(timeout=20)
     assert "Traceback" not in said
-    if stop == signal.SIGINT:
+    if stop != signal.SIGKILL:
         assert process.returncode == 1 and "the same command continues from there" in said
     before = len(calls(tmp_path))
     done = subprocess.run(command(tmp_path, "w"), env=environment(), capture_output=True, check=True)

@@ -1,0 +1,125 @@
+"""Writes that are whole or absent, what killed processes leave behind, and files that are their owner's alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from loaders.files import disk
+from loaders.files.disk import private_folder, replacing, scratch, sweep, write_whole
+from tests.parts.processes import python, started
+
+DYING = """
+import os, signal, sys
+from pathlib import Path
+from loaders.files import disk
+what, folder = sys.argv[1], Path(sys.argv[2])
+def die(*_): os.kill(os.getpid(), signal.SIGKILL)
+if what == "write":
+    os.replace = die
+    disk.write_whole(folder / "answer.json", b"half")
+if what == "scratch":
+    with disk.scratch(folder) as place:
+        (place / "part").write_text("half")
+        die()
+"""
+HOLDING = """
+import sys
+from pathlib import Path
+from loaders.files.disk import replacing
+with replacing(Path(sys.argv[1])) as file:
+    file.write(b"mine")
+    print("holding", flush=True)
+    sys.stdin.read()
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("what", ["write", "scratch"])
+@pytest.mark.parametrize("below", ["", "images/ab"])
+def test_what_a_killed_process_left_is_swept_at_the_next_start(what: str, below: str, tmp_path: Path) -> None:
+    folder = tmp_path / below
+    folder.mkdir(parents=True, exist_ok=True)
+    assert python("-c", DYING, what, folder).returncode == -9
+    (left,) = names(folder)
+    assert re.fullmatch(rf"\.bedside-{disk._HOST}-\d+-[0-9a-f]{{12}}\.tmp", left)
+    if below:
+        sweep(tmp_path)
+        assert names(folder) == []
+    else:  # the next to write there
+        write_whole(folder / "other.json", b"whole")
+        assert names(folder) == ["other.json"]
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "answer.json"
+    with started("-c", HOLDING, target) as other:
+        assert other.stdout is not None and other.stdout.readline() == "holding\n"
+        (temporary,) = names(tmp_path)
+        sweep(tmp_path)
+        write_whole(target, b"another's")
+        assert names(tmp_path) == [temporary, "answer.json"]
+        other.communicate(timeout=20)
+    assert (names(tmp_path), target.read_bytes()) == (["answer.json"], b"mine")
+
+
+@pytest.mark.parametrize("name", [".bedside-elsewhere-7-0123456789ab.tmp", "results.json.4711.tmp"])
+def test_another_hosts_and_an_earlier_versions_are_left_for_an_hour(name: str, tmp_path: Path) -> None:
+    place = tmp_path / name
+    place.write_bytes(b"")
+    sweep(tmp_path)
+    assert place.exists(), "its lock may not be seen here"
+    os.utime(place, (time.time() - 3700,) * 2)
+    sweep(tmp_path)
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("name", [".bedside-x.tmp", "notes.tmp", "a.12.tmp.json"])
+def test_nothing_else_is_swept(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"")
+    os.utime(tmp_path / name, (0, 0))
+    sweep(tmp_path)
+    assert names(tmp_path) == [name]
+
+
+def test_writers_of_equal_process_ids_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk.os, "getpid", lambda: 1)  # as in containers of several hosts
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_whole(tmp_path / "answer", b"%d" % number), range(600)))
+    assert names(tmp_path) == ["answer"]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    place = tmp_path / ("n" * 255)  # there is no room for a longer name
+    write_whole(place, b"old")
+    with pytest.raises(KeyError), replacing(place) as file:
+        file.write(b"new")
+        raise KeyError
+    with pytest.raises(KeyError), scratch(tmp_path):
+        raise KeyError
+    assert (names(tmp_path), place.read_bytes()) == ([place.name], b"old")
+
+
+def test_what_is_private_is_so_from_its_first_byte(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        place = private_folder(tmp_path / "private")
+        with replacing(place / "hidden", private=True) as file:
+            file.write(b"secret")
+            assert [stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()] == [0o600]
+        assert stat.S_IMODE((place / "hidden").stat().st_mode) == 0o600
+        place.chmod(0o755)  # as somebody's copy has it
+        assert stat.S_IMODE(private_folder(place).stat().st_mode) == 0o700
+        write_whole(tmp_path / "public", b"")
+        assert stat.S_IMODE((tmp_path / "public").stat().st_mode) == 0o666
+    finally:
+        os.umask(before)

@@ -1,0 +1,107 @@
+"""Commands that are asked to end: SIGTERM and SIGHUP say what is kept, as Ctrl-C does, each with its own exit code."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.cli import execute
+from tests.parts.chat_server import ChatServer
+from tests.parts.processes import printed, started, starting
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+ROLES = [word for role in ("doctor", "patient", "assessor") for word in (f"--{role}", f"openai-api/local/{role}")]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("3mdbench") / "release"
+    assert execute(["build", "3mdbench", "--source", "sample", "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    """It answers five times, and then takes its time."""
+
+    def reply(body: dict[str, Any]) -> str:
+        if len(running.requests) > 5:
+            running.stopping.wait(60)
+        return "What else?"
+
+    with ChatServer(reply) as running:
+        yield running
+
+
+def consultation(release: Path, out: Path, *more: str) -> tuple[object, ...]:
+    return ("-m", "scripts", "run", "consultation", release, "-o", out, "--limit", 4, *ROLES, *more)
+
+
+def variables(server: ChatServer) -> dict[str, str]:
+    return {"LOCAL_API_KEY": "not-a-secret", "LOCAL_BASE_URL": server.base_url, "COLUMNS": "400"}
+
+
+def wait_for_requests(server: ChatServer) -> None:
+    end = time.monotonic() + 60
+    while len(server.requests) < 6:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("sign", CODES)
+@pytest.mark.parametrize("more", [(), ("--bare",)])
+def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
+    sign: signal.Signals, more: tuple[str, ...], release: Path, server: ChatServer, tmp_path: Path
+) -> None:
+    process = started(*consultation(release, tmp_path / "run", *more), **variables(server))
+    wait_for_requests(server)
+    process.send_signal(sign)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == CODES[sign], said
+    assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
+
+
+def test_what_runs_in_the_background_ends_by_sigterm(release: Path, server: ChatServer, tmp_path: Path) -> None:
+    """A shell starts it with Ctrl-C ignored, and `nohup` with SIGHUP."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        process = started(*consultation(release, tmp_path / "run"), **variables(server))
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    wait_for_requests(server)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.terminate()
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 143 and "every answer is in" in said, said
+
+
+def test_a_terminal_that_is_closed_ends_a_run_like_a_signal(release: Path, server: ChatServer, tmp_path: Path) -> None:
+    """With it goes what was printed to: that is no error of its own."""
+    how = starting(consultation(release, tmp_path / "run"), variables(server))
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(how["cwd"])
+        os.execve(how["args"][0], how["args"], how["env"])
+    wait_for_requests(server)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129
+
+
+def test_a_signal_before_any_work_is_no_traceback() -> None:
+    code = (
+        "import os, signal, sys\nfrom scripts import cli\n"
+        "def late(*_): os.kill(os.getpid(), signal.SIGTERM)\n"
+        "cli.root = late\n"
+        "try: cli.main(['--version'])\nexcept SystemExit as end: print(end.code)"
+    )
+    assert printed("-c", code) == "143\n"
