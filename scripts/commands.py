@@ -139,7 +139,7 @@ COMMANDS: dict[str, Command | Group] = {
     "info": Command("scripts.info", "Describe a corpus, or a release by its manifest."),
     "compare": Command(
         "scripts.compare",
-        "Print paper, own and difference in one table; a stand-in is never called a reproduction.",
+        "Print paper, own and difference in one table, and which of the paper's conditions hold.",
     ),
     "contrast": Command(
         "scripts.contrast", "Compare runs over the same cases: differences with intervals, and the tests of the paper."

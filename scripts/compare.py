@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from baselines.results.comparison import Compared, compare, read_runs
+from baselines.results.comparison import Compared, compare, conditions, read_runs
+from baselines.results.conformance import Entry, State
 from baselines.results.published import Published, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
 from scripts.terminal.console import output, table
+
+_STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 
 
 def command(
@@ -29,9 +34,11 @@ def command(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Print paper, own and difference in one table; a stand-in is never called a reproduction.
+    """Print paper, own and difference in one table, and which of the paper's conditions hold.
 
-    Without runs, recompute what the published numbers say about each other and list those known to be wrong.
+    A number is called reproduced only where data, split, models, prompts, protocol, decoding, rounds and metric are the
+    paper's; else own, with what differs. Without runs, recompute what the published numbers say about each other and
+    list those known to be wrong.
 
     Examples: `bedside compare runs/retrieval`, `bedside compare --json`
     """
@@ -100,9 +107,10 @@ def _print(pairs: list[Compared]) -> None:
             "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
             "" if own.n is None else f"{own.n:,}",
             f"{own.provenance}: {pair.verdict}",
-            style="dim" if own.provenance == "stand-in" else None,
+            style="dim" if own.kind == "stand-in" else None,
         )
     output.print(shown, markup=False)
+    _print_conditions(pairs)
     _print_doubts(doubts)
     standing = sum(pair.own.provenance == "stand-in" for pair in pairs)
     if standing:
@@ -112,6 +120,34 @@ def _print(pairs: list[Compared]) -> None:
             style="yellow",
             highlight=False,
         )
+
+
+def _print_conditions(pairs: list[Compared]) -> None:
+    """The conformance table: what is not the paper's first, then what is, then what the paper does not say."""
+    found = conditions([pair.own for pair in pairs])
+    if any(pair.own.kind == "unknown" for pair in pairs):
+        text = "Runs of earlier versions recorded no conditions: unknown. `bedside rescore` records what it can."
+        output.print(f"\n{text}", style="yellow", highlight=False)
+    if not found:
+        return
+    shown = table("\nConditions of the paper's tables", "condition", "fact", "paper", "here", "state", "of")
+    for one in sorted(found, key=lambda one: _STATES.index(one.entry.state)):
+        entry = one.entry
+        shown.add_row(
+            entry.condition,
+            entry.fact,
+            "; ".join(part for part in (_brief(entry.paper), entry.where) if part),
+            _brief(entry.here),
+            entry.state,
+            ", ".join(one.tables),
+            style="yellow" if entry.state in ("differs", "unknown") else "dim",
+        )
+    output.print(shown, markup=False, highlight=False)
+
+
+def _brief(text: str) -> str:
+    """Digests by their first digits."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b", r"\1…", text)
 
 
 def _print_doubts(doubts: dict[str, int]) -> None:
@@ -130,7 +166,15 @@ def _as_json(pair: Compared) -> dict[str, Any]:
         "published_wrong": (paper.wrong or None) if paper else None,
         "difference": pair.difference,
         "verdict": pair.verdict,
+        "conditions": [asdict(entry) for entry in _barring(pair)],
     }
+
+
+def _barring(pair: Compared) -> list[Entry]:
+    record = pair.own.record
+    if record is None or not record.judged:
+        return []
+    return [entry for entry in pair.own.conformance.entries if entry.state in ("differs", "unknown")]
 
 
 # --- Without runs: the paper against itself ---------------------------------------------------------------------------

@@ -21,11 +21,12 @@ from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
-from baselines.results.run import ModelUsed
+from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError
 from loaders.files.disk import sweep, write_whole, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore, Usage
+from loaders.models.chat import at_its_provider
 
 Prices = Mapping[str, tuple[float, float]]
 """Name of a model -> US dollars per million tokens of input, and of output."""
@@ -70,7 +71,9 @@ class Played(Generic[Record]):
     @property
     def models(self) -> tuple[ModelUsed, ...]:
         """Who played which role, for the record of the run."""
-        return tuple(ModelUsed(role, self.players[role].name) for role in self.game.roles)
+        return tuple(
+            ModelUsed(role, self.players[role].name, source=_source(self.players[role])) for role in self.game.roles
+        )
 
     @property
     def stand_in(self) -> str | None:
@@ -112,6 +115,13 @@ class Played(Generic[Record]):
 
 def stands_in(player: Player) -> bool:
     return isinstance(player, Scripted) or player.stand_in
+
+
+def _source(player: Player) -> str | None:
+    """Who answers in the name of a model; None for an agent, which has no other."""
+    if stands_in(player) or isinstance(player, Scripted):
+        return None
+    return PROVIDER if at_its_provider(player.identity) else ELSEWHERE
 
 
 def play_run(

@@ -38,6 +38,7 @@ from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import read_prompts as read_texts
+from loaders.models.prompts import words_digest
 
 if TYPE_CHECKING:
     import datasets
@@ -231,6 +232,7 @@ def evaluate(
             "resampled": "articles" if pairs.articles else "pairs",
         },
         prompts={PROMPTS[name]: hashlib.sha256(text.encode()).hexdigest() for name, text in answers.prompts.items()},
+        words={PROMPTS[name]: words_digest(text) for name, text in answers.prompts.items()},
         seeds={"bootstrap": seed} | ({} if pairs.sample_seed is None else {"sample": pairs.sample_seed}),
         versions=_versions(answers, fkgl is not None, scores),
         stand_in="; ".join(reason for reason in reasons if reason) or None,

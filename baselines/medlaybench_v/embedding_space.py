@@ -158,7 +158,7 @@ def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
     for result in results:
         if result.row not in MODELS or result.setting != EVERY or result.column not in means or result.value is None:
             continue
-        if result.provenance == "stand-in" and record.provenance != "stand-in":
+        if result.provenance == "stand-in" and record.stand_in is None:
             raise InputError(
                 " / ".join(result.key), found="a stand-in", expected="a record that says what stands in for what"
             )

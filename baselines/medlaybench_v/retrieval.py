@@ -388,9 +388,9 @@ def _per_modality(run: _Run) -> list[Result]:
 
 def _check_record(record: RunRecord, results: Iterable[Result]) -> None:
     for result in results:
-        if result.provenance == "stand-in" and record.provenance != "stand-in":
+        if result.provenance == "stand-in" and record.stand_in is None:
             raise InputError(
                 " / ".join(result.key),
-                found="a stand-in among reproduced results",
+                found="a stand-in among results that are none",
                 expected="a record that says what stands in, or results without it",
             )

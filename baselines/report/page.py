@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from baselines.report.examples import examples
 from baselines.report.figures import figures
 from baselines.report.sections import sections
 from baselines.report.tables import tables
-from baselines.results.comparison import Compared, FinishedRun
+from baselines.results.comparison import Compared, FinishedRun, conditions
 from baselines.results.published import Published, counterpart
 from loaders import __version__
 from loaders.errors import InputError
@@ -77,6 +78,13 @@ def write_report(
         interval_text=_interval,
         difference_text=_difference,
         json_text=_json,
+        conditions_of=lambda view: conditions(
+            [result for result in results if (result.paper, result.table) == (view.paper, view.table)]
+        ),
+        called={
+            number: Counter(result.provenance for result in run.results) for number, run in enumerate(runs, start=1)
+        },
+        unknown=any(not run.record.judged for run in runs),
         runs=list(enumerate(runs, start=1)),
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],

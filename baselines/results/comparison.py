@@ -2,7 +2,7 @@
 
     for pair in compare(read_runs([Path("runs/retrieval")])): print(pair.own.key, pair.difference, pair.verdict)
 
-Only a number of a run without stand-ins can be a reproduction, whatever its value.
+Only a number whose conditions are the paper's (`conformance`) can be a reproduction, whatever its value.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from baselines.results.published import Published, counterpart
+from baselines.results.conformance import CONDITIONS, Entry, tables
+from baselines.results.published import Published, counterpart, short
 from baselines.results.run import Result, RunRecord, read_run
 from loaders.errors import InputError
 
@@ -41,7 +42,7 @@ class Compared:
 
     @property
     def verdict(self) -> str:
-        """What the pair may be called. A stand-in reproduces nothing, whatever its value.
+        """What the pair may be called. What is not reproduced says nothing of the paper's, whatever its value.
 
         Without an interval, agreement means equal to the last printed decimal.
         """
@@ -86,6 +87,36 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
 def compare(runs: Sequence[FinishedRun]) -> list[Compared]:
     """Every number of the runs, with its published counterpart, in the order of the runs."""
     return [Compared(result, counterpart(result)) for run in runs for result in run.results]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A line of the conformance of runs: an entry, and of which tables (and rows, settings, columns) it holds."""
+
+    entry: Entry
+    tables: tuple[str, ...]
+
+
+def conditions(results: Sequence[Result]) -> list[Condition]:
+    """What the papers state of the tables of these results beside what their runs were, each fact once.
+
+    Without the runs of earlier versions, which recorded no conditions.
+    """
+    runs: dict[str | None, list[Result]] = {}
+    for result in results:
+        if result.record is not None and result.record.judged:
+            runs.setdefault(result.run_id, []).append(result)
+    found: dict[Entry, list[str]] = {}
+    for several in runs.values():
+        record = several[0].record
+        assert record is not None
+        for told in tables((result.key for result in several), record.facts):
+            for row in told["conditions"]:
+                entry = Entry(**{name: row[name] for name in Entry.__dataclass_fields__})
+                name = short(told["table"]) + (f" ({row['of']})" if row["of"] else "")
+                found.setdefault(entry, []).append(name)
+    ordered = sorted(found.items(), key=lambda item: CONDITIONS.index(item[0].condition))
+    return [Condition(entry, tuple(dict.fromkeys(names))) for entry, names in ordered]
 
 
 def _same_data(one: FinishedRun, other: FinishedRun) -> None:

@@ -15,7 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, Protocol
 
-from baselines.results.run import Direction, Key
+from baselines.results.conformance import Key
+from baselines.results.run import Direction
 
 MODELS = (
     "OpenAI-CLIP-Base",

@@ -2,8 +2,10 @@
 
 A `Result` holds the ten columns of the ledger of published numbers and what makes an own number checkable: n,
 numerator, denominator, 95 % interval. Its provenance follows from its record and cannot be set: a result without a
-record is published, one whose record names a stand-in (scripted agents, sample data, random weights) is a stand-in, any
-other is reproduced. A cell that could not be computed has no value and a note that says what is missing.
+record is published; one whose record names a stand-in (scripted agents, sample data, random weights) is a stand-in; of
+any other, `baselines.results.conformance` says whether it is reproduced, or own, and by what; of a run of a version
+that recorded no conditions it is unknown. A cell that could not be computed has no value and a note that says what is
+missing.
 
 `write_run` leaves `results.jsonl`, `results.csv` and, last, `run.json` with the digests of both in a folder; `read_run`
 takes nothing less. The run id is a digest of what determines the numbers, not of time, cost, path or host.
@@ -16,11 +18,13 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import isclose, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from baselines.results import conformance
+from baselines.results.conformance import Judgement, Key, judge
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
@@ -29,22 +33,30 @@ from loaders.files.untrusted import lines_of, read_file, read_json
 if TYPE_CHECKING:
     from loaders.opened import Opened
 
-Provenance = Literal["published", "reproduced", "stand-in"]
 Direction = Literal["up", "down", "none"]
-Key = tuple[str, str, str, str, str, str]
 
 _SCALES = {"percent": 100.0, "proportion": 1.0}
 _FORMAT = 1
-_DATA = ("corpus", "split", "revision", "content_digest")
+_LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source",)}
+"""Facts that came later: left out of the identity where they are unknown, so that earlier runs keep their ids."""
+
+
+PROVIDER, ELSEWHERE = "its provider", "another server"
+WEIGHTS, RANDOM, VECTORS = "weights", "random weights", "vectors made elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUsed:
-    """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights."""
+    """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights.
+
+    `source` is who answered by that name: `PROVIDER` or `ELSEWHERE` of a chat model; `WEIGHTS`, `RANDOM` or `VECTORS`
+    of an encoder.
+    """
 
     role: str
     name: str
     revision: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,8 @@ class RunRecord:
     """What was run, on what, with what. `stand_in` is the reason why its numbers are no reproduction, or None.
 
     options, prompts (name -> digest), seeds and versions (package -> version) determine the numbers with the models and
-    the data, and so the run id; command, wall time, tokens and cost only describe how the run went.
+    the data, and so the run id; command, wall time, tokens and cost only describe how the run went. `words` are digests
+    of the prompts' words alone. `judged` is False for a run of a version that recorded no conditions.
     """
 
     baseline: str
@@ -100,6 +113,8 @@ class RunRecord:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: int | float | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    judged: bool = True
 
     def __post_init__(self) -> None:
         if not self.baseline or not self.data.corpus or not self.data.content_digest:
@@ -115,8 +130,8 @@ class RunRecord:
     def _identity(self) -> dict[str, Any]:
         names = ("baseline", "data", "models", "options", "prompts", "seeds", "versions", "stand_in")
         content = asdict(self)
-        # Facts that came later are left out where they are unknown, so that earlier runs keep their ids.
-        content["data"] = {name: value for name, value in content["data"].items() if value is not None or name in _DATA}
+        content["data"] = _known("data", content["data"])
+        content["models"] = [_known("models", model) for model in content["models"]]
         return {name: content[name] for name in names}
 
     @property
@@ -125,8 +140,19 @@ class RunRecord:
         return hashlib.sha256(_json(self._identity(), "RunRecord").encode()).hexdigest()[:16]
 
     @property
-    def provenance(self) -> Provenance:
-        return "reproduced" if self.stand_in is None else "stand-in"
+    def facts(self) -> dict[str, Any]:
+        """Everything that it says, by one name each ("data.split", "options.decoding.doctor.temperature")."""
+        data = asdict(self.data)
+        data["repository"] = data["repository"] or "no repository"
+        flat = _flat({"data": data, "options": dict(self.options), "prompts": dict(self.prompts)})
+        flat |= _flat({"words": dict(self.words), "seeds": dict(self.seeds)})
+        for role in dict.fromkeys(model.role for model in self.models):
+            players = [model for model in self.models if model.role == role]
+            flat[f"models.{role}"] = " + ".join(model.name for model in players)
+            flat |= {f"models.{role}.{model.name}.source": model.source for model in players}
+            if len(players) == 1:
+                flat |= {f"models.{role}.source": players[0].source, f"models.{role}.revision": players[0].revision}
+        return flat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +222,25 @@ class Result:
         return None if self.record is None else self.record.run_id
 
     @property
-    def provenance(self) -> Provenance:
-        return "published" if self.record is None else self.record.provenance
+    def provenance(self) -> str:
+        """Where it comes from: published, stand-in, unknown, reproduced, or own with what differs: "own (data)"."""
+        if self.record is None:
+            return "published"
+        if self.record.stand_in is not None:
+            return "stand-in"
+        return judge(self.key, self.record.facts).label if self.record.judged else "unknown"
+
+    @property
+    def kind(self) -> str:
+        """Its provenance in a word: published, stand-in, unknown, reproduced or own."""
+        return self.provenance.partition(" ")[0]
+
+    @property
+    def conformance(self) -> Judgement:
+        """How it stands to the conditions of its paper's table. Raises ValueError for a published number."""
+        if self.record is None:
+            raise ValueError("a published number")
+        return judge(self.key, self.record.facts)
 
     def as_row(self) -> dict[str, Any]:
         """The result as a flat mapping in the order of the files' columns, the ledger's ten first."""
@@ -229,7 +272,13 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
     writer.writerows(rows)
     files = {"results.jsonl": lines.encode(), "results.csv": table.getvalue().encode()}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    run = {"format": _FORMAT, "run_id": record.run_id, **to_json(record), "results": len(rows), "files": digests}
+    said = {name: value for name, value in to_json(record).items() if name != "judged"}
+    run = {"format": _FORMAT, "run_id": record.run_id, **said, "results": len(rows), "files": digests}
+    if record.judged:
+        run["conformance"] = {
+            "decided_by": conformance.digest(),
+            "tables": conformance.tables((result.key for result in found), record.facts),
+        }
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -248,8 +297,9 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     run = read_json(path, expected="the file that a run wrote")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
         raise InputError(path, found="another format", expected=f"format {_FORMAT}")
-    about = ("format", "run_id", "results", "files")
+    about = ("format", "run_id", "results", "files", "conformance", "judged")
     record = from_json(RunRecord, {name: value for name, value in run.items() if name not in about}, path)
+    record = replace(record, judged="conformance" in run)
     if record.run_id != run.get("run_id"):
         raise InputError(
             path, found=f"run id {run.get('run_id')}", expected=f"{record.run_id}, the digest of its content"
@@ -265,11 +315,17 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
                 expected="the file as it was written",
                 do="Run the baseline again",
             )
-    results = list(_read_results(content, record, folder / "results.jsonl"))
+    stated = run.get("conformance")
+    told = stated if isinstance(stated, dict) and stated.get("decided_by") == conformance.digest() else None
+    results = list(_read_results(content, record, folder / "results.jsonl", same=told is not None))
+    if told is not None and told.get("tables") != conformance.tables((result.key for result in results), record.facts):
+        do = "Run the baseline again, or `bedside rescore` the folder"
+        raise InputError(path, found="a conformance table that its own facts do not make", expected="theirs", do=do)
     return record, results
 
 
-def _read_results(content: bytes, record: RunRecord, path: Path) -> Iterator[Result]:
+def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) -> Iterator[Result]:
+    """The lines as results. What each is called is decided anew; where `same` rules did, the line must say so too."""
     for number, line in lines_of(content):
         where = f"{path}, line {number}"
         row = from_json(_Row, line, where)
@@ -278,11 +334,12 @@ def _read_results(content: bytes, record: RunRecord, path: Path) -> Iterator[Res
         if (low is None) != (high is None):
             raise InputError(where, found="half an interval", expected="both bounds or none")
         result = Result(**said, ci95=None if low is None or high is None else (low, high), record=record)
-        if (row.provenance, row.run_id) != (result.provenance, result.run_id):
+        called = result.provenance if same or record.stand_in else row.provenance
+        if (row.provenance, row.run_id) != (called, result.run_id):
             raise InputError(
                 where,
                 found=f"{row.provenance} of run {row.run_id}",
-                expected=f"{result.provenance} of run {result.run_id}, as run.json says",
+                expected=f"{called} of run {result.run_id}, as run.json says",
             )
         yield result
 
@@ -306,8 +363,23 @@ class _Row:
     denominator: int | float | None
     ci95_low: int | float | None
     ci95_high: int | float | None
-    provenance: Provenance
+    provenance: str
     run_id: str
+
+
+def _known(part: str, facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None or name not in _LATER[part]}
+
+
+def _flat(facts: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Objects within objects as one, by their names with points between; what is no object stays."""
+    flat: dict[str, Any] = {}
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{before}{name}.")
+        else:
+            flat[f"{before}{name}"] = value
+    return flat
 
 
 def _json(content: Any, where: str) -> str:

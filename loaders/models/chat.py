@@ -332,6 +332,25 @@ def _address(api: Any, provider: str, base_url: str | None) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/") if parts.netloc else ""
 
 
+_HOSTS = {
+    "openai": "api.openai.com",
+    "anthropic": "api.anthropic.com",
+    "google": "generativelanguage.googleapis.com",
+    "mistral": "api.mistral.ai",
+    "openrouter": "openrouter.ai",
+}
+"""Provider -> where its models answer."""
+
+
+def at_its_provider(identity: Mapping[str, str]) -> bool:
+    """Whether a model of this identity is asked where its provider answers, and not at an address that was named.
+
+    A model that runs in this process is its own provider.
+    """
+    host = urlsplit(identity.get("base_url", "")).hostname
+    return host is None or host == _HOSTS.get(identity.get("provider", ""))
+
+
 def _passing(error: Exception) -> bool:
     """Whether another try can help: inspect_ai wraps the errors that it knows to be passing in tenacity's."""
     return type(error).__name__ == "RetryError" or _garbled(error)

@@ -29,9 +29,24 @@ class Prompts:
         """Name -> SHA-256 of the text, for the record of whatever used it."""
         return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(self.texts.items())}
 
+    @property
+    def words(self) -> dict[str, str]:
+        """Name -> digest of the words alone, to tell whether a text is another one in other clothes."""
+        return {name: words_digest(text) for name, text in sorted(self.texts.items())}
+
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
         """The text of a prompt with its placeholders replaced, each once: what a value holds is never a placeholder."""
         return _PLACEHOLDER.sub(lambda match: (values or {})[match[1]], self.texts[name]).strip()
+
+
+def words_digest(text: str) -> str:
+    """SHA-256 of a text's letters and digits in small letters, in their order; placeholders do not count.
+
+    >>> words_digest("Say {{what}}: hello!") == words_digest("say  HELLO")
+    True
+    """
+    plain = _PLACEHOLDER.sub(" ", text).casefold()
+    return hashlib.sha256("".join(char for char in plain if char.isalnum()).encode()).hexdigest()
 
 
 def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Path | None = None) -> Prompts:

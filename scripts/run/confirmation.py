@@ -120,7 +120,7 @@ def run_task(task: Task, options: Talks) -> None:
             "epochs": options.epochs,
             "transcripts": options.transcripts is not None,
         },
-        prompts=texts.digests,
+        texts=texts,
         reasons=(
             opened.stand_in,
             played.stand_in,

@@ -125,7 +125,7 @@ def command(options: Consultations) -> None:
             "resamples": options.resamples,
             "cues": {"model": cues.model, "file": cues.file_digest} if cues else None,
         },
-        prompts=texts.digests,
+        texts=texts,
         reasons=(opened.stand_in, played.stand_in, cues.stand_in if cues else None),
         models=[ModelUsed("cues", cues.model, cues.run_id)] if cues else (),
     )

@@ -20,6 +20,7 @@ from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError
 from loaders.models.chat import open_model
+from loaders.models.prompts import Prompts as Texts
 from loaders.opened import Opened, open_data
 from scripts.terminal.console import errors, output, table
 from scripts.terminal.finish import because, used
@@ -209,17 +210,19 @@ def record_of(
     opened: Opened,
     *,
     facts: Mapping[str, Any],
-    prompts: Mapping[str, str],
+    texts: Texts,
     reasons: Sequence[str | None],
     models: Sequence[ModelUsed] = (),
 ) -> RunRecord:
-    """The record of a run: `facts` are its options, `reasons` why its numbers are no results, `models` had no role."""
+    """The record of a run: `facts` are its options, `texts` its prompts, `reasons` why its numbers are no results;
+    `models` had no role."""
     return RunRecord(
         baseline=baseline,
         data=used(opened),
         models=(*played.models, *models),
         options=facts,
-        prompts=prompts,
+        prompts=texts.digests,
+        words=texts.words,
         seeds=options.seeds,
         versions={} if options.bare else {"inspect_ai": version("inspect_ai")},
         stand_in=because(*reasons),

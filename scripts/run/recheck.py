@@ -71,7 +71,7 @@ def command(options: Recheck) -> None:
         options,
         opened,
         facts={"run": finished.record.run_id, "cases": len(cases), "judge": judge},
-        prompts=texts.digests,
+        texts=texts,
         reasons=(finished.record.stand_in, played.stand_in),
     )
     record = replace(record, seeds=options.seeds | {"order": options.seed})

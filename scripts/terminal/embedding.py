@@ -12,7 +12,7 @@ import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
-from baselines.results.run import ModelUsed, RunRecord
+from baselines.results.run import RANDOM, VECTORS, WEIGHTS, ModelUsed, RunRecord
 from loaders.errors import InputError
 from loaders.files.images import open_image
 from loaders.models.encoder import Encoder
@@ -77,12 +77,18 @@ class Embedded:
         return RunRecord(
             baseline=baseline,
             data=used(opened),
-            models=tuple(ModelUsed("encoder", encoder.name, encoder.key) for encoder in encoders),
+            models=tuple(ModelUsed("encoder", encoder.name, encoder.key, _source(encoder)) for encoder in encoders),
             options={**options, "truncated": self.truncated},
             seeds={"bootstrap": seed},
             versions={n: text for encoder in encoders for n, text in encoder.identity.items() if n in _LIBRARIES},
             stand_in=because(opened.stand_in, random and f"random weights: {random}"),
         )
+
+
+def _source(encoder: Encoder | OwnEncoder) -> str:
+    if isinstance(encoder, OwnEncoder):
+        return VECTORS
+    return RANDOM if encoder.stand_in else WEIGHTS
 
 
 def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Opened | None = None) -> Embedded:

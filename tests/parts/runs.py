@@ -118,7 +118,7 @@ def release(folder: Path) -> Path:
         "protected": [],
         "gates": gates,
     }
-    base |= dict.fromkeys(("draft", "article_id", "licence_asserted_by"))
+    base |= dict.fromkeys(("draft", "article_id", "licence_asserted_by", "modality_source"))
     base |= {"status": "accepted", "refiner": "rules", "licence": "CC0-1.0", "attribution": "drawn for a test"}
     content = [
         base

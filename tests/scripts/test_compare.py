@@ -14,9 +14,16 @@ from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.errors import InputError
 from scripts.cli import execute
+from tests.parts.papers import states_the_data
 from tests.parts.runs import DIGEST, record, results, write
 
 Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _the_papers_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs over the rows with `DIGEST` are of the paper's data, and of nothing else is anything stated."""
+    states_the_data(monkeypatch, "Table 1", "Table 3", "Table 5", "Table A1", "Table A3", digest=DIGEST)
 
 
 def _cell(**changes: Any) -> Compared:
@@ -52,13 +59,17 @@ def test_a_doubtful_number_is_no_target() -> None:
     assert Compared(cell, counterpart(cell)).verdict == "published number in doubt"
 
 
-def test_a_stand_in_is_never_called_a_reproduction(tmp_path: Path, capsys: Capture) -> None:
+def test_a_stand_in_is_never_called_a_reproduction(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scripts.compare.output.width", 250)
     run = write(tmp_path / "run", ["Table 3"])  # the paper's very numbers, from made-up data
     assert {pair.verdict for pair in compare(read_runs([run]))} == {"no reproduction"}
     assert execute(["compare", str(run)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "96 of 96 numbers are stand-ins and reproduce nothing" in shown
     assert "reproduced" not in shown and "equal as printed" not in shown
+    assert f"data data.content_digest {DIGEST[:12]}…; made up {DIGEST[:12]}… equal Table 3" in shown
 
 
 def test_every_row_of_the_table_names_its_provenance(

@@ -42,7 +42,7 @@ def run(*arguments: object) -> int:
 def test_language(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("language", release, "-o", tmp_path / "run") == 0
     record, results = read_run(tmp_path / "run")
-    assert record.provenance == "stand-in" and record.baseline == "language"
+    assert record.stand_in and record.baseline == "language"
     cells = {(r.setting, r.column, r.split_or_group): r for r in results if r.table == "Table 1"}
     assert cells["Layman", "FKGL", "Test"].value < cells["Expert", "FKGL", "Test"].value  # type: ignore[operator]
     assert {r.provenance for r in results} == {"stand-in"}

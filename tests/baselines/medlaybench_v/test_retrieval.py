@@ -263,7 +263,7 @@ def test_stand_ins_stay_stand_ins() -> None:
     assert {result.provenance for result in results} == {"stand-in"}
     for function in (adjusted, model_means):
         assert {result.provenance for result in function(results, record=stand_in)} == {"stand-in"}
-        with pytest.raises(InputError, match="a stand-in among reproduced results"):
+        with pytest.raises(InputError, match="a stand-in among results that are none"):
             function(results, record=RECORD)
 
 

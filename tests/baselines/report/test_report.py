@@ -19,7 +19,8 @@ from baselines.results.comparison import read_runs
 from baselines.results.run import DataUsed, write_run
 from loaders.errors import InputError, MissingExtra, ReleaseError
 from scripts.cli import execute
-from tests.parts.runs import everything, record, release, results, write
+from tests.parts.papers import states_the_data
+from tests.parts.runs import DIGEST, everything, record, release, results, write
 
 Capture = pytest.CaptureFixture[str]
 VOID = {"meta", "link", "img", "br", "hr", "input", "path", "use"}
@@ -252,7 +253,8 @@ def test_a_table_of_no_paper_is_shown_too(tmp_path: Path) -> None:
     assert "Mine: own results beside the paper" in page.text and not page.all("figure")
 
 
-def test_reproductions_outside_their_interval_are_marked(tmp_path: Path) -> None:
+def test_reproductions_outside_their_interval_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    states_the_data(monkeypatch, "Table 3", digest=DIGEST)
     run = write(tmp_path / "run", ["Table 3"], stand_in=None, off=0.3)
     text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
     assert "published number outside ci95" in text and "reproduced" in text and "Stand-ins reproduce" not in text

@@ -14,7 +14,9 @@ import pytest
 
 from baselines.results.run import DataUsed, ModelUsed, Result, read_run, write_run
 from loaders.errors import InputError
+from tests.parts.papers import states_the_data
 from tests.parts.processes import printed
+from tests.parts.runs import DIGEST
 from tests.parts.runs import record as made_up
 
 record = partial(made_up, stand_in=None)
@@ -42,8 +44,11 @@ def result(**changes: Any) -> Result:
     return Result(**(content | changes))
 
 
-def test_provenance_follows_from_the_record_and_from_nothing_else() -> None:
+def test_provenance_follows_from_the_record_and_from_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert result().provenance == "own (data, models)" and result().kind == "own"
+    states_the_data(monkeypatch, "Table 3", digest=DIGEST)
     assert result().provenance == "reproduced"
+    assert result(record=record(judged=False)).provenance == "unknown"
     assert result(record=None).provenance == "published" and result(record=None).run_id is None
     stand_in = result(record=record(stand_in="random weights"))
     assert stand_in.provenance == "stand-in" and stand_in.run_id != result().run_id
@@ -143,7 +148,7 @@ def test_files_come_back_as_they_were(tmp_path: Path) -> None:
     with (tmp_path / "run" / "results.csv").open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     assert list(rows[0])[:10] == LEDGER
-    assert float(rows[2]["value"]) == 1 / 3 and rows[1]["value"] == "" and rows[0]["provenance"] == "reproduced"
+    assert float(rows[2]["value"]) == 1 / 3 and rows[1]["value"] == "" and rows[0]["provenance"] == "own (data, models)"
     first = json.loads((tmp_path / "run" / "results.jsonl").read_text(encoding="utf-8").split("\n")[0])
     assert list(first)[:10] == LEDGER and (first["ci95_low"], first["ci95_high"]) == (20.0, 42.5)
     assert first["run_id"] == mine.run_id and first["numerator"] == 10.0

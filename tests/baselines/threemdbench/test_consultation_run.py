@@ -79,7 +79,7 @@ def test_every_setting_with_scripted_agents(
         arguments += ["--cues", tmp_path / "cues.parquet"]
     assert run(release, tmp_path / "run", *arguments) == 0, told(capsys)
     record, results = read_run(tmp_path / "run")
-    assert record.provenance == "stand-in"
+    assert record.stand_in
     assert record.options["setting"] == setting
     roles = {model.role for model in record.models}
     assert roles == {"doctor", "assessor"} | ({"patient"} if "dialogue" in setting else set()) | (

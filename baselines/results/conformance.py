@@ -1,0 +1,219 @@
+"""Whether a number may be called reproduced: what a paper states of a table, beside what the run was.
+
+    judged = judge(result.key, record.facts)
+    judged.label      "reproduced", or "own (data, prompts)" with the conditions that bar it
+
+`conditions.csv` holds what the papers state, one fact a line: of which tables (and rows, settings, columns, groups), of
+which condition, by what name a run records it, and where the paper says so. A fact is in one of four states: equal;
+differs; not stated by the paper, which bars nothing; unknown here, which bars. A number is reproduced where every
+stated fact of its table is equal. A row, setting or column that its table does not have is none of the paper's.
+
+A fact is stated as one text or several with " | " between them, as JSON where it is one (0.6, true); "*" is anything
+but null. An empty one is not stated.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+State = Literal["equal", "differs", "not stated", "unknown"]
+Key = tuple[str, str, str, str, str, str]
+"""Paper, table, row, setting, column, split or group: what a number is of."""
+
+CONDITIONS = ("data", "split", "models", "prompts", "protocol", "decoding", "rounds", "metric")
+_WORST: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
+_PARTS = ("row", "setting", "column", "group")
+_ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One fact that a paper states, or that it leaves open, of some of its tables; empty parts hold for any."""
+
+    paper: str
+    tables: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
+    """Of rows, settings, columns and groups, those that the line is about, in small letters."""
+    condition: str
+    fact: str
+    stated: tuple[str, ...]
+    where: str
+
+    def holds_for(self, key: Key) -> bool:
+        """Whether it is about a number of its tables."""
+        given = (text.casefold() for text in key[2:])
+        return all(not wanted or text in wanted for wanted, text in zip(self.parts, given, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a conformance table: what the paper states of a fact, what the run was, and how the two stand."""
+
+    condition: str
+    fact: str
+    paper: str
+    here: str
+    state: State
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The conformance of one number; no entry where no paper's table is known."""
+
+    entries: tuple[Entry, ...]
+
+    def state(self, condition: str) -> State:
+        """Of a condition, the worst of its facts."""
+        found = {entry.state for entry in self.entries if entry.condition == condition}
+        return next((state for state in _WORST if state in found), "not stated")
+
+    @property
+    def barred(self) -> tuple[str, ...]:
+        """The conditions that differ or are unknown here."""
+        return tuple(name for name in CONDITIONS if self.state(name) in ("differs", "unknown"))
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether every stated condition is the paper's."""
+        return bool(self.entries) and not self.barred
+
+    @property
+    def label(self) -> str:
+        """What the number may be called."""
+        if self.reproduced:
+            return "reproduced"
+        return f"own ({', '.join(self.barred)})" if self.barred else "own"
+
+
+def judge(key: Key, facts: Mapping[str, Any]) -> Judgement:
+    """The conformance of a number with the table of its paper; `facts` are those of its run's record, by name."""
+    table = _lines().get((key[0].casefold(), key[1].casefold()), ())
+    known = {**facts, **{f"own.{part}": text for part, text in zip(_PARTS, key[2:], strict=True)}}
+    entries: list[Entry] = []
+    for condition in CONDITIONS:
+        lines = [line for line in table if line.condition == condition]
+        meant = [line for line in lines if line.holds_for(key)]
+        entries += [_entry(line, known) for line in meant]
+        if not meant and lines:
+            entries.append(_not_the_papers(condition, lines, key))
+        elif not lines and table:
+            entries.append(Entry(condition, "", "not stated", "", "not stated", ""))
+    return Judgement(tuple(entries))
+
+
+def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The conformance tables of a run, as JSON: for each table of a paper its label and its entries.
+
+    An entry that is not of all numbers of the table says of which rows, settings and columns it is.
+    """
+    by_table: dict[tuple[str, str], dict[Entry, list[Key]]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for key in keys:
+        counts[key[:2]] = counts.get(key[:2], 0) + 1
+        for entry in judge(key, facts).entries:
+            by_table.setdefault(key[:2], {}).setdefault(entry, []).append(key)
+    made = []
+    for (paper, table), entries in by_table.items():
+        rows = [
+            {
+                "condition": entry.condition,
+                "fact": entry.fact,
+                "paper": entry.paper,
+                "here": entry.here,
+                "state": entry.state,
+                "where": entry.where,
+                "of": _of(of) if len(of) < counts[paper, table] else "",
+            }
+            for entry, of in sorted(entries.items(), key=lambda item: CONDITIONS.index(item[0].condition))
+        ]
+        made.append({"paper": paper, "table": table, "conditions": rows})
+    return made
+
+
+def _of(keys: Sequence[Key]) -> str:
+    """The rows, settings, columns and groups of some numbers, each named once."""
+    named = [" | ".join(dict.fromkeys(key[at] for key in keys if key[at])) for at in (2, 3, 4, 5)]
+    return "; ".join(text for text in named if text)
+
+
+def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:
+    here = facts.get(line.fact)
+    shown = "" if line.fact not in facts else _text(here)
+    if not line.stated:
+        return Entry(line.condition, line.fact, "not stated", shown, "not stated", line.where)
+    state: State = "differs"
+    if line.fact not in facts or (here is None and line.stated != (_ANY,)):
+        state = "unknown"
+    elif any(_same(stated, here) for stated in line.stated):
+        state = "equal"
+    return Entry(line.condition, line.fact, " | ".join(line.stated), shown, state, line.where)
+
+
+def _not_the_papers(condition: str, lines: Sequence[Line], key: Key) -> Entry:
+    """The entry of a number that none of the condition's lines is about."""
+    for at, part in enumerate(_PARTS):
+        known = {text for line in lines for text in line.parts[at]}
+        if known and all(line.parts[at] for line in lines) and key[2 + at].casefold() not in known:
+            paper = " | ".join(sorted(known))
+            return Entry(condition, f"own.{part}", paper, key[2 + at], "differs", f"The paper has no such {part}")
+    return Entry(condition, "own.row", "", "; ".join(key[2:]), "differs", "The paper's table has no such number")
+
+
+def _same(stated: str, here: Any) -> bool:
+    if stated == _ANY:
+        return here is not None
+    try:
+        said = json.loads(stated)
+    except ValueError:
+        said = stated
+    if isinstance(here, str) or isinstance(said, str):
+        return isinstance(here, str) and stated.casefold() == here.casefold()
+    return isinstance(said, bool) == isinstance(here, bool) and bool(said == here)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(" | ") if part.strip())
+
+
+def read_lines(text: str) -> list[Line]:
+    """The lines of a table of conditions: CSV with the header of conditions.csv.
+
+    Raises ValueError for a condition that is none, and for a line without tables or fact.
+    """
+    found = []
+    for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
+        tables, condition = _split(row["tables"]), row["condition"]
+        if condition not in CONDITIONS or not tables or not row["fact"]:
+            raise ValueError(f"line {number}: condition {condition!r}, tables {tables}, fact {row['fact']!r}")
+        parts = tuple(tuple(text.casefold() for text in _split(row[part])) for part in _PARTS)
+        found.append(Line(row["paper"], tables, parts, condition, row["fact"], _split(row["stated"]), row["where"]))
+    return found
+
+
+@cache
+def digest() -> str:
+    """Of what decides: the papers' conditions and this code."""
+    decides = (files("baselines.results") / name for name in ("conditions.csv", "conformance.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in decides)).hexdigest()[:16]
+
+
+@cache
+def _lines() -> Mapping[tuple[str, str], tuple[Line, ...]]:
+    """The lines by paper and table, in small letters."""
+    by_table: dict[tuple[str, str], list[Line]] = {}
+    for line in read_lines((files("baselines.results") / "conditions.csv").read_text(encoding="utf-8")):
+        for table in line.tables:
+            by_table.setdefault((line.paper.casefold(), table.casefold()), []).append(line)
+    return {name: tuple(lines) for name, lines in by_table.items()}

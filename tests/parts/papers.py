@@ -1,0 +1,25 @@
+"""What a made-up paper states, in place of what the three papers do."""
+
+from __future__ import annotations
+
+import pytest
+
+from baselines.results import conformance
+
+HEADER = "paper,tables,row,setting,column,group,condition,fact,stated,where\n"
+
+
+def states(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """The papers state the lines of `text`, CSV without its header, and no others."""
+    by_table: dict[tuple[str, str], list[conformance.Line]] = {}
+    for line in conformance.read_lines(HEADER + text):
+        for table in line.tables:
+            by_table.setdefault((line.paper.casefold(), table.casefold()), []).append(line)
+    told = {name: tuple(lines) for name, lines in by_table.items()}
+    monkeypatch.setattr(conformance, "_lines", lambda: told)
+    monkeypatch.setattr(conformance, "digest", lambda: str(hash(text)))
+
+
+def states_the_data(monkeypatch: pytest.MonkeyPatch, *tables: str, digest: str, paper: str = "MedLayBench-V") -> None:
+    """These tables of the paper are of the rows with this digest, and the paper states no more."""
+    states(monkeypatch, f"{paper},{' | '.join(tables)},,,,,data,data.content_digest,{digest},made up\n")
