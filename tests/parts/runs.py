@@ -110,7 +110,7 @@ def release(folder: Path) -> Path:
     gates = [{"gate": "numbers", "passed": True, "reason": ""}]
     failed = [{"gate": "side", "passed": False, "reason": "'left' is <gone>"}]
     concept = {"surface": "pneumothorax", "start": 5, "end": 17, "cui": None, "lay": "collapsed lung", "source": "list"}
-    base: dict[str, Any] = {
+    base: dict[str, Any] = dict.fromkeys(FEATURES) | {
         "split": "test",
         "modality": "DRXR",
         "cuis": [],
@@ -118,7 +118,6 @@ def release(folder: Path) -> Path:
         "protected": [],
         "gates": gates,
     }
-    base |= dict.fromkeys(("draft", "article_id", "licence_asserted_by", "modality_source"))
     base |= {"status": "accepted", "refiner": "rules", "licence": "CC0-1.0", "attribution": "drawn for a test"}
     content = [
         base
