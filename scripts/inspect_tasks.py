@@ -20,6 +20,7 @@ from baselines.threemdbench.consultation.agents import AGENTS
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.protocol import protocol_named
 from loaders.opened import open_data
 
 
@@ -29,8 +30,9 @@ def consultation(
     split: str = "test",
     prompts: str | None = None,
     cues: str | None = None,
-    cap_mode: str = "paper",
-    judge: str = "patient",
+    protocol: str = "bedside",
+    cap_mode: str | None = None,
+    judge: str | None = None,
     answers: str | None = None,
     epochs: int = 1,
     max_invalid: float = MAX_INVALID,
@@ -40,8 +42,7 @@ def consultation(
     game = consultation_game(
         setting,
         read_prompts(Path(prompts) if prompts else None),
-        cap_mode=cap_mode,  # type: ignore[arg-type]  # it checks
-        judge=judge,  # type: ignore[arg-type]
+        protocol_named(protocol).having(cap_mode=cap_mode, judge=judge),
     )
     opened = open_data(data, split=split, default="3mdbench")
     names = read_cues(Path(cues), opened.content_digest).names if cues else None

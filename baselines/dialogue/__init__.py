@@ -1,6 +1,7 @@
 """Simulated dialogues between chat models.
 
 game         what a dialogue is: pure, knows no model and no framework
+decoding     how the roles' words are drawn, where the command line says otherwise
 playing      who answers in a game, what is replayed, what ends a case and what ends a run; cases without a framework
 evaluation   many cases as a task of inspect_ai, with its log and viewer
 provider     scripted agents as models of inspect_ai

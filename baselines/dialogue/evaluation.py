@@ -170,7 +170,7 @@ def _task(
         )
 
     # What identifies a task in an eval set is its name, arguments and version: not its prompts, nor any code.
-    return of_game(dict(game.settings), settings_digest(game))
+    return of_game({**game.settings, "decoding": game.decoding}, settings_digest(game))
 
 
 def _solver(
@@ -273,8 +273,8 @@ def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent])
 
 
 def settings_digest(game: Game[Any, Any]) -> str:
-    """Digest (16 hexadecimal digits) of what is played, prompts included."""
-    text = json.dumps([game.name, game.settings], sort_keys=True, default=dict)
+    """Digest (16 hexadecimal digits) of what is played, prompts and decoding included."""
+    text = json.dumps([game.name, game.settings, game.decoding], sort_keys=True, default=dict)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

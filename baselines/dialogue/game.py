@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, Unpack
 
 from loaders.errors import ModelError
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, Decoding, Message
 
 Case = TypeVar("Case")
 Record = TypeVar("Record")
@@ -30,10 +30,9 @@ class Ask(Protocol):
         role: str,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
         json_schema: Mapping[str, Any] | None = None,
         attempt: int = 0,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         """The role's answer to these messages; `attempt` tells a repetition of the same request from the first.
 
@@ -45,7 +44,8 @@ class Ask(Protocol):
 class Game(Generic[Case, Record]):
     """The rules of a dialogue, for any case.
 
-    `settings` is JSON: everything besides case and models that changes what is played, digests of prompts included.
+    `settings` is JSON: everything besides case, models and decoding that changes what is played, digests of prompts
+    included. `decoding` is how each role's words are drawn, unless a request says otherwise.
     `play` returns a record for any answers, garbage included, and raises only what `ask` raises. `invalid` is the
     reason why a record cannot be scored (an assessor that never gave a verdict), or None; `scores` are the numbers of
     one case that a log viewer shows. `transcript` is the dialogue as a reader of a log sees it, image first.
@@ -59,6 +59,7 @@ class Game(Generic[Case, Record]):
     scores: Callable[[Record], Mapping[str, float]]
     invalid: Callable[[Record], str | None]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    decoding: Mapping[str, Decoding] = field(default_factory=dict)
 
 
 Script = Callable[[Sequence[Message]], str]

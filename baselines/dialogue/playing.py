@@ -14,13 +14,13 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import Any, Generic, Unpack, cast
 
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Decoding, Message
 
 PATIENCE = 16
 """Cases in a row that a model may fail before the run stops: it is down, and every further case costs minutes."""
@@ -43,9 +43,8 @@ Progress = Callable[[int, int], None]
 class Playing(Generic[Case, Record]):
     """A run of a game. `players` names one for every role; without a store, answers are not kept.
 
-    `seed` is sent to providers that take one, plus one for every further epoch. `patience` is the number of cases in a
-    row that may end with a ModelError. `answered` is told (role, answer) after every answer that a model gave or that
-    was replayed, for a log.
+    `seed` is sent to providers that take one, whatever seed the game says, plus one for every further epoch. `patience`
+    is the number of cases in a row that may end with a ModelError.
 
     Raises InputError for a role without a player, and for a player without a role.
     """
@@ -62,15 +61,17 @@ class Playing(Generic[Case, Record]):
     def __post_init__(self) -> None:
         check_roles(self.game, self.players)
 
-    async def play(self, case: Case, epoch: int = 1) -> PlayedCase[Record]:
+    async def play(self, case: Case, epoch: int = 1, *, encounter: str | None = None) -> PlayedCase[Record]:
         """Plays a case; its outcome is also kept in `outcomes`.
+
+        `encounter` names one of several talks that are had over the case, which never share an answer.
 
         A model that fails ends the case. What would end every other case too is raised, and raised again by every
         further call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what
         the store raises (disk full).
         """
         case_id = self.game.case_id(case)
-        asking = _Asking(self, case, case_id, epoch)
+        asking = _Asking(self, case, case_id, epoch, encounter)
         try:
             record = await self.game.play(case, asking)
             outcome = PlayedCase(case_id, epoch, record, self.game.invalid(record), None, asking.spent)
@@ -96,11 +97,12 @@ class Playing(Generic[Case, Record]):
 class _Asking:
     """The `Ask` of one case."""
 
-    def __init__(self, playing: Playing[Any, Any], case: Any, case_id: str, epoch: int) -> None:
+    def __init__(self, playing: Playing[Any, Any], case: Any, case_id: str, epoch: int, encounter: str | None) -> None:
         self._playing = playing
         self._case = case
         self._case_id = case_id
         self._epoch = epoch
+        self._encounter = encounter
         self._scripts: dict[str, Script] = {}
         self.spent: dict[str, Spent] = {}
 
@@ -109,10 +111,9 @@ class _Asking:
         role: str,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
         json_schema: Mapping[str, Any] | None = None,
         attempt: int = 0,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         playing = self._playing
         if playing.stopped is not None:
@@ -123,17 +124,17 @@ class _Asking:
                 self._scripts[role] = player.agent(self._case)
             answer = Answer(self._scripts[role](messages), None, None, "stop")
         else:
-            settings: dict[str, Any] = {
-                "temperature": temperature,
-                "max_tokens": max_tokens,
-                "seed": None if playing.seed is None else playing.seed + self._epoch - 1,
-                "json_schema": json_schema,
-            }
+            drawn = cast(Decoding, dict(decoding))
+            seed = decoding.get("seed") if playing.seed is None else playing.seed
+            if seed is not None:
+                drawn["seed"] = seed + self._epoch - 1
             if playing.store is None:
-                answer = await player.ask(messages, **settings)
+                answer = await player.ask(messages, json_schema=json_schema, **drawn)
             else:
                 name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])
-                answer = await playing.store.ask(player, messages, **settings, namespace=name)
+                answer = await playing.store.ask(
+                    player, messages, json_schema=json_schema, namespace=name, encounter=self._encounter, **drawn
+                )
         self._count(role, answer)
         return answer
 

@@ -38,7 +38,7 @@ from baselines.medconceal.record import (
 from baselines.medconceal.untrusted import clipped, heard
 from loaders.medconceal import PatientProfile, Task, chart
 from loaders.models.asking import said_by
-from loaders.models.messages import Message
+from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
 FORMAT = 1
@@ -65,7 +65,7 @@ class Rules:
     prompts: Prompts = field(default_factory=clinician.prompts)
     evaluator: Evaluator = "model"
     patient: Patient = "model"
-    temperature: float = 0.0
+    temperature: float | None = 0.0
 
     def __post_init__(self) -> None:
         if self.turns not in TURNS:
@@ -100,10 +100,17 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
             "prompts": rules.prompts.digests,
             "evaluator": rules.evaluator,
             "patient": rules.patient,
-            "temperature": rules.temperature,
-            "patient_temperature": patient_side.TEMPERATURE,
         },
+        decoding={role: _decoding(rules)[role] for role in asked},
     )
+
+
+def _decoding(rules: Rules) -> dict[str, Decoding]:
+    return {"clinician": _clinician(rules), "patient": patient_side.DECODING, "evaluator": rubric.DECODING}
+
+
+def _clinician(rules: Rules) -> Decoding:
+    return {"temperature": rules.temperature, "max_tokens": clinician.MAX_TOKENS}
 
 
 class CaseInPlay:
@@ -208,7 +215,7 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
     unread = 0
     for number in range(1, rules.turns + 1):
         messages = clinician.conversation(system, in_play.exchanges)
-        answer = await ask("clinician", messages, temperature=rules.temperature, max_tokens=clinician.MAX_TOKENS)
+        answer = await ask("clinician", messages, **_clinician(rules))
         turn = said_by(answer.text)
         text = heard(turn)
         evaluation = await in_play.evaluate(evaluator, texts, text)

@@ -23,12 +23,13 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import VALUES
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
-from loaders.models.messages import Message
+from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
 ROLE = "judge"
 ATTEMPTS = 3
 MAX_TOKENS = 600
+DECODING: Decoding = {"temperature": 0, "max_tokens": MAX_TOKENS}
 PROMPTS: Mapping[str, frozenset[str]] = {
     "judge_match": frozenset(),
     "judge_openness": frozenset(),
@@ -98,6 +99,7 @@ def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case
         scores=lambda judged: game.scores(judged.episode),
         invalid=invalid,
         settings={**game.settings, "judge": prompts.digests if prompts else "rules"},
+        decoding={**game.decoding, **({ROLE: DECODING} if prompts else {})},
     )
 
 
@@ -121,7 +123,7 @@ async def _asked(
     """What `accept` makes of an answer; None where it takes none of them."""
     text = "\n\n".join(fenced(name, part) for name, part in parts.items())
     asked = await ask_until(
-        partial(ask, ROLE, temperature=0, max_tokens=MAX_TOKENS, json_schema=object_schema(properties)),
+        partial(ask, ROLE, **DECODING, json_schema=object_schema(properties)),
         [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")],
         lambda answer: accept(read_object(answer.text)),
         attempts=ATTEMPTS,

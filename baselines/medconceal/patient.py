@@ -26,12 +26,13 @@ from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
 
 MOST_WORDS = 60
 TEMPERATURE = 0.6
 MAX_TOKENS = 200
+DECODING: Decoding = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 # What a clinician asks about -> the background fact that answers it (MC-G25).
@@ -184,7 +185,7 @@ async def speak(
 
     # MC-G24: generated once more from the same request. To say what gave a concern away would point the model to it.
     asked = await ask_until(
-        partial(ask, "patient", temperature=TEMPERATURE, max_tokens=MAX_TOKENS),
+        partial(ask, "patient", **DECODING),
         _messages(prompts, view, question, past),
         kept,
         attempts=2,

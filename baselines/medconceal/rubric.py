@@ -25,12 +25,13 @@ from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.untrusted import heard
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
-from loaders.models.messages import Message
+from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
 ATTEMPTS = 3
 WINDOW = 3
 MAX_TOKENS = 700
+DECODING: Decoding = {"temperature": 0, "max_tokens": MAX_TOKENS}
 _PATIENCE = 2  # turns that a question of the patient stays pending (MC-G20)
 
 
@@ -110,7 +111,7 @@ async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str],
     parts += [fenced("turn_to_rate", heard(turn)), "Rate turn_to_rate. Answer with the JSON object alone."]
     messages = [Message("system", system), Message("user", "\n\n".join(parts))]
     asked = await ask_until(
-        partial(ask, "evaluator", temperature=0, max_tokens=MAX_TOKENS, json_schema=SCHEMA),
+        partial(ask, "evaluator", **DECODING, json_schema=SCHEMA),
         messages,
         lambda answer: parse(read_object(answer.text), pending=pending is not None),
         attempts=ATTEMPTS,

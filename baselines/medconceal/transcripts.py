@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baselines.dialogue.game import Ask, Game
-from baselines.medconceal import clinician
+from baselines.medconceal import clinician, rubric
 from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, scores, transcript
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
@@ -103,6 +103,7 @@ def transcript_game(
             "prompts": {"evaluator": texts.digests["evaluator"]},
             "evaluator": evaluator,
         },
+        decoding={"evaluator": rubric.DECODING} if evaluator == "model" else {},
     )
 
 

@@ -17,7 +17,6 @@ from baselines.report.sections import Numbered, Section
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
-    Unfinished,
     confusion,
     extracted,
     first_name,
@@ -25,6 +24,7 @@ from baselines.threemdbench.consultation.diagnosis import (
 )
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
 from baselines.threemdbench.consultation.names import doctor_name, role_model, setting_name, shared_family
+from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.pages import data_url, render
 from loaders.threemdbench import DIAGNOSES, DOMAINS

@@ -48,6 +48,8 @@ class SqliteStore:
                 if path is None:
                     self.connection.execute(self.TABLE)
                 self.connection.execute("SELECT * FROM sqlite_master").fetchall()
+                if path is not None and self._version() < self.FORMAT:
+                    self._upgrade()
             except BaseException:
                 self.connection.close()
                 raise
@@ -93,6 +95,25 @@ class SqliteStore:
         except OSError as error:
             do = "Check that it is a file, and that its folder can be written to and has space"
             raise InputError(where, found=f"cannot be used: {error.strerror or error}", do=do) from None
+
+    def _version(self) -> int:
+        (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+        return int(version)
+
+    def _upgrade(self) -> None:
+        """Bring a file of an earlier format over, whole or not at all; of several processes, one does it."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            if (version := self._version()) < self.FORMAT:
+                self._bring_over(version)
+                self.connection.execute(f"PRAGMA user_version = {self.FORMAT}")
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+
+    def _bring_over(self, version: int) -> None:
+        """Change what a file of that earlier format holds to what one of this format would; within a transaction."""
 
     def _create(self, path: Path) -> None:
         """Put a whole, empty store in place at once, so that no process ever sees half of one."""

@@ -4,8 +4,11 @@
         answers = asyncio.run(gather_bounded(lambda case: store.ask(model, prompt(case), ...), cases, limit=16))
 
 One SQLite file in WAL mode. Each answer is committed before it is returned, so a killed run loses at most the requests
-in flight; several processes may write to one store at once. A request is known by the SHA-256 of its JSON (model and
-address, messages with digests of images, settings, schema, namespace), which is stored beside the answer.
+in flight; several processes may write to one store at once. A request is known by the SHA-256 of its JSON, which is
+stored beside the answer: the model's name, the messages with digests of images, the decoding, schema, namespace and
+encounter. The server's address is no part of it: a model that moves to another port, or to two servers, has said what
+it has said. A store of format 1, whose keys held the address, is brought over as it is opened; of two servers' answers
+to one request the first is kept.
 
 A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
 in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;
@@ -21,12 +24,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from loaders.errors import InputError
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
-from loaders.models.messages import Answer, ChatModel, Message, read_image
+from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -47,7 +50,7 @@ class AnswerStore(SqliteStore):
 
     KIND = "an answer store"
     APPLICATION = 0x42454453  # "BEDS"
-    FORMAT = 1
+    FORMAT = 2
     TABLE = """
 CREATE TABLE answers (
     digest TEXT PRIMARY KEY,  -- SHA-256 of request
@@ -76,21 +79,32 @@ CREATE TABLE answers (
         model: ChatModel,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None = None,
         json_schema: Mapping[str, Any] | None = None,
         namespace: str = "",
+        encounter: str | None = None,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         """The stored answer to this request, or the model's, which is stored first.
 
-        The namespace (a case id, a repetition) keeps apart requests that are equal otherwise. Equal requests under way
-        at once are asked once in one process; of two processes, both return what was stored first.
+        The namespace (a case id, a repetition) keeps apart requests that are equal otherwise; so does the encounter,
+        which names one talk of several that are had over the same case, such as those of two people. Equal requests
+        under way at once are asked once in one process; of two processes, both return what was stored first.
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
-        request = _request(model, messages, temperature, max_tokens, seed, json_schema, namespace, self._dialogue)
-        digest = hashlib.sha256(request.encode("ascii")).hexdigest()
+        told: object = [_told(message) for message in messages]
+        request = _plain(
+            {
+                # Not the client's version: an upgrade must not buy every answer again.
+                "model": model.identity["name"],
+                "messages": hashlib.sha256(_plain(told).encode("ascii")).hexdigest() if self._dialogue else told,
+                "decoding": _drawn(decoding),
+                "json_schema": None if json_schema is None else dict(json_schema),
+                "namespace": namespace,
+                "encounter": encounter,
+            }
+        )
+        digest = _digest(request)
         while True:
             stored = self._read(digest)
             if stored is not None:
@@ -102,9 +116,7 @@ CREATE TABLE answers (
             await self._in_flight[digest].wait()
         done = self._in_flight[digest] = asyncio.Event()
         try:
-            answer = await model.ask(
-                messages, temperature=temperature, max_tokens=max_tokens, seed=seed, json_schema=json_schema
-            )
+            answer = await model.ask(messages, json_schema=json_schema, **decoding)
             self._write(digest, model.name, request, answer)
         finally:
             del self._in_flight[digest]
@@ -125,9 +137,27 @@ CREATE TABLE answers (
             raise self.damaged(f"the answer {digest} cannot be read") from None
 
     def _write(self, digest: str, model: str, request: str, answer: Answer) -> None:
-        row = (digest, model, request, _plain(asdict(answer)), answer.input_tokens, answer.output_tokens)
+        fields = asdict(answer)
+        if answer.thought is None:
+            del fields["thought"]
+        row = (digest, model, request, _plain(fields), answer.input_tokens, answer.output_tokens)
         with self.explained():
             self.connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
+
+    def _bring_over(self, version: int) -> None:
+        """Of format 1: every key anew, without the address."""
+        rows = self.connection.execute("SELECT rowid FROM answers ORDER BY rowid").fetchall()
+        for (row,) in rows:
+            found = self.connection.execute("SELECT digest, request FROM answers WHERE rowid = ?", (row,))
+            digest, request = found.fetchone()
+            try:
+                plain = _plain(_without_address(json.loads(request)))
+            except (ValueError, TypeError, KeyError):
+                raise self.damaged(f"the request {digest} cannot be read") from None
+            # What another server answered to the same request stays under its old key, and is not asked for any more.
+            self.connection.execute(
+                "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE rowid = ?", (_digest(plain), plain, row)
+            )
 
 
 async def gather_bounded(
@@ -168,33 +198,28 @@ async def gather_bounded(
     return [results[index] for index in range(len(items))]
 
 
-def _request(
-    model: ChatModel,
-    messages: Sequence[Message],
-    temperature: float,
-    max_tokens: int,
-    seed: int | None,
-    json_schema: Mapping[str, Any] | None,
-    namespace: str,
-    dialogue: bool,
-) -> str:
-    identity = model.identity
-    told = [
-        {"role": message.role, "text": message.text, "images": [_image_digest(image) for image in message.images]}
-        for message in messages
-    ]
-    return _plain(
-        {
-            # Not the client's version: an upgrade must not buy every answer again.
-            "model": {"name": identity["name"], "base_url": identity["base_url"]},
-            "messages": hashlib.sha256(_plain(told).encode("ascii")).hexdigest() if dialogue else told,
-            "temperature": float(temperature),
-            "max_tokens": max_tokens,
-            "seed": seed,
-            "json_schema": None if json_schema is None else dict(json_schema),
-            "namespace": namespace,
-        }
-    )
+def _told(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "text": message.text, "images": [_image_digest(image) for image in message.images]}
+
+
+def _drawn(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent of a decoding, one way to write each value."""
+    return {
+        name: float(value) if name in ("temperature", "top_p") else value
+        for name, value in decoding.items()
+        if value is not None
+    }
+
+
+def _without_address(request: Mapping[str, Any]) -> dict[str, Any]:
+    """A request of format 1 as it is written now."""
+    decoding = {name: request[name] for name in ("temperature", "max_tokens", "seed")}
+    same = {name: request[name] for name in ("messages", "json_schema", "namespace")}
+    return {"model": request["model"]["name"], "decoding": _drawn(decoding), "encounter": None, **same}
+
+
+def _digest(request: str) -> str:
+    return hashlib.sha256(request.encode("ascii")).hexdigest()
 
 
 def _image_digest(image: Path | bytes) -> str:

@@ -22,18 +22,22 @@ import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 from loaders.errors import BedsideError, MissingExtra, ModelError, ModelRefused
-from loaders.models.messages import Answer, ChatModel, Message, read_image
+from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 from loaders.models.scripted_chat import open_scripted
+from loaders.models.servers import Servers
 from loaders.models.waiting import waiting
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
+THOUGHTS = 8192
+"""Tokens that a reasoning model may think for, beside those of its answer."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,11 +47,12 @@ def open_model(
     *,
     timeout: float = 120,
     max_retries: int = 5,
-    base_url: str | None = None,
+    base_url: str | Sequence[str] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> ChatModel:
     """The chat model of that name. Open it once and keep it; it may be used from one event loop after another.
 
+    `base_url` is the address of the server, or those of several that serve the same model (`servers`).
     `timeout` is in seconds per try, rounded up to whole ones; `max_retries` is the number of tries after the first.
     Between tries it waits 1, 2, 4, … up to 60 s, or what the server asks for (`sleep` does the waiting).
 
@@ -55,6 +60,13 @@ def open_model(
     """
     if timeout <= 0 or max_retries < 0:
         raise ValueError("timeout must be positive and max_retries not negative")
+    if base_url is not None and not isinstance(base_url, str):
+        addresses: Sequence[str | None] = list(dict.fromkeys(base_url)) or [None]
+        opened = [
+            open_model(name, timeout=timeout, max_retries=max_retries, base_url=address, sleep=sleep)
+            for address in addresses
+        ]
+        return opened[0] if len(opened) == 1 else Servers(opened)
     if base_url is not None and not re.match(r"https?://[^/\[\]]+", base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
     provider, _, rest = name.partition("/")
@@ -133,6 +145,7 @@ class _InspectModel(ChatModel):
             "client": client,
         }
         self._secrets = _secrets(getattr(model.api, "api_key", None), base_url)
+        self._thinks = False
 
     @property
     def identity(self) -> dict[str, str]:
@@ -149,26 +162,51 @@ class _InspectModel(ChatModel):
         self,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None = None,
         json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
-        from inspect_ai.model import GenerateConfig
-
         if not messages:
             raise ValueError("no messages")
-        model, sent_temperature = self._model, float(temperature)
-        greedy = sent_temperature == 0 and hasattr(model.api, "do_sample")
+        # No name says which model reasons: the first thought shows it, and what it has cut off is asked for again.
+        cut = None
+        if not self._thinks:
+            cut = await self._asked(messages, json_schema, decoding)
+            self._thinks = cut.thought is not None or "<think" in cut.text or "</think" in cut.text
+            if not self._thinks or cut.stop != "max_tokens":
+                return cut
+        try:
+            answer = await self._asked(messages, json_schema, decoding, room=THOUGHTS)
+        except ModelRefused:
+            raise
+        except ModelError:  # such as a server whose context has not that much room
+            return cut or await self._asked(messages, json_schema, decoding)
+        if answer.stop == "model_length":
+            return cut or await self._asked(messages, json_schema, decoding)
+        return answer if cut is None else _with_tokens_of(cut, answer)
+
+    async def _asked(
+        self,
+        messages: Sequence[Message],
+        json_schema: Mapping[str, Any] | None,
+        decoding: Decoding,
+        room: int = 0,
+    ) -> Answer:
+        """The answer to a request that may be `room` tokens longer than the decoding says."""
+        from inspect_ai.model import GenerateConfig
+
+        model, temperature = self._model, decoding["temperature"]
+        greedy = temperature == 0 and hasattr(model.api, "do_sample")
         if greedy:
             # transformers refuses to sample at temperature 0; the copies share the weights.
             model = copy.copy(model)
             model.api = copy.copy(model.api)
             model.api.do_sample = False
         config = GenerateConfig(
-            temperature=None if greedy else sent_temperature,
-            max_tokens=max_tokens,
-            seed=seed,
+            temperature=None if greedy or temperature is None else float(temperature),
+            top_p=decoding.get("top_p"),
+            max_tokens=decoding["max_tokens"] + room,
+            seed=decoding.get("seed"),
+            reasoning_effort=decoding.get("reasoning_effort"),
             response_schema=None if json_schema is None else _response_schema(json_schema),
             reasoning_summary="none",  # otherwise OpenAI's reasoning models are sent a paid request to probe for it
             max_retries=0,  # unlimited unless set
@@ -316,7 +354,31 @@ def _answer(output: Any) -> Answer:
         refused = stop in ("model_length", "content_filter")
         return Answer("" if refused else output.completion, None, None, stop)
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return Answer(output.completion, usage.input_tokens + cached, usage.output_tokens, stop)
+    return Answer(output.completion, usage.input_tokens + cached, usage.output_tokens, stop, _thought(output))
+
+
+def _thought(output: Any) -> str | None:
+    """What the model thought, as far as the provider tells it; None where nothing speaks for a thought."""
+    content = output.message.content
+    parts = [part for part in content if part.type == "reasoning"] if isinstance(content, list) else []
+    if parts:
+        return "\n".join(part.reasoning for part in parts if not part.redacted).strip()
+    hidden = output.usage.reasoning_tokens or (
+        # All tokens are gone and no word was said: they went somewhere.
+        not output.completion.strip() and str(output.stop_reason) == "max_tokens" and output.usage.output_tokens
+    )
+    return "" if hidden else None
+
+
+def _with_tokens_of(first: Answer, second: Answer) -> Answer:
+    """The second answer, with the tokens of both."""
+    if None in (first.input_tokens, first.output_tokens, second.input_tokens, second.output_tokens):
+        return second
+    return replace(
+        second,
+        input_tokens=(first.input_tokens or 0) + (second.input_tokens or 0),
+        output_tokens=(first.output_tokens or 0) + (second.output_tokens or 0),
+    )
 
 
 def _address(api: Any, provider: str, base_url: str | None) -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 from loaders.errors import InputError
 
@@ -28,18 +28,39 @@ class Message:
             raise ValueError(f"a {self.role} message cannot hold images")
 
 
+class Decoding(TypedDict):
+    """How an answer is drawn. What is None or left out is not sent: the provider's own default holds.
+
+    `max_tokens` is the length of the answer; what a reasoning model thinks has room of its own (`chat.THOUGHTS`).
+    `seed` is no promise: providers without one do not get it.
+    """
+
+    temperature: float | None
+    max_tokens: int
+    top_p: NotRequired[float | None]
+    reasoning_effort: NotRequired[str | None]
+    seed: NotRequired[int | None]
+
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""What `reasoning_effort` can be, of the models that take it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a model said.
 
     `stop` is the reason the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
     model_length (the prompt does not fit the model), or unknown. Token counts are None where the provider gives none.
+    `thought` is what a reasoning model thought before, kept apart by the provider: "" where it only says that the model
+    did, None where it says nothing. Thoughts that stand in the text are still in the text.
     """
 
     text: str
     input_tokens: int | None
     output_tokens: int | None
     stop: str
+    thought: str | None = None
 
 
 class ChatModel(ABC):
@@ -58,15 +79,13 @@ class ChatModel(ABC):
         self,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None = None,
         json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         """The model's next turn.
 
-        `seed` and `json_schema` (a JSON Schema of the wanted answer) are passed on to providers that take them; neither
-        is a promise, so callers check what comes back.
+        `json_schema` (a JSON Schema of the wanted answer) is passed on to providers that take it; it is no promise, so
+        callers check what comes back.
 
         Raises ModelError when the model cannot be reached or refuses the request (ModelRefused where it would refuse
         any other too); InputError for an image that cannot be read.

@@ -7,10 +7,10 @@ function of the messages into a model. All are marked `stand_in`: what they say 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from loaders.errors import ModelError
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Decoding, Message
 
 Script = Callable[[Sequence[Message]], str]
 
@@ -46,10 +46,8 @@ class _ScriptedModel(ChatModel):
         self,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None = None,
         json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         if not messages:
             raise ValueError("no messages")

@@ -22,7 +22,7 @@ from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from loaders.errors import InputError
 from loaders.medconceal import PatientProfile, Task, cases
 from loaders.models.prompts import Prompts
-from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
+from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.terminal.finish import finish, print_values
 from scripts.terminal.options_of import options_of
 
@@ -59,7 +59,6 @@ class Talks(Play):
         Path | None,
         typer.Option(metavar="FILE", help="Score these dialogues of people (JSON) instead of playing any."),
     ] = None
-    temperature: Annotated[float, typer.Option(min=0.0, help="Of the clinician.")] = 0.0
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -148,5 +147,7 @@ def _game(
             raise InputError(options.transcripts, found=f"no {task}", expected="one dialogue of the task or more")
         return judged_game(told, judging), dialogues
     patient: Patient = "template" if options.patient == TEMPLATE else "model"
-    rules = Rules(task, options.turns, policy, texts, evaluator, patient, options.temperature)
+    clinician = decoding_of(options, {"clinician": ""} | dict.fromkeys(("patient", "evaluator", "judge"), ""))
+    temperature = clinician.get("clinician", {}).get("temperature", 0.0)  # of its turns alone
+    rules = Rules(task, options.turns, policy, texts, evaluator, patient, temperature)
     return judged_game(task_game(rules), judging), profiles

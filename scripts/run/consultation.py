@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
@@ -14,10 +14,10 @@ from baselines.dialogue.game import Game
 from baselines.results.run import ModelUsed, Result
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
-from baselines.threemdbench.consultation.cases import Cases, Photos, keep_pictures, read_cases
-from baselines.threemdbench.consultation.diagnosis import Unfinished
+from baselines.threemdbench.consultation.cases import Cases, keep_pictures, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, protocol_named
 from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
 from baselines.threemdbench.consultation.tables import results
@@ -60,19 +60,29 @@ class Consultations(Play):
         typer.Option(metavar="FILE", help="cues.parquet of `bedside run classifier`, for the settings with cues."),
     ] = None
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to play.")] = "test"
-    cap_mode: Annotated[
-        str, typer.Option(metavar="paper|authors", help="At most 28 utterances, or 29 as their code.")
-    ] = "paper"
-    judge: Annotated[str, typer.Option(metavar="patient|experts", help="Who the assessor is told to be.")] = "patient"
-    photos: Annotated[
-        str, typer.Option(metavar="small|original", help="Photos of at most 400 pixels in width, or as they are.")
-    ] = "small"
-    unfinished: Annotated[
+    protocol: Annotated[
         str,
+        typer.Option(
+            metavar="bedside|authors",
+            help="As Bedside plays, or as the authors' code: any BREAK ends, top_p .9, 29 utterances, an assessor of "
+            "experts, what is unfinished counted, photos as they are for closed models. The next four options change "
+            "one of these.",
+        ),
+    ] = BEDSIDE.name
+    cap_mode: Annotated[
+        str | None, typer.Option(metavar="paper|authors", help="At most 28 utterances, or 29 as their code.")
+    ] = None
+    judge: Annotated[str | None, typer.Option(metavar="patient|experts", help="Who the assessor is told to be.")] = None
+    photos: Annotated[
+        str | None,
+        typer.Option(metavar="small|original", help="Photos of at most 400 pixels in width, or as they are."),
+    ] = None
+    unfinished: Annotated[
+        str | None,
         typer.Option(
             metavar="paper|authors", help="Dialogues cut off at the cap count as no diagnosis, or as they are."
         ),
-    ] = "paper"
+    ] = None
     f1: Annotated[str, typer.Option(metavar="authors|strict", help="Which F1 is printed first; all are kept.")] = (
         "authors"
     )
@@ -98,15 +108,18 @@ def command(options: Consultations) -> None:
     dialogue+image -o runs/gpt-4o-mini`
     """
     started = time.monotonic()
-    unfinished: Unfinished = one_of("--unfinished", options.unfinished, get_args(Unfinished))
     first = one_of("--f1", options.f1, ("authors", "strict"))
-    photos: Photos = one_of("--photos", options.photos, get_args(Photos))
     texts = read_prompts(options.prompts)
-    game, names = _game(options, texts)
+    protocol = (
+        protocol_named(options.protocol)
+        .for_doctor(options.doctor)
+        .having(cap_mode=options.cap_mode, judge=options.judge, photos=options.photos, unfinished=options.unfinished)
+    )
+    game, names = _game(options, texts, protocol)
     roles = roles_of(names, scripted_agent, options)
     opened = open_corpus("3mdbench", options.data, options.split)
     cues = _cues(options, opened)
-    read = _read(options, opened, photos, cues)
+    read = _read(options, opened, protocol.photos, cues)
     cases = read.cases[: options.limit]
     played = play(game, cases, roles, options, title=f"{options.doctor}, {options.setting}")
     keep_pictures(options.out, cases)
@@ -120,8 +133,6 @@ def command(options: Consultations) -> None:
             "cases": len(cases),
             "unplayable": len(read.invalid),
             "epochs": options.epochs,
-            "photos": photos,
-            "unfinished": unfinished,
             "resamples": options.resamples,
             "cues": {"model": cues.model, "file": cues.file_digest} if cues else None,
         },
@@ -133,7 +144,7 @@ def command(options: Consultations) -> None:
     numbers = results(
         played.records,
         record,
-        unfinished=unfinished,
+        unfinished=protocol.unfinished,
         lost=played.lost,
         resamples=options.resamples,
         seed=options.seed,
@@ -142,21 +153,19 @@ def command(options: Consultations) -> None:
     finish(options.out, numbers, started, printed=False)
 
 
-def _game(options: Consultations, texts: Prompts) -> tuple[Game[Case, Consultation], dict[str, str]]:
+def _game(
+    options: Consultations, texts: Prompts, protocol: Protocol
+) -> tuple[Game[Case, Consultation], dict[str, str]]:
     """The game of the setting and who plays in it. Raises InputError for a dialogue without a patient."""
-    game = consultation_game(
-        options.setting,
-        texts,
-        cap_mode=options.cap_mode,  # type: ignore[arg-type]  # it checks both
-        judge=options.judge,  # type: ignore[arg-type]
-    )
+    game = consultation_game(options.setting, texts, protocol)
     names = {"doctor": options.doctor, "assessor": options.assessor}
     if not setting_named(options.setting).dialogue:
         # Nobody is asked what the patient would say, and a model for it would stand in the record for nothing.
-        return replace(game, roles=("doctor", "assessor")), names
+        decoding = {role: game.decoding[role] for role in names}
+        return replace(game, roles=("doctor", "assessor"), decoding=decoding), names
     if options.patient is None:
         raise InputError("--patient", found="no model", expected=f"one, as {options.setting} is a dialogue")
-    return game, {"patient": options.patient, **names}
+    return game, {**names, "patient": options.patient}
 
 
 def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | None) -> Cases:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from baselines.dialogue.decoding import Changes, with_decoding
 from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
@@ -20,6 +21,7 @@ from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError
 from loaders.models.chat import open_model
+from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import Opened, open_data
 from scripts.terminal.console import errors, output, table
@@ -45,8 +47,24 @@ class Asking:
     base_url: Annotated[
         tuple[str, ...],
         typer.Option(
-            metavar="URL|ROLE=URL", help="Address of the models' server, for all roles or for one. May be repeated."
+            metavar="URL|ROLE=URL",
+            help="Address of the models' server, for all roles or for one. May be repeated: several servers of one "
+            "model share its dialogues.",
         ),
+    ] = ()
+    temperature: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="ROLE=T", help="Of a role, or of the measured one; none sends none. May be repeated, as the next 3."
+        ),
+    ] = ()
+    top_p: Annotated[tuple[str, ...], typer.Option(metavar="ROLE=P", help="Nucleus of a role; none sends none.")] = ()
+    max_tokens: Annotated[
+        tuple[str, ...],
+        typer.Option(metavar="ROLE=N", help="Longest answer of a role; what a model thinks before it does not count."),
+    ] = ()
+    reasoning_effort: Annotated[
+        tuple[str, ...], typer.Option(metavar="ROLE=WORD", help=f"Of a reasoning model: {', '.join(EFFORTS)}.")
     ] = ()
     concurrency: Annotated[int, typer.Option(min=1, help="Dialogues at a time.")] = 16
     max_retries: Annotated[int, typer.Option(min=0, help="Tries after the first, for a request that fails.")] = 5
@@ -81,35 +99,100 @@ class Play(Asking):
 
 @dataclass(frozen=True)
 class Roles:
-    """Who plays which role, and the dollars per million tokens in and out of their models."""
+    """Who plays which role, how its words are drawn, and the dollars per million tokens in and out of their models."""
 
     players: Mapping[str, Player]
     prices: Prices
+    decoding: Changes
 
 
 def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
     """Opens role -> model, by the names of the command line; `agent(role, name)` gives the scripted ones.
 
-    Raises InputError for an address of no role and for a price that is none, and what `open_model` and `agent` raise.
+    The first of `names` is the one that is measured. Raises InputError for an address of no role, a decoding that is
+    none, and a price that is none, and what `open_model` and `agent` raise.
     """
-    addresses: dict[str, str] = {}
+    addresses: dict[str, list[str]] = {}
+    everywhere = []
     for given in options.base_url:
         role, equals, address = given.partition("=")
         if equals and re.fullmatch(r"\w+", role):
-            if role not in names:
-                raise InputError("--base-url", found=f"role {role}", expected="one of " + ", ".join(names))
-            addresses[role] = address
+            _known("--base-url", role, names)
+            addresses.setdefault(role, []).append(address)
         else:
-            addresses |= {role: given for role in names if role not in addresses}
+            everywhere.append(given)
     players: dict[str, Player] = {}
     for role, name in names.items():
         if name.startswith("scripted/"):
             players[role] = Scripted(name, agent(role, name.removeprefix("scripted/")))
         else:
             players[role] = open_model(
-                name, base_url=addresses.get(role), max_retries=options.max_retries, timeout=options.timeout
+                name,
+                base_url=addresses.get(role) or everywhere or None,
+                max_retries=options.max_retries,
+                timeout=options.timeout,
             )
-    return Roles(players, _prices(options.price))
+    return Roles(players, _prices(options.price), decoding_of(options, names))
+
+
+def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Role -> the fields of its decoding that the command line gives. Raises InputError."""
+    changes: dict[str, dict[str, Any]] = {}
+    for name, read in _FIELDS.items():
+        option = f"--{name.replace('_', '-')}"
+        for given in getattr(options, name):
+            role, equals, word = given.rpartition("=")
+            role = role if equals else next(iter(names))
+            _known(option, role, names)
+            try:
+                value = None if word == "none" and name != "reasoning_effort" else read(word)
+            except ValueError:
+                raise InputError(option, found=repr(given), expected=_EXPECTED[name]) from None
+            if value is None and name == "max_tokens":
+                raise InputError(option, found=repr(given), expected=_EXPECTED[name])
+            changes.setdefault(role, {})[name] = value
+    return changes
+
+
+def _known(option: str, role: str, names: Mapping[str, str]) -> None:
+    if role not in names:
+        raise InputError(option, found=f"role {role}", expected="one of " + ", ".join(names))
+
+
+def _between(least: float, most: float) -> Callable[[str], float]:
+    def read(word: str) -> float:
+        value = float(word)
+        if not least <= value <= most:
+            raise ValueError
+        return value
+
+    return read
+
+
+def _count(word: str) -> int:
+    if (value := int(word)) < 1:
+        raise ValueError
+    return value
+
+
+def _effort(word: str) -> str:
+    if word not in EFFORTS:
+        raise ValueError
+    return word
+
+
+_FIELDS: Mapping[str, Callable[[str], Any]] = {
+    "temperature": _between(0, 2),
+    "top_p": _between(1e-9, 1),
+    "max_tokens": _count,
+    "reasoning_effort": _effort,
+}
+_EXPECTED = {
+    "temperature": "ROLE=T, from 0 to 2, or none",
+    "top_p": "ROLE=P, above 0 and up to 1, or none",
+    "max_tokens": "ROLE=N, 1 or more",
+    "reasoning_effort": "ROLE=WORD, of " + ", ".join(EFFORTS),
+}
 
 
 def _prices(given: Sequence[str]) -> dict[str, tuple[float, float]]:
@@ -146,7 +229,7 @@ def play(
     folder = out or options.out
     with Bars() as bars:
         played = play_run(
-            game,
+            with_decoding(game, roles.decoding),
             cases,
             roles.players,
             folder,
@@ -220,7 +303,7 @@ def record_of(
         baseline=baseline,
         data=used(opened),
         models=(*played.models, *models),
-        options=facts,
+        options={**facts, "decoding": played.game.decoding},
         prompts=texts.digests,
         words=texts.words,
         seeds=options.seeds,

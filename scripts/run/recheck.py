@@ -15,6 +15,7 @@ from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.names import model_name, setting_name
 from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.protocol import protocol_named
 from baselines.threemdbench.consultation.recheck import recheck_game, results
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import InputError
@@ -61,8 +62,9 @@ def command(options: Recheck) -> None:
         raise InputError(options.data, found="other data than the run's", expected=finished.record.data.content_digest)
     cases = [case for case in read_cases(opened.splits["test"]).cases if case.case_id in assessed][: options.limit]
     texts = read_prompts(options.prompts)
-    judge = finished.record.options.get("judge", "patient")
-    game = recheck_game(texts, assessed, judge=judge, seed=options.seed)
+    as_played = finished.record.options
+    protocol = protocol_named(as_played.get("protocol", "bedside")).having(judge=as_played.get("judge"))
+    game = recheck_game(texts, assessed, protocol=protocol, seed=options.seed)
     roles = roles_of({"assessor": options.assessor}, scripted_agent, options)
     played = play(game, cases, roles, options, title=f"{options.assessor}, again")
     record = record_of(
@@ -70,7 +72,7 @@ def command(options: Recheck) -> None:
         played,
         options,
         opened,
-        facts={"run": finished.record.run_id, "cases": len(cases), "judge": judge},
+        facts={"run": finished.record.run_id, "cases": len(cases), "judge": protocol.judge, "protocol": protocol.name},
         texts=texts,
         reasons=(finished.record.stand_in, played.stand_in),
     )

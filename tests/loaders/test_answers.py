@@ -6,19 +6,20 @@ import asyncio
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.models.answers import AnswerStore, Usage, gather_bounded
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from tests.parts.processes import started
 
 HELLO = [Message("user", "Hello")]
@@ -45,10 +46,8 @@ class Paid(ChatModel):
         self,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
-        seed: int | None = None,
         json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         self.asked.append(messages[-1].text)
         await asyncio.sleep(0.01)
@@ -89,13 +88,17 @@ def test_whatever_may_change_the_answer_is_part_of_the_key(path: Path) -> None:
         (model, HELLO, {"seed": 1}),
         (model, HELLO, {"json_schema": {"type": "object"}}),
         (model, HELLO, {"namespace": "case 7"}),
+        (model, HELLO, {"encounter": "Anna"}),
+        (model, HELLO, {"encounter": "Ben"}),
+        (model, HELLO, {"temperature": None}),
+        (model, HELLO, {"top_p": 0.9}),
+        (model, HELLO, {"reasoning_effort": "low"}),
         (model, [Message("system", "Hello")], {}),
         (model, [Message("user", "Hello", (PNG,))], {}),
         (model, [Message("user", "Hello", (PNG + b"1",))], {}),
         (model, [Message("user", "Hello", (PNG, PNG))], {}),
         (model, [*HELLO, *HELLO], {}),
         (Paid("paid/two"), HELLO, {}),
-        (Paid(base_url="http://elsewhere/v1"), HELLO, {}),
     ]
     with AnswerStore(path) as store:
         for who, messages, settings in variants:
@@ -111,9 +114,10 @@ def test_what_cannot_change_the_answer_is_not(path: Path, tmp_path: Path) -> Non
     picture.write_bytes(PNG)
     with AnswerStore(path) as store:
         put(store, Paid(), [Message("user", "Hello", (picture,))], json_schema={"type": "object", "title": "x"})
-        upgraded = Paid(client="kit 2")
+        upgraded = Paid(client="kit 2", base_url="http://elsewhere/v1")
         same = [Message("user", "Hello", (PNG,))]
-        assert put(store, upgraded, same, temperature=0.0, json_schema={"title": "x", "type": "object"}) == "answer 1"
+        schema = {"title": "x", "type": "object"}
+        assert put(store, upgraded, same, temperature=0.0, top_p=None, json_schema=schema) == "answer 1"
         assert upgraded.asked == []
 
 
@@ -124,13 +128,12 @@ def test_the_file_is_plain(path: Path) -> None:
         [(digest, model, request, answer, tokens_in, tokens_out)] = connection.execute("SELECT * FROM answers")
     assert digest == hashlib.sha256(request.encode()).hexdigest()
     assert json.loads(request) == {
-        "model": {"name": "paid/one", "base_url": ""},
+        "model": "paid/one",
         "messages": [{"role": "user", "text": "Größe?", "images": [hashlib.sha256(PNG).hexdigest()]}],
-        "temperature": 0.0,
-        "max_tokens": 50,
-        "seed": 3,
+        "decoding": {"temperature": 0.0, "max_tokens": 50, "seed": 3},
         "json_schema": None,
         "namespace": "case 1",
+        "encounter": None,
     }
     assert json.loads(answer) == {"text": "answer 1", "input_tokens": 10, "output_tokens": 2, "stop": "stop"}
     assert (model, tokens_in, tokens_out) == ("paid/one", 10, 2)
@@ -190,6 +193,55 @@ def test_a_cancelled_question_frees_those_who_wait(path: Path) -> None:
             return await second
 
         assert asyncio.run(race()).text == "answer 2"
+
+
+# Stores of earlier versions
+
+
+BEFORE = Path(__file__).parents[1] / "written_before"
+"""Stores of format 1: two requests, each asked at the ports 8000 and 8001."""
+
+
+@pytest.mark.parametrize("dialogue", [False, True])
+def test_answers_of_format_1_are_found_wherever_the_server_is_now(tmp_path: Path, dialogue: bool) -> None:
+    path = tmp_path / "answers.sqlite"
+    shutil.copy(BEFORE / ("dialogue_answers.sqlite" if dialogue else "answers.sqlite"), path)
+    moved = Paid(base_url="http://localhost:9999/v1")
+    asked = [Message("system", "Be kind."), Message("user", "What is this?", (PNG,))]
+    settings: dict[str, Any] = {"temperature": 0.6, "max_tokens": 512, "seed": 3, "json_schema": {"type": "object"}}
+    settings["namespace"] = '["consultation", "case-1", 1, "doctor", 0]'
+    for _ in range(2):  # once brought over, it stays so
+        with AnswerStore(path, dialogue=dialogue) as store:
+            assert put(store, moved) == "Hello at http://localhost:8000/v1"
+            assert put(store, moved, asked, **settings) == "What is this? at http://localhost:8000/v1"
+    assert moved.asked == []
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (4,), "nothing is thrown away"
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def test_processes_bring_a_store_over_together(path: Path) -> None:
+    path.parent.mkdir()
+    shutil.copy(BEFORE / "answers.sqlite", path)
+    children = [child(path, who, 20) for who in "abc"]
+    told = [process.communicate(timeout=50)[0].splitlines() for process in children]
+    assert [process.returncode for process in children] == [0, 0, 0]
+    assert all(sorted(lines) == sorted(told[0]) for lines in told)
+    with AnswerStore(path) as store:
+        assert put(store, Paid()) == "Hello at http://localhost:8000/v1"
+
+
+def test_a_store_that_cannot_be_brought_over_is_left_as_it_is(path: Path) -> None:
+    path.parent.mkdir()
+    shutil.copy(BEFORE / "answers.sqlite", path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE answers SET request = '{}' WHERE rowid = 3")
+        before = connection.execute("SELECT * FROM answers").fetchall()
+    for _ in range(2):
+        with pytest.raises(InputError, match="is damaged"), AnswerStore(path):
+            pass
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT * FROM answers").fetchall() == before
 
 
 # Several processes, killed processes
@@ -290,7 +342,7 @@ def test_foreign_and_damaged_files_are_left_alone(path: Path) -> None:
         b"": "is not an SQLite file",
         b"answers: none": "is not an SQLite file",
         other.read_bytes(): "is the SQLite file of another program",
-        whole[:60] + (2).to_bytes(4, "big") + whole[64:]: "is an answer store of format 2 .* Install a newer Bedside",
+        whole[:60] + (3).to_bytes(4, "big") + whole[64:]: "is an answer store of format 3 .* Install a newer Bedside",
         whole[:4096]: "is damaged",
         whole[: len(whole) // 2]: "is damaged",
         whole[:100] + bytes(len(whole) - 100): "is damaged",

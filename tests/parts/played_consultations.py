@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from baselines.dialogue.game import Script
 from baselines.threemdbench.consultation.agents import AGENTS
@@ -16,7 +16,7 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, Decoding, Message
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.small_release import write_small
@@ -53,10 +53,12 @@ def case(number: int = 0, **more: Any) -> Case:
 class Asked:
     role: str
     messages: tuple[Message, ...]
-    temperature: float
-    max_tokens: int
     json_schema: Mapping[str, Any] | None
     attempt: int
+    temperature: float | None
+    max_tokens: int
+    top_p: float | None = None
+    seed: int | None = None
 
 
 @dataclass
@@ -75,17 +77,16 @@ class Table:
         role: str,
         messages: Sequence[Message],
         *,
-        temperature: float,
-        max_tokens: int,
         json_schema: Mapping[str, Any] | None = None,
         attempt: int = 0,
+        **decoding: Unpack[Decoding],
     ) -> Answer:
         turn = len(self.of(role))
-        self.asked.append(Asked(role, tuple(messages), temperature, max_tokens, json_schema, attempt))
+        self.asked.append(Asked(role, tuple(messages), json_schema, attempt, **decoding))
         player = self.players.get(role)
         if player is None:
             assert role == "assessor"
-            said: str | Answer = "none" if json_schema is None else VERDICT
+            said: str | Answer = VERDICT if "4.1" in messages[0].text else "none"
         else:
             said = player(messages) if callable(player) else player[min(turn, len(player) - 1)]
         return said if isinstance(said, Answer) else Answer(said, None, None, "stop")
@@ -97,7 +98,7 @@ class Table:
 def played(
     one: Case | None = None, setting: str = "dialogue+image", **players: Script | Sequence[str | Answer]
 ) -> tuple[Consultation, Table]:
-    """One case with these players; see Table. `cap_mode` and the like are the game's defaults."""
+    """One case with these players; see Table. The protocol is the default one."""
     table = Table(players)
     return asyncio.run(consultation_game(setting, PROMPTS).play(one or case(), table.ask)), table
 

@@ -58,37 +58,41 @@ OPTIONS = {
         --workers=None data!
     """,
     "run consultation": """
-        --assessor! --bare=False --base-url=[] --cap-mode=paper --concurrency=16 --cues=None --doctor!
-        --epochs=1 --f1=authors --judge=patient --limit=None --max-invalid=0.1 --max-retries=5 --model-seed=None
-        --out/-o! --patient=None --photos=small --price=[] --prompts=None --resamples=1000 --seed=0
-        --setting=dialogue+image --split=test --timeout=120.0 --unfinished=paper data!
+        --assessor! --bare=False --base-url=[] --cap-mode=None --concurrency=16 --cues=None --doctor! --epochs=1
+        --f1=authors --judge=None --limit=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
+        --out/-o! --patient=None --photos=None --price=[] --prompts=None --protocol=bedside --reasoning-effort=[]
+        --resamples=1000 --seed=0 --setting=dialogue+image --split=test --temperature=[] --timeout=120.0 --top-p=[]
+        --unfinished=None data!
     """,
     "run recheck": """
         --assessor! --bare=False --base-url=[] --concurrency=16 --limit=None --max-invalid=0.1 --max-retries=5
-        --out/-o! --price=[] --prompts=None --run! --seed=0 --timeout=120.0 data!
+        --max-tokens=[] --out/-o! --price=[] --prompts=None --reasoning-effort=[] --run! --seed=0 --temperature=[]
+        --timeout=120.0 --top-p=[] data!
     """,
     "run confirmation": """
-        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
-        --limit=None --max-invalid=0.1 --max-retries=5 --model-seed=None --out/-o! --patient=None --policy=None
-        --price=[] --prompts=None --seed=0 --temperature=0.0 --timeout=120.0 --transcripts=None --turns=8 data!
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge! --limit=None
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --patient=None --policy=None
+        --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
+        --transcripts=None --turns=8 data!
     """,
     "run intervention": """
-        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
-        --limit=None --max-invalid=0.1 --max-retries=5 --model-seed=None --out/-o! --patient=None --policy=None
-        --price=[] --prompts=None --seed=0 --temperature=0.0 --timeout=120.0 --transcripts=None --turns=8 data!
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge! --limit=None
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --patient=None --policy=None
+        --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
+        --transcripts=None --turns=8 data!
     """,
     "select patient": """
         --bare=False --base-url=[] --concurrency=16 --device=None --doctor! --encoder! --judge! --limit=None
-        --max-invalid=0.1 --max-retries=5 --model-seed=None --out/-o=runs/select-patient --patient!
-        --prompts=None --seed=0 --split=test --timeout=120.0 data!
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o=runs/select-patient --patient!
+        --prompts=None --reasoning-effort=[] --seed=0 --split=test --temperature=[] --timeout=120.0 --top-p=[] data!
     """,
     "select sheet": """
         --count=100 --out/-o=sheet.csv --raters=5 --seed=0 runs!
     """,
     "select assessor": """
         --assessor! --bare=False --base-url=[] --concurrency=16 --data! --keep-all=False --max-invalid=0.1
-        --max-retries=5 --model-seed=None --out/-o=runs/select-assessor --prompts=None --run! --seed=0
-        --timeout=120.0 sheets!
+        --max-retries=5 --max-tokens=[] --model-seed=None --out/-o=runs/select-assessor --prompts=None
+        --reasoning-effort=[] --run! --seed=0 --temperature=[] --timeout=120.0 --top-p=[] sheets!
     """,
     "select physicians-sheet": """
         --out/-o=physicians.csv --raters=2 --seed=0 --setting=image+basic --split=test data!

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.reading import OVERALL
 from baselines.threemdbench.consultation.record import Case
-from baselines.threemdbench.consultation.rubric import OVERALL, as_items
+from baselines.threemdbench.consultation.rubric import as_items
 from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from baselines.dialogue.game import ScriptedAgent
 from baselines.threemdbench.consultation.agents_doctors import as_asked
+from baselines.threemdbench.consultation.reading import OVERALL
 from baselines.threemdbench.consultation.record import ITEMS
-from baselines.threemdbench.consultation.rubric import OVERALL, as_items
+from baselines.threemdbench.consultation.rubric import as_items
 from loaders.threemdbench import NAMES
 
 _BEST = as_items({item: 2 if item == OVERALL else 1 for item in ITEMS})

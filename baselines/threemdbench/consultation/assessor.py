@@ -11,20 +11,20 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.cleaning import scrub
 from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import Extraction, Turn
-from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, RETRY_TEMPERATURE, Decoding
 from loaders.models.asking import Asked, Unfit, ask_until, writable
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
 
 Value = TypeVar("Value")
 
-_MAX_RAW = 2_000
+_MAX_RAW = 4_000  # longer than 512 tokens are: the authors score the answer as it is
 _MAX_NAMES = 34
 _MAX_WORDS = 10
 _AROUND = " \t.`'\"*_“”‘’"
@@ -37,36 +37,40 @@ async def ask_assessor(
     ask: Ask,
     read: Callable[[str], Value],
     *,
+    protocol: Protocol = BEDSIDE,
     role: str = "assessor",
-    decoding: Decoding = DECODING["assessor"],
+    decoding: Decoding | None = None,
+    attempts: int | None = None,
     json_schema: Mapping[str, Any] | None = None,
     first: int = 0,
 ) -> Asked[Value]:
-    """What `read` makes of the first answer that it takes, of four at most, which are numbered from `first`.
+    """What `read` makes of the first answer that it takes, of the protocol's number, which are counted from `first`.
 
     `read` raises Unfit for an answer that it does not take. What a reasoning model thinks, and tokens of chat
     templates, are taken off before; the answer is cut to what a record keeps of it. Raises what `ask` raises.
     """
+    once = protocol.decoding["assessor"] if decoding is None else decoding
+    warmer = cast(Decoding, {**once, **protocol.retry})
 
-    def once(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
-        return ask(
-            role,
-            messages,
-            temperature=RETRY_TEMPERATURE if attempt else decoding["temperature"],
-            max_tokens=decoding["max_tokens"],
-            json_schema=json_schema,
-            attempt=first + attempt,
-        )
+    def asking(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
+        drawn = warmer if attempt else once
+        return ask(role, messages, json_schema=json_schema, attempt=first + attempt, **drawn)
 
     # S2: the benchmark asks the same again, only warmer. An assessor that was told of its mistake would be another one.
-    asked = await ask_until(once, messages, lambda answer: read(scrub(answer)[0]), attempts=ATTEMPTS, again=None)
+    asked = await ask_until(
+        asking,
+        messages,
+        lambda answer: read(scrub(answer)[0]),
+        attempts=protocol.attempts if attempts is None else attempts,
+        again=None,
+    )
     return replace(asked, answer=writable(asked.answer[:_MAX_RAW]))
 
 
-async def extract(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Extraction:
+async def extract(turns: Sequence[Turn], ask: Ask, prompts: Prompts, protocol: Protocol = BEDSIDE) -> Extraction:
     """The diagnoses that the assessor finds in the doctor's words. Raises what `ask` raises."""
     messages = (Message("system", prompts.fill("extraction")), Message("user", doctors_words(turns)))
-    asked = await ask_assessor(messages, ask, read_names)
+    asked = await ask_assessor(messages, ask, read_names, protocol=protocol, attempts=protocol.extractions)
     return Extraction(asked.value or (), asked.answer, asked.attempts, asked.failure)
 
 

@@ -14,10 +14,11 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
+from baselines.threemdbench.consultation.protocol import Photos
 from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
 from loaders.files.disk import write_whole, writing
@@ -28,8 +29,6 @@ from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_co
 
 if TYPE_CHECKING:
     import datasets
-
-Photos = Literal["small", "original"]
 
 WIDTH = 400
 _QUALITY = 90

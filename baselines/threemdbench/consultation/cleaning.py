@@ -7,7 +7,7 @@ Nothing is ever dropped without a flag on the turn:
     no_room        the conversation no longer fits the model
     control        control and invisible characters were taken out
     special_token  so were tokens of chat templates, such as <|im_end|> or [INST]
-    thought        a <think> part was kept from the other side
+    thought        what a reasoning model thought was kept from the other side
     reasked        REASONING and ANSWER were missing and asked for again
     unparsed       they were still missing: what could be told to be the answer was sent, or nothing
     label          a label of the speaker's own, such as "Doctor:", was taken off
@@ -70,10 +70,6 @@ _OWN: dict[Role, frozenset[str]] = {
     "doctor": frozenset({"doctor", "assistant", "model"}),
 }
 
-_BREAK_LINE = re.compile(r"^[ \t*_`\[(>#-]*BREAK[ \t*_`\])>.!-]*$", re.MULTILINE)
-_BREAK_END = re.compile(r"(?<=[^\w\s\"'“”‘’«»:：])[ \t]{0,9}[*_`\[(]{0,9}BREAK[*_`\])]{0,9}[.!]{0,9}\s*\Z")
-_BREAK_ONLY = re.compile(r"[^\w?]*BREAK[^\w?]*")
-
 # In any case at the start of a line, in capitals anywhere.
 _PART = r"(?:^[ \t*_#>\-]*{0}|(?<=\s)[*_]*(?-i:{0}))[ \t*_]*[:：][*_]*"
 _LABEL_REASONING = re.compile(_PART.format("REASONING"), re.IGNORECASE | re.MULTILINE)
@@ -82,7 +78,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
-    """An answer without what nobody may send: text, what a reasoning model thought in it (or None), and flags."""
+    """An answer without what nobody may send: text, what a reasoning model thought (or None), and flags."""
     flags = {_STOPS[answer.stop]} if answer.stop in _STOPS else set()
     text = answer.text
     if len(text) > _MAX_RAW:
@@ -94,6 +90,8 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
     text, found = _without_tokens(text)
     flags |= {"special_token"} if found else set()
     text, thought = without_thoughts(text)
+    if answer.thought:  # the provider has told it apart
+        thought = "\n".join(filter(None, (answer.thought, thought)))
     flags |= {"thought"} if thought is not None else set()
     return text.strip(), thought, flags
 
@@ -123,25 +121,6 @@ def ordered(flags: Iterable[str]) -> tuple[str, ...]:
     """Flags in the order of FLAGS."""
     found = set(flags)
     return tuple(flag for flag in FLAGS if flag in found)
-
-
-def without_break(text: str) -> tuple[str, bool]:
-    """A patient's scrubbed text without its BREAK, and whether there was one.
-
-    It counts in capitals as the whole message, on a line of its own, or as the last word behind a sentence. In the
-    middle of a sentence, in quotation marks beside other words, or as a question it is a word like any other.
-
-    >>> without_break("BREAK"), without_break("Thank you, doctor! BREAK."), without_break("Thanks.\\n**BREAK**")
-    (('', True), ('Thank you, doctor!', True), ('Thanks.', True))
-    >>> without_break("Why did you write BREAK twice?")[1], without_break('You said: "BREAK"')[1]
-    (False, False)
-    """
-    if _BREAK_ONLY.fullmatch(text):
-        return "", True
-    rest, found = _BREAK_LINE.subn("", text)
-    if not found:
-        rest, found = _BREAK_END.subn("", text)
-    return (rest.strip(), True) if found else (text, False)
 
 
 def rationale_and_answer(text: str) -> tuple[str, str] | None:

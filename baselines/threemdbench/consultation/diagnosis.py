@@ -14,15 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from baselines.results import statistics
 from baselines.results.statistics import Answers, Interval, bootstrap_classification
+from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.threemdbench import NAMES, named_in
-
-Unfinished = Literal["paper", "authors"]
-"""Whether a dialogue that reached the cap counts as one without diagnosis and quality, or like any other (3M-G14)."""
 
 NONE = "none"
 """What an extractor answers where the doctor settled on no diagnosis."""

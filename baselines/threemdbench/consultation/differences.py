@@ -29,13 +29,13 @@ from baselines.results.statistics import (
     wilcoxon_signed_rank,
 )
 from baselines.threemdbench.consultation.diagnosis import (
-    Unfinished,
     authors_samples,
     extracted,
     first_name,
     strict_samples,
 )
 from baselines.threemdbench.consultation.names import doctor_name, setting_name
+from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import ITEMS, Consultation
 from baselines.threemdbench.consultation.tables import case_means, graded
 from loaders.errors import InputError

@@ -7,35 +7,27 @@ record = await game.play(case, ask)
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from baselines.dialogue.game import Game
 from baselines.threemdbench.consultation.diagnosis import first_name
 from baselines.threemdbench.consultation.play import Rules, play
+from baselines.threemdbench.consultation.protocol import BEDSIDE, ROLES, Protocol
 from baselines.threemdbench.consultation.record import Case, Consultation
-from baselines.threemdbench.consultation.rubric import Judge
-from baselines.threemdbench.consultation.settings import CAPS, DECODING, ROLES, CapMode, setting_named
-from loaders.errors import InputError
+from baselines.threemdbench.consultation.settings import setting_named
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 NAME = "consultation"
-_VERSION = 1  # of the rules in cleaning.py and play.py: another number, and no older log is taken for this game's
+_VERSION = 2  # of the rules in cleaning.py and play.py: another number, and no older log is taken for this game's
 
 
-def consultation_game(
-    setting: str, prompts: Prompts, *, cap_mode: CapMode = "paper", judge: Judge = "patient"
-) -> Game[Case, Consultation]:
+def consultation_game(setting: str, prompts: Prompts, protocol: Protocol = BEDSIDE) -> Game[Case, Consultation]:
     """The game of one setting; `prompts` are those of `baselines.threemdbench.consultation.prompts.read_prompts`.
 
-    Raises InputError for an unknown setting, cap mode or judge.
+    Raises InputError for an unknown setting.
     """
-    if cap_mode not in CAPS:
-        raise InputError("cap mode", found=repr(cap_mode), expected="one of " + ", ".join(CAPS))
-    if judge not in get_args(Judge):
-        raise InputError("judge", found=repr(judge), expected="one of " + ", ".join(get_args(Judge)))
-    rules = Rules(setting_named(setting), prompts, CAPS[cap_mode], judge)
-
+    rules = Rules(setting_named(setting), prompts, protocol)
     return Game(
         name=NAME,
         roles=ROLES,
@@ -44,14 +36,8 @@ def consultation_game(
         transcript=transcript,
         scores=scores,
         invalid=invalid,
-        settings={
-            "version": _VERSION,
-            "setting": setting,
-            "cap_mode": cap_mode,
-            "judge": judge,
-            "decoding": DECODING,
-            "prompts": prompts.digests,
-        },
+        settings={"version": _VERSION, "setting": setting, **protocol.settings, "prompts": prompts.digests},
+        decoding=protocol.decoding,
     )
 
 

@@ -94,6 +94,18 @@ def family(name: str) -> str | None:
     return None
 
 
+_CLOSED = re.compile(r"\bgpt(?!-?oss)|\bo[1345]\b|claude|gemini|\bgrok")
+
+
+def is_closed(name: str) -> bool:
+    """Whether the weights of a model are not public, by its name.
+
+    >>> is_closed("openai/gpt-4o-mini"), is_closed("vllm/openai/gpt-oss-20b"), is_closed("vllm/google/gemma-3-27b-it")
+    (True, False, False)
+    """
+    return _CLOSED.search(name.casefold()) is not None
+
+
 def shared_family(record: RunRecord) -> str | None:
     """The family that doctor and assessor of a run share, None where they share none or a name does not tell."""
     doctor, assessor = (role_model(record, role) for role in ("doctor", "assessor"))

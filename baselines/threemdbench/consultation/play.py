@@ -21,12 +21,12 @@ from baselines.threemdbench.consultation.cleaning import (
     salvaged,
     scrub,
     spoken,
-    without_break,
 )
 from baselines.threemdbench.consultation.prompts import filled
+from baselines.threemdbench.consultation.protocol import Protocol
 from baselines.threemdbench.consultation.record import Case, Consultation, Ended, Turn
-from baselines.threemdbench.consultation.rubric import Judge, assess
-from baselines.threemdbench.consultation.settings import DECODING, Setting
+from baselines.threemdbench.consultation.rubric import assess
+from baselines.threemdbench.consultation.settings import Setting
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import NAMES, TEMPERAMENTS
@@ -34,12 +34,11 @@ from loaders.threemdbench import NAMES, TEMPERAMENTS
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is played: a setting, the texts, the cap on utterances, and who the assessor is."""
+    """What is played: a setting, the texts, and the protocol."""
 
     setting: Setting
     prompts: Prompts
-    cap: int
-    judge: Judge = "patient"
+    protocol: Protocol
 
 
 async def play(case: Case, ask: Ask, rules: Rules) -> Consultation:
@@ -63,8 +62,8 @@ async def play(case: Case, ask: Ask, rules: Rules) -> Consultation:
         finished=ended != "cap",
         ended=ended,
         parse_failures=sum("unparsed" in turn.flags for turn in turns),
-        extraction=await extract(turns, ask, rules.prompts),
-        assessment=await assess(case, turns, ask, rules.prompts, judge=rules.judge) if setting.dialogue else None,
+        extraction=await extract(turns, ask, rules.prompts, rules.protocol),
+        assessment=await assess(case, turns, ask, rules.prompts, protocol=rules.protocol) if setting.dialogue else None,
     )
 
 
@@ -74,9 +73,9 @@ async def _converse(case: Case, ask: Ask, rules: Rules) -> tuple[list[Turn], End
     opening, _ = await patient.speaks(None)
     assert opening is not None
     turns = [opening]
-    while len(turns) < rules.cap:
+    while len(turns) < rules.protocol.cap:
         turns.append(await doctor.speaks(turns[-1].text))
-        if len(turns) == rules.cap:
+        if len(turns) == rules.protocol.cap:
             break
         reply, ends = await patient.speaks(turns[-1].text)
         if reply is not None:
@@ -97,6 +96,7 @@ class _Patient:
 
     def __init__(self, case: Case, ask: Ask, rules: Rules) -> None:
         self._ask = ask
+        self._protocol = rules.protocol
         values = {"basic": case.basic, "complaints": _listed(case.additional), **_facets(case.temperament)}
         self._messages = [Message("system", filled(rules.prompts, "patient", values))]
         self._opening = rules.prompts.fill("patient_opening")
@@ -107,8 +107,9 @@ class _Patient:
         `heard` is None for the opening, which cannot end what has not begun: its BREAK is taken off and ignored.
         """
         self._messages.append(Message("user", self._opening if heard is None else heard))
-        text, thought, flags = scrub(await self._ask("patient", tuple(self._messages), **DECODING["patient"]))
-        text, ends = without_break(text)
+        decoding = self._protocol.decoding["patient"]
+        text, thought, flags = scrub(await self._ask("patient", tuple(self._messages), **decoding))
+        text, ends = self._protocol.ends(text)
         if ends:
             flags.add("break")
             if heard is not None and not text:
@@ -124,6 +125,7 @@ class _Doctor:
     def __init__(self, case: Case, ask: Ask, rules: Rules) -> None:
         self._ask = ask
         self._setting = rules.setting
+        self._decoding = rules.protocol.decoding["doctor"]
         self._prompts = rules.prompts
         self._image = (case.image,) if rules.setting.image else ()
         self._messages = [Message("system", _doctor_prompt(case, rules))]
@@ -158,7 +160,7 @@ class _Doctor:
         return text, thought, flags | {"reasked"}
 
     async def _asked(self, messages: Sequence[Message], attempt: int) -> Answer:
-        return await self._ask("doctor", tuple(messages), **DECODING["doctor"], attempt=attempt)
+        return await self._ask("doctor", tuple(messages), **self._decoding, attempt=attempt)
 
 
 def _doctor_prompt(case: Case, rules: Rules) -> str:

@@ -19,8 +19,9 @@ from baselines.results.run import Result, RunRecord
 from baselines.results.statistics import bootstrap_means
 from baselines.threemdbench.consultation.game import transcript
 from baselines.threemdbench.consultation.names import PAPER
+from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
-from baselines.threemdbench.consultation.rubric import Judge, assess
+from baselines.threemdbench.consultation.rubric import assess
 from loaders.errors import InputError
 from loaders.models.prompts import Prompts
 
@@ -39,15 +40,15 @@ class Rechecked:
 
 
 def recheck_game(
-    prompts: Prompts, played: Mapping[str, Consultation], *, judge: Judge = "patient", seed: int = 0
+    prompts: Prompts, played: Mapping[str, Consultation], *, protocol: Protocol = BEDSIDE, seed: int = 0
 ) -> Game[Case, Rechecked]:
     """The assessor asked twice more about each case of `played` (case id -> its consultation)."""
 
     async def play(case: Case, ask: Ask) -> Rechecked:
         before = played[case.case_id]
         order = shuffled_items(case.case_id, seed)
-        shuffled = await assess(case, before.turns, ask, prompts, judge=judge, order=order)
-        longer = await assess(case, padded(before.turns, prompts), ask, prompts, judge=judge)
+        shuffled = await assess(case, before.turns, ask, prompts, protocol=protocol, order=order)
+        longer = await assess(case, padded(before.turns, prompts), ask, prompts, protocol=protocol)
         return Rechecked(case.case_id, before.assessment, shuffled, longer)
 
     def invalid(record: Rechecked) -> str | None:
@@ -62,7 +63,8 @@ def recheck_game(
         transcript=lambda case, record: transcript(case, played[case.case_id]),
         scores=lambda record: {kind: float(len(_changed(record, kind))) for kind in KINDS},
         invalid=invalid,
-        settings={"judge": judge, "seed": seed, "prompts": prompts.digests},
+        settings={"judge": protocol.judge, "protocol": protocol.name, "seed": seed, "prompts": prompts.digests},
+        decoding={"assessor": protocol.decoding["assessor"]},
     )
 
 

@@ -32,8 +32,9 @@ from baselines.results.statistics import (
 from baselines.threemdbench.consultation.assessor import extract
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, weighted_f1
 from baselines.threemdbench.consultation.names import PAPER, model_name
+from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
-from baselines.threemdbench.consultation.rubric import Judge, assess, transcript
+from baselines.threemdbench.consultation.rubric import assess, transcript
 from baselines.threemdbench.consultation.selection_raters import LEVELS, Annotations, Dialogue, Graph, Key
 from loaders.errors import InputError
 from loaders.models.messages import Message
@@ -70,13 +71,13 @@ class AssessorCandidate:
     assessed: Sequence[Assessed]
 
 
-def assessment_game(prompts: Prompts, *, judge: Judge = "patient") -> Game[Annotated, Assessed]:
+def assessment_game(prompts: Prompts, *, protocol: Protocol = BEDSIDE) -> Game[Annotated, Assessed]:
     """The game of one role: the candidate gets what the consultation's assessor gets, and nothing is played again."""
 
     async def played(annotated: Annotated, ask: Ask) -> Assessed:
         turns = annotated.dialogue.record.turns
-        extraction = await extract(turns, ask, prompts)
-        assessment = await assess(annotated.case, turns, ask, prompts, judge=judge)
+        extraction = await extract(turns, ask, prompts, protocol)
+        assessment = await assess(annotated.case, turns, ask, prompts, protocol=protocol)
         return Assessed(annotated.dialogue.key, extraction, assessment)
 
     return Game(
@@ -89,7 +90,8 @@ def assessment_game(prompts: Prompts, *, judge: Judge = "patient") -> Game[Annot
         ],
         scores=lambda verdict: {item: float(score) for item, score in (verdict.assessment.items or {}).items()},
         invalid=lambda verdict: verdict.extraction.failure or verdict.assessment.failure,
-        settings={"judge": judge, "prompts": prompts.digests},
+        settings={"judge": protocol.judge, "prompts": prompts.digests},
+        decoding={"assessor": protocol.decoding["assessor"]},
     )
 
 

@@ -18,12 +18,12 @@ from typing import Literal, get_args
 
 from baselines.dialogue.game import Ask, Game
 from baselines.threemdbench.consultation.assessor import ask_assessor
-from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken, without_break
+from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken
+from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import Case, Turn
 from baselines.threemdbench.consultation.rubric import transcript
-from baselines.threemdbench.consultation.settings import ATTEMPTS, DECODING, Decoding
 from loaders.models.asking import Unfit, ask_until
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts, read_prompts
 from loaders.threemdbench import NAMES
 
@@ -46,6 +46,7 @@ _PLACEHOLDERS: dict[str, frozenset[str]] = {
     "selection_following": frozenset({"instructions"}),
 }
 _LEVEL = re.compile(r"\b(unconfident|neutral|confident)\b", re.IGNORECASE)
+DECODING = BEDSIDE.decoding
 _JUDGE: Decoding = {"temperature": 1e-6, "max_tokens": 16}
 """As nearly greedily as the paper's assessor (S2); patient and doctor are those of the consultation."""
 
@@ -89,6 +90,7 @@ def selection_game(prompts: Prompts) -> Game[Case, Trial]:
         scores=_scores,
         invalid=_invalid,
         settings={"rounds": ROUNDS, "prompts": prompts.digests},
+        decoding={"patient": DECODING["patient"], "doctor": DECODING["doctor"], "judge": _JUDGE},
     )
 
 
@@ -132,7 +134,7 @@ async def _patient(messages: list[Message], ask: Ask) -> tuple[Turn, bool]:
     """The patient's next turn, with no text where it says BREAK alone, and whether it ends the dialogue."""
     opens = len(messages) == 2
     text, thought, flags = scrub(await ask("patient", tuple(messages), **DECODING["patient"]))
-    text, ends = without_break(text)
+    text, ends = BEDSIDE.ends(text)
     said = "" if ends and not text and not opens else spoken("patient", text, flags)
     messages.append(Message("assistant", said or "BREAK"))
     return Turn("patient", said, thought, ordered(flags)), ends and not opens
@@ -161,7 +163,7 @@ async def _doctor(turns: Sequence[Turn], ask: Ask, prompt: str) -> Turn:
 
 async def _relevance(pair: Sequence[Turn], at: int, ask: Ask, prompts: Prompts) -> int | None:
     messages = [Message("system", prompts.fill("selection_relevance")), Message("user", transcript(pair))]
-    return await _rated(messages, (0, 1), ask, first=at * ATTEMPTS)
+    return await _rated(messages, (0, 1), ask, first=at * BEDSIDE.attempts)
 
 
 async def _following(instructions: str, turns: Sequence[Turn], ended: bool, ask: Ask, prompts: Prompts) -> int | None:

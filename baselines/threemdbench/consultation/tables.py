@@ -31,7 +31,6 @@ from baselines.results.statistics import (
 from baselines.threemdbench.consultation.diagnosis import (
     Estimate,
     Extracted,
-    Unfinished,
     authors_samples,
     extracted,
     first_name,
@@ -42,6 +41,7 @@ from baselines.threemdbench.consultation.diagnosis import (
     weighted_f1,
 )
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, setting_name
+from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from loaders.errors import InputError
 from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES

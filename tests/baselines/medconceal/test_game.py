@@ -197,7 +197,7 @@ def test_settings_change_with_what_is_played(tmp_path) -> None:
         task_game(Rules("confirmation", patient="template")),
         task_game(Rules("confirmation", temperature=0.7)),
     ]
-    settings = [json.dumps(game.settings, sort_keys=True) for game in games]
+    settings = [json.dumps([game.settings, game.decoding], sort_keys=True) for game in games]
     assert len(set(settings)) == len(games)
     assert games[0].settings["policy"] == DEFAULT.digest
 

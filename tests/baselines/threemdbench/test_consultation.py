@@ -16,8 +16,9 @@ from baselines.threemdbench.consultation.agents import BY_ROLE
 from baselines.threemdbench.consultation.cleaning import PLACEHOLDER
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.protocol import AUTHORS, BEDSIDE, CAPS, protocol_named
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Consultation, Extraction, Turn
-from baselines.threemdbench.consultation.settings import CAPS, PAPER, SETTINGS
+from baselines.threemdbench.consultation.settings import PAPER, SETTINGS
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
 from loaders.models.chat import open_model
@@ -62,7 +63,7 @@ def test_the_cap_leaves_a_dialogue_unfinished_and_kept() -> None:
 
 def test_the_authors_cap_lets_the_patient_speak_once_more() -> None:
     table = Table({"patient": TALK, "doctor": ["Since when?"]})
-    game = consultation_game("dialogue+image", PROMPTS, cap_mode="authors")
+    game = consultation_game("dialogue+image", PROMPTS, BEDSIDE.having(cap_mode="authors"))
     found = asyncio.run(game.play(case(), table.ask))
     assert (found.utterances, found.ended, found.turns[-1].role) == (29, "cap", "patient")
     assert CAPS == {"paper": 28, "authors": 29}
@@ -281,8 +282,9 @@ def test_settings_change_with_everything_that_changes_the_game(tmp_path: Path) -
     games = [
         consultation_game("dialogue", PROMPTS),
         consultation_game("dialogue+image", PROMPTS),
-        consultation_game("dialogue", PROMPTS, cap_mode="authors"),
-        consultation_game("dialogue", PROMPTS, judge="experts"),
+        consultation_game("dialogue", PROMPTS, BEDSIDE.having(cap_mode="authors")),
+        consultation_game("dialogue", PROMPTS, BEDSIDE.having(judge="experts")),
+        consultation_game("dialogue", PROMPTS, AUTHORS),
         consultation_game("dialogue", read_prompts(tmp_path)),
     ]
     assert len({json.dumps(dict(game.settings), sort_keys=True) for game in games}) == len(games)
@@ -291,12 +293,65 @@ def test_settings_change_with_everything_that_changes_the_game(tmp_path: Path) -
     assert games[0].roles == ("patient", "doctor", "assessor")
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"setting": "video"}, {"cap_mode": "none"}, {"judge": "nurse"}]
-)  # fmt: skip
-def test_a_game_that_is_none_is_an_error(wrong: dict[str, str]) -> None:
+def test_a_game_that_is_none_is_an_error() -> None:
     with pytest.raises(InputError, match="expected one of"):
-        consultation_game(**({"setting": "dialogue", "prompts": PROMPTS} | wrong))  # type: ignore[arg-type]
+        consultation_game("video", PROMPTS)
+    with pytest.raises(InputError, match="--protocol: 'ours'.*bedside or authors"):
+        protocol_named("ours")
+
+
+@pytest.mark.parametrize("wrong", [{"cap_mode": "none"}, {"judge": "nurse"}, {"photos": "big"}, {"unfinished": "us"}])
+def test_a_protocol_that_is_none_is_an_error(wrong: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="expected .* or "):
+        BEDSIDE.having(**wrong)
+
+
+# --- The authors' protocol --------------------------------------------------------------------------------------------
+
+
+def as_the_authors(model: str = "vllm/some-model", **players: Any) -> tuple[Consultation, Table]:
+    table = Table(players)
+    game = consultation_game("dialogue+image", PROMPTS, AUTHORS.for_doctor(model))
+    return asyncio.run(game.play(case(), table.ask)), table
+
+
+def test_any_break_ends_as_in_the_authors_code() -> None:
+    for said in (
+        "I will BREAK a nail, thank you.",
+        "It is an OUTBREAK!",
+        "Why do you write BREAK?",
+        "Thank you BREAK.",
+    ):
+        found, _ = as_the_authors(patient=["It itches.", said], doctor=["You have acne."])
+        assert (found.ended, found.utterances) == ("break", 3), said
+    found, _ = as_the_authors(patient=["BREAK It itches.", "Breakfast.", "BREAK"], doctor=["You have acne."])
+    assert [turn.text for turn in found.turns if turn.role == "patient"] == ["It itches.", "Breakfast."]
+
+
+def test_the_authors_decoding_photos_and_attempts() -> None:
+    def sent(table: Table) -> set[tuple[object, ...]]:
+        return {(one.role, one.temperature, one.top_p, one.max_tokens, one.seed) for one in table.asked}
+
+    # The assessor never says anything that can be read: the diagnosis is asked for once, the scores four times.
+    found, table = as_the_authors(patient=["It itches.", "BREAK"], doctor=["Acne."], assessor=["Dear colleague!"])
+    assert sent(table) == {
+        ("patient", 0.6, 0.9, 256, None),
+        ("doctor", 0.6, 0.9, 512, None),
+        ("assessor", 1e-6, None, 512, None),
+        ("assessor", 0.6, 0.9, 512, None),
+    }
+    assert (found.extraction.attempts, found.extraction.raw) == (1, "Dear colleague!")
+    assert found.assessment is not None and found.assessment.attempts == 4
+    assert all(one.json_schema is None for one in table.asked)
+    assert "panel" in table.of("assessor")[-1].messages[0].text
+    _, table = as_the_authors("openai/gpt-4o-mini", patient=["It itches.", "BREAK"], doctor=["Acne."])
+    assert ("doctor", None, 0.9, 512, 92) in sent(table)
+    photos = {
+        name: AUTHORS.for_doctor(name).photos for name in ("openai/gpt-4o-mini", "vllm/Qwen/Qwen2-VL-7B-Instruct")
+    }
+    assert photos == {"openai/gpt-4o-mini": "original", "vllm/Qwen/Qwen2-VL-7B-Instruct": "small"}
+    assert BEDSIDE.for_doctor("openai/gpt-4o-mini") is BEDSIDE
+    assert AUTHORS.for_doctor("openai/o3").having(photos="small", judge="patient", cap_mode="paper").cap == 28
 
 
 def test_a_case_without_the_cues_of_its_setting_is_not_played() -> None:

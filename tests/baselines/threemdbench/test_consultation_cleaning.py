@@ -16,7 +16,6 @@ from baselines.threemdbench.consultation.cleaning import (
     salvaged,
     scrub,
     spoken,
-    without_break,
 )
 from baselines.threemdbench.consultation.record import Role
 from loaders.models.messages import Answer, Message
@@ -27,43 +26,6 @@ def cleaned(text: str, role: Role = "doctor", stop: str = "stop") -> tuple[str, 
     text, _, flags = scrub(Answer(text, None, None, stop))
     said = spoken(role, text, flags)
     return said, ordered(flags)
-
-
-@pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        ("BREAK", ""),
-        (" **BREAK**. ", ""),
-        ('"BREAK"', ""),
-        ("[BREAK]", ""),
-        ("Thank you, doctor! BREAK", "Thank you, doctor!"),
-        ("Thanks.\n\nBREAK", "Thanks."),
-        ("Goodbye 👋 BREAK!", "Goodbye 👋"),
-        ("Thank you, BREAK", "Thank you,"),
-        ("BREAK\n(The patient leaves the chat.)", "(The patient leaves the chat.)"),
-    ],
-)
-def test_a_bare_break_of_the_patient_ends_and_is_taken_off(text: str, rest: str) -> None:
-    assert without_break(text) == (rest, True)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Why do you write BREAK all the time, doctor?",
-        'You said "BREAK"',
-        "You wrote: BREAK",
-        "What does it mean when you say BREAK",
-        "BREAK?",
-        "I break out in hives.",
-        "I need a break.",
-        "BREAKING news: it itches.",
-        "OUTBREAK",
-        "My skin does not break",
-    ],
-)
-def test_a_word_within_a_sentence_or_a_quotation_does_not_end(text: str) -> None:
-    assert without_break(text) == (text, False)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +117,6 @@ def test_whatever_is_said_something_clean_comes_out(text: str) -> None:
         # Clean is clean: what was sent on would not be touched again, but for labels within a label.
         again, _ = cleaned(said, role)
         assert again in said or again == PLACEHOLDER
-    rest, ends = without_break(text)
-    assert ends or rest == text
 
 
 @pytest.mark.parametrize(

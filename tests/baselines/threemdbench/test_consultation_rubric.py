@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from baselines.threemdbench.consultation.assessor import doctors_words, extract, read_names
 from baselines.threemdbench.consultation.prompts import rubric_items
+from baselines.threemdbench.consultation.protocol import BEDSIDE
+from baselines.threemdbench.consultation.reading import scores_in
 from baselines.threemdbench.consultation.recheck import moved, padded, recheck_game, shuffled_items
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Turn
 from baselines.threemdbench.consultation.rubric import (
-    LEVELS,
     as_items,
     assess,
-    read_scores,
     request,
     schema,
     transcript,
@@ -62,7 +62,7 @@ def test_the_assessor_sees_photo_diagnosis_questions_and_turns() -> None:
     ]
     assert user.images == (one.image,)
     assert request(case(assessor_image=b"small"), TURNS, PROMPTS)[1].images == (b"small",)
-    assert "panel" in request(one, TURNS, PROMPTS, judge="experts")[0].text
+    assert "panel" in request(one, TURNS, PROMPTS, protocol=BEDSIDE.having(judge="experts"))[0].text
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,10 @@ def test_the_assessor_sees_photo_diagnosis_questions_and_turns() -> None:
         (changed(**{"1_1": 2}), "item 1.1 is 2"),
         (changed(**{"1_1": -1}), "item 1.1 is -1"),
         (changed(**{"1_1": 0.5}), "item 1.1 is 0.5"),
-        (changed(**{"1_1": True}), "item 1.1 is true"),
-        (changed(**{"1_1": "1"}), 'item 1.1 is "1"'),
         (changed(**{"1_1": None}), "item 1.1 is null"),
         (changed(**{"1_1": {"1.1": 1}}), "item 1.1 is"),
         (changed(**{"4_1": 2}), "item 4.1 is 2"),
-        (changed(**{"4_1": "Excellent!"}), "item 4.1 is"),
+        (changed(**{"4_1": "Not excellent"}), "item 4.1 is"),
         (changed(**{"4_1": []}), "item 4.1 is []"),
         (as_items(GOOD).replace("}", ', "1.1": 0}'), "a field stands twice"),
     ],
@@ -97,29 +95,10 @@ def test_what_is_no_verdict_is_asked_for_again_and_then_failed(answer: str, why:
     assert (mended.items, mended.attempts, mended.failure) == (GOOD, 4, None)
 
 
-@given(
-    st.dictionaries(st.sampled_from([*ITEMS, "x"]), st.sampled_from([0, 1, 2, True, "1", *LEVELS, None]), max_size=9)
-)
-@settings(max_examples=150, deadline=None)
-def test_exactly_the_schema_is_taken(answer: dict[str, Any]) -> None:
-    rules = schema()
-    fits = set(answer) == set(rules["required"]) and all(
-        value in rules["properties"][item]["enum"] and type(value) is type(rules["properties"][item]["enum"][0])
-        for item, value in answer.items()
-    )
-    try:
-        found = read_scores(json.dumps(answer))
-    except ValueError:
-        assert not fits
-    else:
-        assert fits
-        assert json.loads(as_items(found)) == answer
-
-
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 @settings(max_examples=100, deadline=None)
 def test_garbage_raises_nothing_else(text: str) -> None:
-    for read in (read_scores, read_names):
+    for read in (scores_in, read_names):
         try:
             read(text)
         except ValueError:

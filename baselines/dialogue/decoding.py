@@ -1,0 +1,59 @@
+"""How the words of each role are drawn, where the command line says otherwise than the game.
+
+    game = with_decoding(game, {"doctor": {"temperature": 0.2, "top_p": 0.9}})
+
+What is given replaces what the game says of the role. A request that the game draws in a way of its own, such as an
+assessor's second try, which is warmer on purpose, keeps what it has of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack, cast
+
+from baselines.dialogue.game import Ask, Case, Game, Record
+from loaders.models.messages import Answer, Decoding, Message
+
+Changes = Mapping[str, Mapping[str, Any]]
+"""Role -> fields of its `Decoding`; None for a field that is not to be sent."""
+
+
+def with_decoding(game: Game[Case, Record], changes: Changes) -> Game[Case, Record]:
+    """The game with these fields of its roles' decoding replaced, in its settings too."""
+    if not changes:
+        return game
+
+    async def play(case: Case, ask: Ask) -> Record:
+        return await game.play(case, _Changed(ask, game.decoding, changes))
+
+    return replace(game, play=play, decoding={**game.decoding, **_merged(game.decoding, changes)})
+
+
+def _merged(decoding: Mapping[str, Decoding], changes: Changes) -> dict[str, Decoding]:
+    return {role: cast(Decoding, {**decoding.get(role, {}), **fields}) for role, fields in changes.items()}
+
+
+class _Changed:
+    """An `Ask` that draws as it is told."""
+
+    def __init__(self, ask: Ask, decoding: Mapping[str, Decoding], changes: Changes) -> None:
+        self._ask = ask
+        self._decoding = decoding
+        self._changes = changes
+
+    async def __call__(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        attempt: int = 0,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        usual: Mapping[str, Any] = self._decoding.get(role, {})
+        drawn: dict[str, Any] = dict(decoding)
+        for name, value in self._changes.get(role, {}).items():
+            if drawn.get(name) == usual.get(name):
+                drawn[name] = value
+        return await self._ask(role, messages, json_schema=json_schema, attempt=attempt, **cast(Decoding, drawn))

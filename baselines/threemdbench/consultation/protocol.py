@@ -1,0 +1,136 @@
+"""How consultations are played: one value that a game takes. Two are shipped, and options change single fields.
+
+                 bedside, the default                        authors, as their code plays
+    ending       every natural form of BREAK (`ending`)      the patient's text contains BREAK
+    utterances   28 at most                                  29: an opening and 14 rounds
+    decoding     the paper's temperatures and lengths        top_p .9 too; a closed doctor gets seed 92, no temperature
+    photos       at most 400 pixels wide                     so for open models; a closed doctor gets them as they are
+    assessor     the patient, told its form by a schema      a group of experts, told nothing but the prompt
+    extraction   asked until it can be read, 4 times         asked once, whatever it says
+    unfinished   no diagnosis, no quality                    like any other dialogue
+
+Both play the prompts that they are given (`prompts`), and clean, count and score by the same code. The authors' top_k 1
+of a temperature of 1e-6 is left out, which changes no answer and which few providers take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast, get_args
+
+from baselines.threemdbench.consultation.ending import authors_ending, natural_ending
+from baselines.threemdbench.consultation.names import is_closed
+from loaders.errors import InputError
+from loaders.models.messages import Decoding
+
+CapMode = Literal["paper", "authors"]
+Judge = Literal["patient", "experts"]
+Unfinished = Literal["paper", "authors"]
+"""Whether a dialogue that reached the cap counts as one without diagnosis and quality, or like any other (3M-G14)."""
+Photos = Literal["small", "original"]
+
+CAPS: dict[CapMode, int] = {"paper": 28, "authors": 29}
+"""Most utterances of a dialogue, the opening included: as the paper says, or as its code plays 14 rounds (3M-G12)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """The rules of a consultation that the paper and its code leave open, or see differently.
+
+    `ends` takes a patient's text and gives what of it is said, and whether it ends the dialogue. `retry` are the fields
+    of the assessor's decoding that change when its answer could not be read, `attempts` how often it is asked in all
+    (S2, 3M-G25), `extractions` how often for the diagnosis. `closed_doctor` is the decoding of a doctor whose weights
+    are not public, None where it is like any other; such a doctor is then shown the photo as it is.
+    """
+
+    name: str
+    cap_mode: CapMode
+    judge: Judge
+    unfinished: Unfinished
+    ends: Callable[[str], tuple[str, bool]]
+    decoding: Mapping[str, Decoding]
+    retry: Mapping[str, Any]
+    extractions: int
+    schema: bool
+    attempts: int = 4
+    closed_doctor: Decoding | None = None
+    photos: Photos = field(default="small")
+
+    @property
+    def cap(self) -> int:
+        """Most utterances, the opening included."""
+        return CAPS[self.cap_mode]
+
+    def for_doctor(self, model: str) -> Protocol:
+        """The protocol of this doctor, by the name of its model."""
+        if self.closed_doctor is None or not is_closed(model):
+            return self
+        return replace(self, decoding={**self.decoding, "doctor": self.closed_doctor}, photos="original")
+
+    def having(self, **given: str | None) -> Protocol:
+        """The protocol with these fields of words in place of its own; None keeps them. Raises InputError."""
+        kinds: Mapping[str, Any] = {"cap_mode": CapMode, "judge": Judge, "unfinished": Unfinished, "photos": Photos}
+        chosen = {name: word for name, word in given.items() if word is not None}
+        for name, word in chosen.items():
+            if word not in get_args(kinds[name]):
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(option, found=repr(word), expected=" or ".join(get_args(kinds[name])))
+        return replace(self, **cast(dict[str, Any], chosen))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a record says of it, beside the decoding of the roles."""
+        return {
+            "protocol": self.name,
+            "cap_mode": self.cap_mode,
+            "judge": self.judge,
+            "unfinished": self.unfinished,
+            "photos": self.photos,
+            "retry": dict(self.retry),
+            "extractions": self.extractions,
+        }
+
+
+BEDSIDE = Protocol(
+    name="bedside",
+    cap_mode="paper",
+    judge="patient",
+    unfinished="paper",
+    ends=natural_ending,
+    decoding={
+        "patient": {"temperature": 0.6, "max_tokens": 256},
+        "doctor": {"temperature": 0.6, "max_tokens": 512},
+        "assessor": {"temperature": 1e-6, "max_tokens": 512},
+    },
+    retry={"temperature": 0.6},
+    extractions=4,
+    schema=True,
+)
+
+AUTHORS = Protocol(
+    name="authors",
+    cap_mode="authors",
+    judge="experts",
+    unfinished="authors",
+    ends=authors_ending,
+    decoding={
+        "patient": {"temperature": 0.6, "top_p": 0.9, "max_tokens": 256},
+        "doctor": {"temperature": 0.6, "top_p": 0.9, "max_tokens": 512},
+        "assessor": {"temperature": 1e-6, "max_tokens": 512},
+    },
+    retry={"temperature": 0.6, "top_p": 0.9},
+    extractions=1,
+    schema=False,
+    closed_doctor={"temperature": None, "top_p": 0.9, "max_tokens": 512, "seed": 92},
+)
+
+PROTOCOLS = {protocol.name: protocol for protocol in (BEDSIDE, AUTHORS)}
+ROLES = tuple(BEDSIDE.decoding)
+
+
+def protocol_named(name: str) -> Protocol:
+    """The protocol of that name. Raises InputError for any other."""
+    if name not in PROTOCOLS:
+        raise InputError("--protocol", found=repr(name), expected=" or ".join(PROTOCOLS))
+    return PROTOCOLS[name]
