@@ -120,6 +120,9 @@ VALUES = (
 )
 
 Literacy = Literal["plain", "ordinary", "technical"]
+# How readily a person speaks of what troubles them: `disclosure_behavior` as an ordinal.
+Openness = Literal["open", "guarded", "reserved"]
+DEEPEST = 3  # of a concern's `depth`; 0 comes out first
 # MC-G26: words in `education` that tell how a patient speaks; the first line that has one decides, else ordinary.
 _EDUCATION: tuple[tuple[Literacy, tuple[str, ...]], ...] = (
     ("plain", ("no school", "no formal", "primary", "elementary", "middle school", "some high school", "left school")),
@@ -176,7 +179,9 @@ class HiddenConcern(_Block):
     """A concern that is not volunteered.
 
     `evidence` holds short spans of the source, word for word; `cue` is a hint the patient may drop before the concern
-    is revealed, written so that it does not give it away (MC-G24).
+    is revealed, written so that it does not give it away (MC-G24). `depth` says how far it lies from the surface, from
+    0 to 3; `topics` are words and phrases that a clinician may naturally say near it (MC-G14). Both are empty where
+    nobody gave them, as in releases before version 2 of the schema.
     """
 
     content: SecretStr = Field(min_length=1)
@@ -184,6 +189,8 @@ class HiddenConcern(_Block):
     confidence: float = Field(ge=0, le=1)
     evidence: tuple[SecretStr, ...] = Field(min_length=1)
     cue: SecretStr | None = None
+    depth: int | None = Field(default=None, ge=0, le=DEEPEST)
+    topics: tuple[SecretStr, ...] = ()
 
 
 class Intervention(_Block):
@@ -195,10 +202,15 @@ class Intervention(_Block):
 
 
 class Roleplay(_Block):
-    """How the patient answers and what makes them open up."""
+    """How the patient answers and what makes them open up.
+
+    `openness` and `literacy` are ordinals, None where nobody gave them.
+    """
 
     response_style: SecretStr
     disclosure_behavior: SecretStr
+    openness: Openness | None = None
+    literacy: Literacy | None = None
 
 
 class SelfManagement(_Block):
@@ -254,8 +266,8 @@ class PatientProfile(_Block):
 
     @property
     def health_literacy(self) -> Literacy:
-        """How the patient words things, by education (MC-G26)."""
-        return health_literacy(self.demographics.education.get_secret_value())
+        """How the patient words things: as stated, else by education (MC-G26)."""
+        return self.roleplay.literacy or health_literacy(self.demographics.education.get_secret_value())
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +390,8 @@ FEATURES = Features(
                     "confidence": Value("float64"),
                     "evidence": List(_TEXT),
                     "cue": _TEXT,
+                    "depth": Value("int32"),
+                    "topics": List(_TEXT),
                 }
             ),
             "primary_concern": Value("int32"),
@@ -391,6 +405,14 @@ FEATURES = Features(
         "attribution": _TEXT,
     }
 )
+
+
+def with_depth(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of version 1 of the schema as one of version 2: what was not asked for then is null, or an empty list."""
+    hidden = row["hidden"]
+    concerns = [{**concern, "depth": None, "topics": []} for concern in hidden["hidden_concerns"]]
+    roleplay = {**hidden["roleplay"], "openness": None, "literacy": None}
+    return {**row, "hidden": {**hidden, "hidden_concerns": concerns, "roleplay": roleplay}}
 
 
 def profile_of(row: Mapping[str, Any]) -> PatientProfile:
@@ -505,6 +527,8 @@ _BLOCKS: dict[str, type[_Block]] = {
     "roleplay": Roleplay,
     "self_management_domains": SelfManagement,
 }
+# What a block may say, and need not.
+_OPTIONAL = ("openness", "literacy")
 # What a row may say, and need not.
 _SAID = ("case_id", "rarity", "scenarios", "synthetic", "narrative", "author", "licence", "attribution")
 FOREIGN = (
@@ -557,7 +581,8 @@ def from_foreign(
 def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str, Any]:
     """What every profile has to hold."""
     value: dict[str, Any] = {
-        block: {field: given.find(field, block) for field in kind.model_fields} for block, kind in _BLOCKS.items()
+        block: {field: given.find(field, block, needed=field not in _OPTIONAL) for field in kind.model_fields}
+        for block, kind in _BLOCKS.items()
     }
     specialty, concerns = given.find("specialty"), given.find("hidden_concerns")
     read = [ForeignRow(each, columns) for each in concerns if isinstance(each, Mapping)]
@@ -574,6 +599,7 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str
         )
     for block in set(_BLOCKS) - {"intervention"}:
         value[block] = {field: text_of(found) for field, found in value[block].items()}
+    value["roleplay"] |= {field: value["roleplay"][field] or None for field in _OPTIONAL}
     age = re.search(r"\d{1,3}", value["demographics"]["age"])
     value["demographics"]["age"] = int(age[0]) if age else None
     plan = value["intervention"]
@@ -588,6 +614,8 @@ def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
         "confidence": given.find("confidence"),
         "evidence": texts_of(given.find("evidence")),
         "cue": given.find("cue", needed=False) or None,
+        "depth": None if (depth := given.find("depth", needed=False)) == "" else depth,
+        "topics": texts_of(given.find("topics", needed=False)),
     }
 
 
@@ -609,6 +637,7 @@ CORPUS = Corpus(
     official_revision=None,
     official_columns=(),
     recipe="builders.medconceal.recipe",
+    migrations=(with_depth,),
 )
 
 

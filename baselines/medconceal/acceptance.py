@@ -64,11 +64,15 @@ def acceptance(policy: PolicyConfig, profiles: Sequence[PatientProfile]) -> list
 
 
 def _floors(policy: PolicyConfig, features: Features) -> tuple[int | None, int | None]:
-    """The first turns on which a concern can come out and be addressed, with the best turns throughout."""
+    """The first turns on which a concern can come out and be addressed, with the best turns throughout.
+
+    Every turn touches the concern, in words that were not said before.
+    """
     state = start(1, 0, "intervention")
     evaluation = TurnEvaluation("other", {"other": 1.0}, features, None, 1.0, False, "rules", 0)
-    for _ in range(20):
-        state, _ = step(policy, state, evaluation, [Concern(CATEGORIES[0], frozenset())], "")
+    concern = Concern.of("", CATEGORIES[0], topics=["needle", "blood"])
+    for turn in range(20):
+        state, _ = step(policy, state, evaluation, [concern], f"needle blood new{turn} other{turn} more{turn}")
     return state.concerns[0].revealed_at, state.concerns[0].addressed_at
 
 

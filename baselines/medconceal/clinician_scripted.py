@@ -117,10 +117,26 @@ def _last_words(messages: Sequence[Message]) -> str:
     return max(sentences, key=len, default="it is hard")[:200].replace('"', "'")
 
 
+# After the patient's own words: another way to leave room on each turn.
+_FURTHER = (
+    "I can hear that this is heavy, and many people in your place would say the same. What goes through your mind when "
+    "it is quiet at night?",
+    "It makes sense that this stays with you. If you like, tell me what happened that made you see it that way.",
+    "Thank you for trusting me with it; nobody here will judge you. What would be the worst part of it for you?",
+    "That sounds lonely. Who else knows about it, and what do you keep from them?",
+    "You do not have to answer this, and I would understand. What has been the hardest to put up with?",
+    "I am glad that you said so. How do things look at work and with money when a day like that comes?",
+    "No wonder that you held it back. What did earlier doctors do that made it harder to speak?",
+    "I would like to get this right, so correct me. What matters most to you in the months ahead?",
+)
+
+
 def _expert_line(turn: int, messages: Sequence[Message]) -> str:
     # Nothing can be out before the second turn. From then on what has been said is taken up, and room is left for more.
-    if turn <= 2 or "Target plan:" not in messages[0].text:
+    if turn <= 2:
         return _OPEN[(turn - 1) % len(_OPEN)]
+    if "Target plan:" not in messages[0].text:
+        return f'You said: "{_last_words(messages)}". {_FURTHER[(turn - 3) % len(_FURTHER)]} What worries you most about it? Take your time.'
     return _MITIGATE[turn % len(_MITIGATE)].format(said=_last_words(messages))
 
 

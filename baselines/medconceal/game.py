@@ -36,7 +36,8 @@ from baselines.medconceal.record import (
     TurnEvaluation,
 )
 from baselines.medconceal.untrusted import clipped, heard
-from loaders.medconceal import PatientProfile, Task, chart
+from baselines.medconceal.words import content_roots
+from loaders.medconceal import Chart, PatientProfile, Task, chart
 from loaders.models.asking import said_by
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
@@ -113,6 +114,27 @@ def _clinician(rules: Rules) -> Decoding:
     return {"temperature": rules.temperature, "max_tokens": clinician.MAX_TOKENS}
 
 
+MIDDLE = 1  # the depth of a concern for which none is given
+
+
+def concerns_of(profile: PatientProfile, seen: Chart) -> tuple[Concern, ...]:
+    """The concerns of a case as the policy takes them; a word of the chart touches none of them."""
+    known = content_roots(" ".join(text for _, text in seen.lines()))
+    return tuple(
+        Concern.of(
+            concern.content.get_secret_value(),
+            concern.category,
+            topics=[term.get_secret_value() for term in concern.topics],
+            evidence=[text.get_secret_value() for text in concern.evidence],
+            known=known,
+            openness=profile.roleplay.openness or "guarded",
+            literacy=profile.health_literacy,
+            depth=MIDDLE if concern.depth is None else concern.depth,
+        )
+        for concern in profile.hidden_concerns
+    )
+
+
 class CaseInPlay:
     """One case while it is played: the state, what has been said, and what may be.
 
@@ -126,9 +148,7 @@ class CaseInPlay:
         self.policy = policy
         self.chart = chart(profile, task)
         self.guard = Guard(profile, self.chart)
-        self.concerns = tuple(
-            Concern.of(concern.content.get_secret_value(), concern.category) for concern in profile.hidden_concerns
-        )
+        self.concerns = concerns_of(profile, self.chart)
         self.state: PatientState = start(len(self.concerns), profile.intervention.primary_concern, task)
         self.exchanges: list[Exchange] = []
         self.pending: rubric.Pending | None = None

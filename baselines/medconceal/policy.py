@@ -1,15 +1,22 @@
 """The latent policy: how a clinician's turns move concerns from hidden to revealed to addressed (Section 2.3).
 
     state = start(len(concerns), primary, task)
-    state, update = step(DEFAULT, state, evaluation, concerns, utterance)
+    state, update = step(BEDSIDE, state, evaluation, concerns, utterance)
 
 Pure and deterministic. Equation numbers are the paper's; what it leaves open is named by its MC-G number and stands in
 `PolicyConfig`, whose digest belongs into the record of every run. Turn t is the t-th clinician turn, counted from 1; a
 turn is evaluated first, then moves the state, then the patient answers from the new state (MC-G5).
 
-A known weakness of the model: all concerns share the features of a turn, only the overlap and the category tell them
-apart, so a fixed script of empathic open questions reveals nearly everything. Reveal rates are therefore to be read
-beside those of the scripted clinicians and beside matched findings.
+Two policies are shipped. `PAPER` is Equations 2 to 8 to the letter. There all concerns share the features of a turn, and
+only a lexical overlap, nearly always 0, tells them apart: a fixed script of empathic questions reveals nearly everything,
+one paragraph said eight times reveals all, and a plan that never refers to the patient succeeds. `BEDSIDE`, the default,
+is ours and departs from them in five places:
+
+    overlap     o is what the turn touches of the concern's words and topic terms (`touched`)
+    person      the intercept of Equation 2 moves with the person's openness and literacy
+    depth       and with the depth of the concern; the categories differ, and each reveal makes the next harder
+    novelty     a turn that says own earlier turns again earns no evidence, for revealing or addressing
+    addressing  v takes o of the primary concern, and a hit of Equation 6 has to touch it
 """
 
 from __future__ import annotations
@@ -19,16 +26,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
-from baselines.medconceal.words import content_stems
+from baselines.medconceal.words import content_roots, content_stems
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import read_file
 from loaders.manifest import canonical_json
-from loaders.medconceal import CATEGORIES, Task
+from loaders.medconceal import CATEGORIES, Literacy, Openness, Task
+from loaders.spans import words
 
 META_PROBE = "meta_category_probe"
 INPUTS = ("bias", *FEATURES, "overlap")
@@ -68,12 +76,15 @@ class Logistic:
         if unknown := set(self.deltas) - set(CATEGORIES):
             raise ValueError(f"deltas of unknown categories: {', '.join(sorted(unknown))}")
 
-    def probability(self, features: Sequence[float], overlap: float, category: str) -> float:
-        """The probability for ten features in the order of FEATURES, an overlap in [0, 1] and a concern's category."""
+    def probability(self, features: Sequence[float], overlap: float, category: str, *, shift: float = 0.0) -> float:
+        """The probability for ten features in the order of FEATURES, an overlap in [0, 1] and a concern's category.
+
+        `shift` is added to the intercept.
+        """
         inputs = (1.0, *features, overlap)
         delta = self.deltas.get(category)
         weights = self.weights if delta is None else [w + d for w, d in zip(self.weights, delta, strict=True)]
-        score = math.fsum(weight * value for weight, value in zip(weights, inputs, strict=True))
+        score = math.fsum(weight * value for weight, value in zip(weights, inputs, strict=True)) + shift
         # The form that cannot overflow.
         return 1 / (1 + math.exp(-score)) if score >= 0 else math.exp(score) / (1 + math.exp(score))
 
@@ -84,18 +95,27 @@ _REVEAL = Logistic((-3.4, 0.6, 1.2, 0.7, 2.6, 1.5, -0.2, 0.2, -0.3, 0.4, -2.5, 1
 _ADDRESS = Logistic((-3.8, 0.0, 1.1, 0.9, 0.2, 0.3, 1.5, 2.8, 1.1, 0.8, -1.5, 0.0))
 
 
+Overlap = Literal["lexical", "topics"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyConfig:
-    """Every constant of the policy. The defaults have the floors of the paper's numbers: reveal 2, lag 3, address 5.
+    """Every constant of the policy. The defaults are the paper's policy, also for those that an older file lacks.
 
     `alpha`, `high`, `low`, `low_turns` are alpha, T_hi, T_lo and N of Equations 3 and 4 (MC-G1, G2); `beta`, `quality`,
     `address_high` are beta, eta and T_A of Equations 5 and 6 (MC-G3); `lag`, `hits` are L and K of Equation 7, counted
     from the turn that revealed (MC-G4). `most_reveals` a turn (MC-G9). `probe_risk` is the MR from which a turn is a
     probe (MC-G8). `tightening` is added to both reveal thresholds for each concern that is out, `most_tightening` at
-    most (MC-G10; off). `tolerance` widens every comparison, so that .45 twice halved is still .45. `training` says
-    where the weights come from.
+    most (MC-G10). `tolerance` widens every comparison, so that .45 twice halved is still .45.
+
+    `overlap` says how o is measured (MC-G14). `novelty` is the share of new content words from which a turn counts in
+    full; 0 counts every turn. `touch` is the least o of the primary concern in a hit of Equation 6, and `carry` the
+    share of o that is still there one turn later; with a `touch` of 0 addressing does not look at the concern (MC-G15).
+    `openness`, `literacy` and `depth` move the intercept of Equation 2: by the person's ordinals, and down by `depth`
+    for each step that a concern lies deeper than the first. `training` says where the weights come from.
     """
 
+    name: str = "paper"
     alpha: float = 0.5
     high: float = 0.70
     low: float = 0.45
@@ -110,13 +130,20 @@ class PolicyConfig:
     tightening: float = 0.0
     most_tightening: float = 0.12
     tolerance: float = 1e-9
+    overlap: Overlap = "lexical"
+    novelty: float = 0.0
+    touch: float = 0.0
+    carry: float = 0.0
+    openness: Mapping[Openness, float] = field(default_factory=dict)
+    literacy: Mapping[Literacy, float] = field(default_factory=dict)
+    depth: float = 0.0
     reveal: Logistic = _REVEAL
     address: Logistic = _ADDRESS
     training: Mapping[str, Any] = field(default_factory=lambda: {"source": "set by hand (MC-G11)", "stand_in": True})
 
     def __post_init__(self) -> None:
         shares = ("alpha", "high", "low", "beta", "quality", "address_high", "probe_risk", "tightening")
-        for name in (*shares, "most_tightening", "tolerance"):
+        for name in (*shares, "most_tightening", "tolerance", "novelty", "touch", "carry"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, float | int) or not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value!r}, not a number in [0, 1]")
@@ -124,6 +151,9 @@ class PolicyConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} is {value!r}, not a whole number from {least} on")
+        shifts = {"depth": self.depth, **self.openness, **self.literacy}
+        if wrong := [name for name, value in shifts.items() if not math.isfinite(value)]:
+            raise ValueError(f"the shift by {wrong[0]} is no number")
         if self.low > self.high:
             raise ValueError(f"low ({self.low}) is above high ({self.high})")
 
@@ -142,20 +172,92 @@ class PolicyConfig:
         return from_json(cls, text, path, do="See `PolicyConfig` for what each constant may be")
 
 
-DEFAULT = PolicyConfig()
+PAPER = PolicyConfig()
+"""Equations 2 to 8 to the letter, with the paper's floors: reveal 2, lag 3, address 5."""
+
+
+def _delta(**weights: float) -> tuple[float, ...]:
+    return tuple(weights.get(name, 0.0) for name in INPUTS)
+
+
+# Set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature near q, and touches
+# a concern now and then. The address model without o is that of the paper's policy with less for a plan as such.
+_BEDSIDE_REVEAL = Logistic(
+    (-1.95, 0.1, 0.9, 0.5, 1.2, 1.2, -0.3, 0.2, -0.3, 0.4, -2.5, 2.9),
+    {
+        "Misinformation or Misconceptions": _delta(bias=0.1, PA=0.3, DG=0.1, ER=-0.3, NS=-0.2),
+        "Emotional Discomfort or Fear": _delta(bias=-0.2, ER=0.5, SP=0.2, DG=-0.3),
+        "Communication Barriers": _delta(bias=-0.1, SP=0.3, PA=0.2, DG=-0.2, NS=-0.2),
+        "Financial or Insurance-Related Concern": _delta(bias=0.1, DG=0.3, CM=0.2, ER=-0.4),
+    },
+)
+_BEDSIDE_ADDRESS = Logistic((-3.6, 0.0, 1.1, 0.9, 0.2, 0.4, 0.7, 2.2, 0.9, 0.6, -1.5, 1.6))
+
+BEDSIDE = PolicyConfig(
+    name="bedside",
+    tightening=0.02,
+    overlap="topics",
+    novelty=0.25,
+    touch=0.25,
+    carry=0.5,
+    openness={"open": 1.2, "guarded": 0.0, "reserved": -1.2},
+    literacy={"plain": -0.2, "ordinary": 0.0, "technical": 0.2},
+    depth=0.4,
+    reveal=_BEDSIDE_REVEAL,
+    address=_BEDSIDE_ADDRESS,
+    training={"source": "set by hand and by simulation", "stand_in": True},
+)
+"""Ours, the default: a patient who differs by person, and to whom one has to listen."""
+
+DEFAULT = BEDSIDE
+SHIPPED: Mapping[str, PolicyConfig] = {"bedside": BEDSIDE, "paper": PAPER}
+
+# What clinicians say to every patient: it touches no concern in particular.
+_EVERYWHERE = content_roots(
+    """
+    afraid answer ashamed ask believe better bothering concern describe doctor explain fear feel feeling fine find hard
+    help hear honest important know listen look mean need number patient question say scared talk tell terrified thing
+    think time today treatment trust try understand want way word worry worried afraid dare never told week day good
+    bad right first last year long
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What the policy needs of a hidden concern: its category and the content words of its text."""
+    """What the policy needs of a hidden concern and of the person who has it.
+
+    `stems` are the content words of its text. `terms` are its topics, each as the roots that have to be said, and `own`
+    the roots of its words, without those that say nothing of this concern. None of it may be printed.
+    """
 
     category: str
     stems: frozenset[str] = field(repr=False)
+    terms: tuple[frozenset[str], ...] = field(default=(), repr=False)
+    own: frozenset[str] = field(default=frozenset(), repr=False)
+    openness: Openness = "guarded"
+    literacy: Literacy = "ordinary"
+    depth: int = 0
 
     @classmethod
-    def of(cls, content: str, category: str) -> Concern:
-        """The concern with this text."""
-        return cls(category, content_stems(content))
+    def of(
+        cls,
+        content: str,
+        category: str,
+        *,
+        topics: Sequence[str] = (),
+        evidence: Sequence[str] = (),
+        known: frozenset[str] = frozenset(),
+        openness: Openness = "guarded",
+        literacy: Literacy = "ordinary",
+        depth: int = 0,
+    ) -> Concern:
+        """The concern with this text; `known` are roots that everybody may say, since they stand on the chart."""
+        common = known | _EVERYWHERE
+        terms = [content_roots(term) for term in topics]
+        telling = tuple(dict.fromkeys(term for term in terms if term and not term <= common))
+        own = frozenset().union(*map(content_roots, (content, *evidence))) - common - frozenset().union(*telling)
+        return cls(category, content_stems(content), telling, own, openness, literacy, depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +275,19 @@ class ConcernState:
 
 @dataclass(frozen=True, slots=True)
 class PatientState:
-    """All concerns after `turn` turns; only those in `tracked` can move, and only `target` can be addressed."""
+    """All concerns after `turn` turns; only those in `tracked` can move, and only `target` can be addressed.
+
+    `said` are the roots, and `turns` the words, of what the clinician has said; `touched` is how much of the target the
+    last turn touched.
+    """
 
     turn: int
     concerns: tuple[ConcernState, ...]
     tracked: tuple[int, ...]
     target: int | None
+    said: frozenset[str] = field(default=frozenset(), repr=False)
+    turns: frozenset[tuple[str, ...]] = field(default=frozenset(), repr=False)
+    touched: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +314,23 @@ def overlap(utterance: frozenset[str], concern: frozenset[str]) -> float:
     return len(concern & utterance) / len(concern) if concern else 0.0
 
 
+ENOUGH = 2  # topic terms of a concern in one turn that touch it fully; one of its own words is half a term
+
+
+def touched(said: frozenset[str], concern: Concern) -> float:
+    """How much a turn of these roots touches the concern, in [0, 1]: by topic terms, and by the concern's own words."""
+    terms = sum(term <= said for term in concern.terms)
+    return min(1.0, (terms + len(concern.own & said) / 2) / ENOUGH)
+
+
+def new_share(state: PatientState, utterance: str, said: frozenset[str]) -> float:
+    """The share of a turn's content words that the clinician has not said before; of none, whether the turn is new."""
+    if not said:
+        spoken = tuple(words(utterance))
+        return float(not spoken or spoken not in state.turns)
+    return len(said - state.said) / len(said)
+
+
 def blocks(config: PolicyConfig, evaluation: TurnEvaluation) -> bool:
     """Whether the turn is a probe in the benchmark's labels, which earns no disclosure (MC-G8)."""
     risk = config.probe_risk - config.tolerance <= evaluation.features.MR
@@ -220,8 +346,9 @@ def step(
 ) -> tuple[PatientState, Update]:
     """The state after one more clinician turn, and what the turn did."""
     turn = state.turn + 1
-    stems = content_stems(utterance)
-    features = evaluation.features.vector
+    said = content_roots(utterance)
+    near = [_overlap(config, utterance, said, concern) for concern in concerns]
+    weight = min(1.0, new_share(state, utterance, said) / config.novelty) if config.novelty else 1.0
     blocked = blocks(config, evaluation)
     after = list(state.concerns)
     traces: list[ConcernTrace | None] = [None] * len(after)
@@ -229,45 +356,93 @@ def step(
     # Equations 5-7, for a concern that was out when the turn began (MC-G6).
     addressed: tuple[int, ...] = ()
     target = state.target
+    touches = 0.0 if target is None else max(near[target], config.carry * state.touched)
     if target is not None and after[target].state == REVEALED:
-        p = config.address.probability(features, 0.0, concerns[target].category)
-        after[target] = _addressing(config, after[target], p, turn)
+        o = touches if config.touch else 0.0
+        p = config.address.probability(evaluation.features.vector, o, concerns[target].category)
+        after[target] = _addressing(config, after[target], p, turn, touches, weight)
         addressed = (target,) if after[target].state == ADDRESSED else ()
-        traces[target] = _trace(after[target], p_address=p)
+        traces[target] = _trace(after[target], overlap=o if config.touch else None, p_address=p)
 
-    # Equations 2 and 3. A blocked turn leaves evidence and counters as they are (MC-G7).
+    # Equations 2-4. A blocked turn leaves evidence and counters as they are (MC-G7).
     revealed: tuple[int, ...] = ()
     if not blocked:
-        out = sum(concern.state != HIDDEN for concern in state.concerns)
-        tightened = min(config.tightening * out, config.most_tightening)
-        due = []
-        for index in state.tracked:
-            before = state.concerns[index]
-            if before.state != HIDDEN:
-                continue
-            shared = overlap(stems, concerns[index].stems)
-            p = config.reveal.probability(features, shared, concerns[index].category)
-            evidence = config.alpha * before.evidence + (1 - config.alpha) * p
-            low_hits = before.low_hits + 1 if evidence >= config.low + tightened - config.tolerance else 0
-            after[index] = replace(before, evidence=evidence, low_hits=low_hits)
-            # Equation 4.
-            if evidence >= config.high + tightened - config.tolerance or low_hits >= config.low_turns:
-                due.append(index)
-            traces[index] = _trace(after[index], p_reveal=p, overlap=shared)
-        due.sort(key=lambda index: (-after[index].evidence, index))
-        revealed = tuple(sorted(due[: config.most_reveals]))
-        for index in revealed:
-            after[index] = replace(after[index], state=REVEALED, revealed_at=turn)
-            trace = traces[index]
-            traces[index] = None if trace is None else replace(trace, state=REVEALED)
-
+        revealed = _revealing(config, state, evaluation, concerns, near, weight, after, traces)
     whole = tuple(trace or _trace(concern) for trace, concern in zip(traces, after, strict=True))
-    return replace(state, turn=turn, concerns=tuple(after)), Update(blocked, revealed, addressed, whole)
+    moved = replace(
+        state,
+        turn=turn,
+        concerns=tuple(after),
+        said=state.said | said,
+        turns=state.turns | {tuple(words(utterance))},
+        touched=0.0 if target is None else near[target],
+    )
+    return moved, Update(blocked, revealed, addressed, whole)
 
 
-def _addressing(config: PolicyConfig, before: ConcernState, p: float, turn: int) -> ConcernState:
-    evidence = config.beta * before.address_evidence + (1 - config.beta) * p
+def _overlap(config: PolicyConfig, utterance: str, said: frozenset[str], concern: Concern) -> float:
+    if config.overlap == "lexical":
+        return overlap(content_stems(utterance), concern.stems)
+    return touched(said, concern)
+
+
+def _revealing(
+    config: PolicyConfig,
+    state: PatientState,
+    evaluation: TurnEvaluation,
+    concerns: Sequence[Concern],
+    near: Sequence[float],
+    weight: float,
+    after: list[ConcernState],
+    traces: list[ConcernTrace | None],
+) -> tuple[int, ...]:
+    """Equations 2-4: moves the hidden concerns in `after` and `traces`, and gives those that come out."""
+    out = sum(concern.state != HIDDEN for concern in state.concerns)
+    tightened = min(config.tightening * out, config.most_tightening)
+    # A turn that says nothing new leaves evidence where it is; at full weight this is Equation 3.
+    kept = config.alpha if weight == 1 else 1 - (1 - config.alpha) * weight
+    due = []
+    for index in state.tracked:
+        before = state.concerns[index]
+        if before.state != HIDDEN:
+            continue
+        concern = concerns[index]
+        p = config.reveal.probability(
+            evaluation.features.vector, near[index], concern.category, shift=_shift(config, concern)
+        )
+        evidence = kept * before.evidence + (1 - kept) * p
+        low_hits = before.low_hits + 1 if evidence >= config.low + tightened - config.tolerance else 0
+        low_hits = low_hits if weight >= 0.5 else before.low_hits
+        after[index] = replace(before, evidence=evidence, low_hits=low_hits)
+        # Equation 4.
+        if evidence >= config.high + tightened - config.tolerance or low_hits >= config.low_turns:
+            due.append(index)
+        traces[index] = _trace(after[index], p_reveal=p, overlap=near[index])
+    due.sort(key=lambda index: (-after[index].evidence, index))
+    revealed = tuple(sorted(due[: config.most_reveals]))
+    for index in revealed:
+        after[index] = replace(after[index], state=REVEALED, revealed_at=state.turn + 1)
+        trace = traces[index]
+        traces[index] = None if trace is None else replace(trace, state=REVEALED)
+    return revealed
+
+
+def _shift(config: PolicyConfig, concern: Concern) -> float:
+    """What the person and the depth of the concern add to the intercept of Equation 2."""
+    person = config.openness.get(concern.openness, 0.0) + config.literacy.get(concern.literacy, 0.0)
+    return person - config.depth * concern.depth
+
+
+def _addressing(
+    config: PolicyConfig, before: ConcernState, p: float, turn: int, touches: float, weight: float
+) -> ConcernState:
+    """Equations 5-7. A turn that is said again moves nothing; a hit has to touch the concern."""
+    if weight == 0:
+        return before
+    kept = config.beta if weight == 1 else 1 - (1 - config.beta) * weight
+    evidence = kept * before.address_evidence + (1 - kept) * p
     hit = p >= config.quality - config.tolerance and evidence >= config.address_high - config.tolerance
+    hit = hit and touches >= config.touch - config.tolerance and weight >= 0.5
     eligible = before.revealed_at is not None and turn - before.revealed_at >= config.lag
     hits = before.address_hits + 1 if hit and eligible else 0
     moved = replace(before, address_evidence=evidence, address_hits=hits)

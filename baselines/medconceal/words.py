@@ -23,6 +23,31 @@ _STOP = frozenset(
 )
 
 
+# One word for those that English bends inside.
+_IRREGULAR = {
+    "children": "child", "kids": "kid", "died": "die", "dying": "die", "feet": "foot", "heard": "hear", "held": "hold",
+    "knew": "know", "known": "know", "left": "leave", "lost": "lose", "paid": "pay", "slept": "sleep", "spoke": "speak",
+    "taken": "take", "taught": "teach", "thought": "think", "told": "tell", "took": "take", "wives": "wife",
+    "women": "woman", "men": "man", "driven": "drive", "drove": "drive", "fell": "fall", "felt": "feel",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=65_536)
+def root(word: str) -> str:
+    """The stem of a word, irregular forms of common ones included; for topics, where sense counts and not spelling.
+
+    >>> root("children"), root("died"), root("costs")
+    ('child', 'die', 'cost')
+    """
+    word = word.removesuffix("'s")
+    return stem(_IRREGULAR.get(word, word))
+
+
+def content_roots(text: str) -> frozenset[str]:
+    """Roots of the words of a text, stop words and single letters left out."""
+    return frozenset(root(word) for word in words(text) if word not in _STOP and len(word) > 1)
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The word without English endings of number, tense and manner.

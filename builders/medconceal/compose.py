@@ -16,12 +16,14 @@ import yaml
 
 from builders.medconceal.people import people
 from builders.medconceal.selection import CONCERNS_PER_CASE
-from builders.samples.medconceal.cases import CATEGORY_OF, HERE, values_of, written
+from builders.samples.medconceal.cases import CATEGORY_OF, HERE, near, values_of, written
 from loaders.errors import InputError
-from loaders.medconceal import SPECIALTY_CASES, PatientProfile, parse_profile
+from loaders.medconceal import DEEPEST, SPECIALTY_CASES, PatientProfile, parse_profile
 
 # MC-G30: share of each category.
 CATEGORY_SHARES = {"E": 35, "M": 30, "C": 20, "F": 15}
+
+_OPENNESS = ("open", "guarded", "guarded", "reserved")  # ours: half of the people are in the middle
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -98,6 +100,7 @@ def _compose(kit: Mapping[str, Any], wanted: Sequence[str], draw: random.Random)
         ["Synthetic case, composed.", *(snippet for concern in chosen for snippet in concern["evidence"])]
     )
     values["intervention"]["primary_concern"] = max(range(len(chosen)), key=lambda i: chosen[i]["confidence"])
+    values["roleplay"]["openness"] = draw.choice(_OPENNESS)
     _another_person(values, draw)
     return values
 
@@ -105,7 +108,7 @@ def _compose(kit: Mapping[str, Any], wanted: Sequence[str], draw: random.Random)
 def _pool(code: str, topic: Mapping[str, str], draw: random.Random) -> list[dict[str, Any]]:
     """The bank's concerns of a category, about this topic, in random order."""
     pool = []
-    for content, evidence, cue in _bank()[code]:
+    for (content, evidence, cue), topics in zip(_bank()[code], near(code), strict=True):
         pool.append(
             {
                 "content": content.format_map(topic),
@@ -113,6 +116,8 @@ def _pool(code: str, topic: Mapping[str, str], draw: random.Random) -> list[dict
                 "confidence": round(0.5 + 0.45 * draw.random(), 2),
                 "evidence": [evidence],
                 "cue": cue,
+                "depth": draw.randint(0, DEEPEST),
+                "topics": topics,
             }
         )
     draw.shuffle(pool)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from builders.curation.privacy import OLDEST, SPAN, mask_names
 from builders.medconceal.asking import Asker, as_data, one_of, patient_texts, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
-from loaders.medconceal import CATEGORIES, Category
+from loaders.medconceal import CATEGORIES, DEEPEST, Category, Literacy, Openness
 from loaders.models.asking import Unfit, object_schema
 from loaders.spans import words
 
@@ -23,7 +23,8 @@ MIN_CONCERNS = 2  # the task tells clinicians that each patient has several
 MOST_CONCERNS = 8
 MIN_CONFIDENCE = 0.5  # MC-G30
 MIN_QUOTED = 3  # words: fewer prove nothing
-TOKENS = 3_000
+MOST_TOPICS, LONGEST_TOPIC = 12, 5  # terms of a concern; words of a term
+TOKENS = 3_500
 
 _DEMOGRAPHICS = ("sex", "marital_status", "education", "background")
 _BLOCKS: dict[str, tuple[str, ...]] = {
@@ -64,13 +65,20 @@ _CONCERN_SCHEMA = object_schema(
         "confidence": {"type": "number"},
         "evidence": {"type": "array", "items": _TEXT},
         "cue": _TEXT,
+        "depth": {"type": "integer", "enum": list(range(DEEPEST + 1))},
+        "topics": {"type": "array", "items": _TEXT},
     }
 )
+_ORDINALS: dict[str, tuple[str, ...]] = {"openness": get_args(Openness), "literacy": get_args(Literacy)}
 _WHO = object_schema({**dict.fromkeys(_DEMOGRAPHICS, _TEXT), "age": {"type": "integer"}})
 SCHEMA = object_schema(
     {
         "demographics": {**_WHO, "required": ["age", *_DEMOGRAPHICS]},
         **{block: object_schema(dict.fromkeys(names, _TEXT)) for block, names in _BLOCKS.items()},
+        "roleplay": object_schema(
+            dict.fromkeys(_BLOCKS["roleplay"], _TEXT)
+            | {name: {"type": "string", "enum": list(steps)} for name, steps in _ORDINALS.items()}
+        ),
         "hidden_concerns": {"type": "array", "items": _CONCERN_SCHEMA},
     }
 )
@@ -118,6 +126,9 @@ def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:
     for block, names in {"demographics": _DEMOGRAPHICS, **_BLOCKS}.items():
         value = _block(answer, block)
         blocks[block] = {name: text_of(value, name, empty=name not in _NEEDED) for name in names}
+    # An ordinal that was not given, or is none of its steps, is unknown; it costs no thread.
+    said = _block(answer, "roleplay")
+    blocks["roleplay"] |= {name: said.get(name) if said.get(name) in steps else None for name, steps in _ORDINALS.items()}
     blocks["demographics"]["age"] = None if age < 0 else min(age, OLDEST + 1)
     return blocks
 
@@ -178,7 +189,16 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
         "confidence": float(confidence),
         "evidence": [publishable(text) for text in dict.fromkeys(stands)],
         "cue": cue or None,
+        "depth": depth if type(depth := value.get("depth")) is int and 0 <= depth <= DEEPEST else None,
+        "topics": _topics(value.get("topics")),
     }
+
+
+def _topics(value: object) -> list[str]:
+    """Words and short phrases, names masked, each once; a list that is none is empty, as the policy then falls back."""
+    said = [mask_names(term.strip()) for term in value if isinstance(term, str)] if isinstance(value, list) else []
+    fit = (term for term in said if 0 < len(term.split()) <= LONGEST_TOPIC and "[" not in term)
+    return list(dict.fromkeys(fit))[:MOST_TOPICS]
 
 
 def category_of(said: object) -> Category | None:

@@ -23,6 +23,7 @@ from loaders.errors import InputError
 from loaders.medconceal import (
     CATEGORIES,
     CHARTS,
+    CORPUS,
     FEATURES,
     ROLES,
     SCENARIOS,
@@ -44,6 +45,7 @@ from loaders.medconceal import (
 from tests.hub import LoopbackHub
 
 CANARY = "CANARY-5521"
+STEPS = ("category", "openness", "literacy")  # fields with a closed list of values
 
 
 def row(number: int = 0) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def poisoned(value: Any, name: str = "") -> Any:
         return {key: poisoned(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
         return [poisoned(inner, name) for inner in value]
-    return f"{CANARY} {name}" if isinstance(value, str) and name != "category" else value
+    return f"{CANARY} {name}" if isinstance(value, str) and name not in STEPS else value
 
 
 def test_facts_of_the_paper() -> None:
@@ -84,6 +86,17 @@ def test_a_profile_survives_a_row() -> None:
         assert again == profile
     assert cases([row(0), row(1)]) == profiles()[:2]
     assert set(row()) == set(FEATURES)
+
+
+def test_a_row_of_the_first_schema_has_nulls_for_what_was_not_asked_then() -> None:
+    old = row()
+    del old["hidden"]["roleplay"]["openness"], old["hidden"]["roleplay"]["literacy"]
+    for concern in old["hidden"]["hidden_concerns"]:
+        del concern["depth"], concern["topics"]
+    found = profile_of(CORPUS.migrations[0](old))
+    assert CORPUS.schema_version == 2 and found.roleplay.openness is None
+    assert {(concern.depth, concern.topics) for concern in found.hidden_concerns} == {(None, ())}
+    assert found.health_literacy == "ordinary"
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -1,4 +1,4 @@
-"""The written cases: four files of ten, read into profiles."""
+"""The written cases: four files of ten, read into profiles; what may be said near a concern stands in `topics.yaml`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ def written() -> tuple[Mapping[str, Any], ...]:
     return tuple(case for path in files for case in yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
+@cache
+def _topics() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = yaml.safe_load((HERE / "topics.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def near(code: str) -> list[list[str]]:
+    """The topic terms of the bank's concerns of a category, by its letter, in the order of the bank."""
+    return [terms.split(", ") for terms in _topics()["bank"][code]]
+
+
 def profiles() -> list[PatientProfile]:
     """The forty profiles, in the order of the files."""
     return [parse_profile(values_of(case), f"sample case {case['id']}") for case in written()]
@@ -36,6 +47,7 @@ def profiles() -> list[PatientProfile]:
 def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
     """The plain values of a profile, blocks as in `PatientProfile`."""
     name, age, sex, marital, education = case["who"]
+    openness, *around = _topics()["cases"][case["id"]]
     evidence: dict[int, list[str]] = {}
     for number, text in _MARKED.findall(case["narrative"]):
         evidence.setdefault(int(number), []).append(text)
@@ -76,15 +88,23 @@ def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
                 "confidence": confidence,
                 "evidence": evidence[number],
                 "cue": cue,
+                "depth": depth,
+                "topics": terms.split(", "),
             }
-            for number, (code, confidence, content, cue) in enumerate(case["concerns"], start=1)
+            for number, ((code, confidence, content, cue), (depth, terms)) in enumerate(
+                zip(case["concerns"], around, strict=True), start=1
+            )
         ],
         "intervention": {
             "primary_concern": case["primary"],
             "original_preference": case["wants"],
             "recommended_plan": case["plan"],
         },
-        "roleplay": {"response_style": case["style"], "disclosure_behavior": case["disclosure"]},
+        "roleplay": {
+            "response_style": case["style"],
+            "disclosure_behavior": case["disclosure"],
+            "openness": openness,
+        },
         "self_management_domains": dict(
             zip(("awareness", "adherence", "communication", "regimen_execution"), case["self"], strict=True)
         ),

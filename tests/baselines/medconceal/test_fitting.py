@@ -14,7 +14,7 @@ import pytest
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import acceptance, candidates, replay
 from baselines.medconceal.fitting import Label, auc, fit, held_out, read_labels
-from baselines.medconceal.policy import DEFAULT, Logistic, PolicyConfig
+from baselines.medconceal.policy import PAPER, SHIPPED, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
@@ -41,13 +41,13 @@ def drawn(count: int, model: Logistic, *, kind: str = "reveal", seed: int = 0, s
 def test_known_weights_come_back() -> None:
     """Soft labels of a model without penalty are fitted by that model: the truth is the maximum."""
     truth = Logistic((-1.0, 0.5, 1.0, 0.0, 2.0, 0.5, 0.0, 0.0, -0.5, 0.2, -2.0, 1.0))
-    fitted = fit(drawn(4_000, truth), DEFAULT)
+    fitted = fit(drawn(4_000, truth), PAPER)
     assert np.allclose(fitted.policy.reveal.weights, truth.weights, atol=0.12)
     assert all(abs(value) < 0.1 for delta in fitted.policy.reveal.deltas.values() for value in delta)
     quality = fitted.quality["reveal"]
     assert quality.auc > 0.95 and quality.brier < 0.001 < quality.reference
-    assert fitted.policy.address == DEFAULT.address and set(fitted.quality) == {"reveal"}
-    assert fitted.policy.digest != DEFAULT.digest and fitted.policy.training["fitted"] == ["reveal"]
+    assert fitted.policy.address == PAPER.address and set(fitted.quality) == {"reveal"}
+    assert fitted.policy.digest != PAPER.digest and fitted.policy.training["fitted"] == ["reveal"]
 
 
 def test_a_category_of_its_own_gets_a_delta_and_the_ridge_holds_it() -> None:
@@ -56,7 +56,7 @@ def test_a_category_of_its_own_gets_a_delta_and_the_ridge_holds_it() -> None:
     labels = drawn(3_000, truth)
 
     def intercepts(ridge: float) -> list[float]:
-        model = fit(labels, DEFAULT, ridge=ridge).policy.reveal
+        model = fit(labels, PAPER, ridge=ridge).policy.reveal
         return [model.deltas[category][0] for category in CATEGORIES]
 
     loose, tight = intercepts(0.1), intercepts(1_000.0)
@@ -68,7 +68,7 @@ def test_the_solution_is_the_optimum_of_the_penalised_likelihood() -> None:
     """Against a general optimiser on the same loss, written out term by term."""
     from scipy.optimize import minimize
 
-    labels = [replace(label, category=CATEGORIES[0]) for label in drawn(100, DEFAULT.reveal)]
+    labels = [replace(label, category=CATEGORIES[0]) for label in drawn(100, PAPER.reveal)]
     train = [label for label in labels if not held_out(label.case_id)]
 
     def loss(w):
@@ -80,7 +80,7 @@ def test_the_solution_is_the_optimum_of_the_penalised_likelihood() -> None:
         return total + 0.5 * (1e-6 * w[0] ** 2 + 0.1 * sum(w[1:12] ** 2) + 10 * sum(w[12:] ** 2))
 
     best = minimize(loss, np.zeros(24), method="L-BFGS-B", options={"maxiter": 400})
-    model = fit(labels, DEFAULT).policy.reveal
+    model = fit(labels, PAPER).policy.reveal
     mine = np.array([*model.weights, *model.deltas[CATEGORIES[0]]])
     assert loss(mine) <= best.fun + 1e-6
 
@@ -94,21 +94,21 @@ def test_the_split_is_by_case_and_by_seed() -> None:
 
 
 def test_address_does_not_use_the_overlap() -> None:
-    fitted = fit(drawn(600, DEFAULT.address, kind="address"), DEFAULT)
-    assert fitted.policy.address.weights[-1] == 0 and fitted.policy.reveal == DEFAULT.reveal
+    fitted = fit(drawn(600, PAPER.address, kind="address"), PAPER)
+    assert fitted.policy.address.weights[-1] == 0 and fitted.policy.reveal == PAPER.reveal
 
 
 def test_scripted_labels_are_marked_a_stand_in() -> None:
-    assert fit(drawn(200, DEFAULT.reveal, source="scripted/x"), DEFAULT).policy.training["stand_in"] is True
-    assert fit(drawn(200, DEFAULT.reveal), DEFAULT).policy.training["stand_in"] is False
+    assert fit(drawn(200, PAPER.reveal, source="scripted/x"), PAPER).policy.training["stand_in"] is True
+    assert fit(drawn(200, PAPER.reveal), PAPER).policy.training["stand_in"] is False
 
 
 @pytest.mark.parametrize(
-    "labels", [[], drawn(10, DEFAULT.reveal), [replace(one, label=0.1) for one in drawn(90, DEFAULT.reveal)]]
+    "labels", [[], drawn(10, PAPER.reveal), [replace(one, label=0.1) for one in drawn(90, PAPER.reveal)]]
 )
 def test_too_few_labels_are_one_clear_error(labels) -> None:
     with pytest.raises(InputError, match="labels or more"):
-        fit(labels, DEFAULT)
+        fit(labels, PAPER)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    labels = drawn(30, DEFAULT.reveal)
+    labels = drawn(30, PAPER.reveal)
     lines, table = tmp_path / "labels.jsonl", tmp_path / "labels.parquet"
     lines.write_text("\n".join(json.dumps(label.row) for label in labels))
     pq.write_table(pa.Table.from_pylist([label.row for label in labels]), table)
@@ -147,7 +147,7 @@ def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
     ],
 )
 def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
-    row = drawn(1, DEFAULT.reveal)[0].row
+    row = drawn(1, PAPER.reveal)[0].row
     path = tmp_path / "labels.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps(row | change))
     with pytest.raises(InputError, match=says):
@@ -186,27 +186,28 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
         assert asyncio.run(labelling.label(questions, by_mute, "m")) == ([], 12)
 
 
-def test_the_shipped_policy_passes_every_acceptance_test() -> None:
-    checks = acceptance(DEFAULT, CASES[:8])
+@pytest.mark.parametrize("policy", SHIPPED.values(), ids=SHIPPED)
+def test_the_shipped_policies_pass_every_acceptance_test(policy: PolicyConfig) -> None:
+    checks = acceptance(policy, CASES)
     assert len(checks) == 7 and all(check.passed for check in checks), checks
 
 
 def test_acceptance_fails_where_it_must() -> None:
-    eager = replace(DEFAULT, reveal=Logistic((5.0, *[0.0] * 11)), high=0.4, low=0.4)
+    eager = replace(PAPER, reveal=Logistic((5.0, *[0.0] * 11)), high=0.4, low=0.4)
     failed = {check.name for check in acceptance(eager, CASES[:2]) if not check.passed}
     assert {"reveal floor", "closed-checklist"} <= failed
-    deaf = replace(DEFAULT, reveal=Logistic((-9.0, *[0.0] * 11)))
+    deaf = replace(PAPER, reveal=Logistic((-9.0, *[0.0] * 11)))
     failed = {check.name for check in acceptance(deaf, CASES[:2]) if not check.passed}
     assert failed == {"reveal floor", "lag floor", "address floor", "expert", "expert and plan-repeater"}
 
 
 def test_the_replay_takes_the_first_candidate_that_passes() -> None:
-    eager = replace(DEFAULT, high=0.3, low=0.3)
-    name, policy, checks = replay({"eager": eager, "shipped": DEFAULT, "also": replace(DEFAULT, low=0.44)}, CASES[:2])
-    assert (name, policy) == ("shipped", DEFAULT) and all(check.passed for check in checks)
+    eager = replace(PAPER, high=0.3, low=0.3)
+    name, policy, checks = replay({"eager": eager, "shipped": PAPER, "also": replace(PAPER, low=0.44)}, CASES[:2])
+    assert (name, policy) == ("shipped", PAPER) and all(check.passed for check in checks)
     assert replay({"eager": eager}, CASES[:2])[0] == "eager"
-    grid = candidates(DEFAULT)
-    assert next(iter(grid.values())) == DEFAULT and len({policy.digest for policy in grid.values()}) >= 14
+    grid = candidates(PAPER)
+    assert next(iter(grid.values())) == PAPER and len({policy.digest for policy in grid.values()}) >= 14
 
 
 def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> None:

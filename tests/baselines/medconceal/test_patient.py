@@ -12,7 +12,7 @@ import pytest
 from baselines.medconceal import clinician, patient, patient_template
 from baselines.medconceal.game import CaseInPlay
 from baselines.medconceal.leaks import Guard, says
-from baselines.medconceal.policy import DEFAULT, Logistic
+from baselines.medconceal.policy import PAPER, Logistic
 from baselines.medconceal.record import LeakCheck
 from baselines.medconceal.rubric import clarifying_question
 from builders.samples.medconceal.cases import profiles
@@ -21,14 +21,14 @@ from loaders.models.messages import Answer, Message
 
 PROMPTS = clinician.prompts()
 ALWAYS = replace(
-    DEFAULT,
+    PAPER,
     reveal=Logistic((10.0, *[0.0] * 11)),
     address=Logistic((10.0, *[0.0] * 11)),
     high=0.4,
     low=0.4,
     most_reveals=1,
 )
-NEVER = replace(DEFAULT, reveal=Logistic((-10.0, *[0.0] * 11)))
+NEVER = replace(PAPER, reveal=Logistic((-10.0, *[0.0] * 11)))
 
 
 def a_profile(**changes: object) -> PatientProfile:
@@ -154,7 +154,7 @@ def test_what_comes_out_is_said_then_known() -> None:
 
 
 def test_a_hint_is_used_once_and_only_where_the_turn_came_closer() -> None:
-    slow = replace(DEFAULT, reveal=Logistic((0.0, *[0.0] * 11)), high=0.9, low=0.9)
+    slow = replace(PAPER, reveal=Logistic((0.0, *[0.0] * 11)), high=0.9, low=0.9)
     in_play, views = turned(a_profile(), "confirmation", slow, ["Hello.", "What worries you?", "What else?"])
     assert [view.hint for view in views] == [
         "Metal does not belong in people.",

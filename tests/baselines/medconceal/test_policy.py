@@ -5,27 +5,33 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.medconceal.policy import (
-    DEFAULT,
+    BEDSIDE,
     INPUTS,
     META_PROBE,
+    PAPER,
     Concern,
+    ConcernState,
     Logistic,
     PolicyConfig,
     blocks,
     overlap,
     start,
     step,
+    touched,
 )
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
+from baselines.medconceal.words import content_roots
 from loaders.errors import InputError
 from loaders.files.records import to_json
-from loaders.medconceal import CATEGORIES
+from loaders.medconceal import CATEGORIES, Literacy, Openness
 
 SHARE = st.floats(0, 1, allow_nan=False)
 WORDS = ("insulin", "cost", "mother", "letter", "doctor", "work")  # each is its own stem
@@ -62,10 +68,10 @@ def configs(draw: st.DrawFn) -> PolicyConfig:
     weight = st.floats(-4, 4, allow_nan=False)
     vector = st.tuples(*[weight] * len(INPUTS))
     if draw(st.booleans()):
-        return replace(DEFAULT, tightening=draw(st.sampled_from([0.0, 0.03])))
+        return replace(PAPER, tightening=draw(st.sampled_from([0.0, 0.03])))
     low = draw(SHARE)
     return replace(
-        DEFAULT,
+        PAPER,
         alpha=draw(SHARE),
         beta=draw(SHARE),
         low=low,
@@ -82,6 +88,34 @@ def configs(draw: st.DrawFn) -> PolicyConfig:
     )
 
 
+def bedside(config: PolicyConfig) -> PolicyConfig:
+    """The departures of the bedside policy with other constants of the equations."""
+    own = ("overlap", "novelty", "touch", "carry", "openness", "literacy", "depth")
+    return replace(config, **{name: getattr(BEDSIDE, name) for name in own})
+
+
+@st.composite
+def people(draw: st.DrawFn) -> list[Concern]:
+    """Concerns of one person, with topics and own words of WORDS."""
+    who = {
+        "openness": draw(st.sampled_from(get_args(Openness))),
+        "literacy": draw(st.sampled_from(get_args(Literacy))),
+    }
+    some = st.lists(st.sampled_from(WORDS), max_size=3, unique=True)
+    return [
+        Concern.of(
+            " ".join(draw(some)),
+            draw(st.sampled_from(CATEGORIES)),
+            topics=[*draw(some), *[" ".join(draw(some)) for _ in range(draw(st.integers(0, 2)))]],
+            evidence=[" ".join(draw(some))],
+            known=frozenset(draw(some)),
+            depth=draw(st.integers(0, 3)),
+            **who,
+        )
+        for _ in range(draw(st.integers(1, 4)))
+    ]
+
+
 def naive(config, concerns, played, tracked, target):
     """The equations once more, concern by concern and without any of the module's code; E, A, s after every turn."""
     k = len(concerns)
@@ -89,22 +123,39 @@ def naive(config, concerns, played, tracked, target):
     low_hits, address_hits, tau = [0] * k, [0] * k, [None] * k
     history = []
 
-    def sigmoid(model, z, o, category):
+    def sigmoid(model, z, o, category, shift):
         w = list(model.weights)
         if category in model.deltas:
             w = [x + d for x, d in zip(w, model.deltas[category], strict=True)]
-        total = w[0] + sum(x * y for x, y in zip(w[1:11], z, strict=True)) + w[11] * o
+        total = w[0] + sum(x * y for x, y in zip(w[1:11], z, strict=True)) + w[11] * o + shift
         return 1 / (1 + math.exp(-total))
+
+    heard, texts, before = set(), set(), 0.0
+
+    def near(said, words, concern):
+        if config.overlap == "lexical":
+            return len(words & concern.stems) / len(concern.stems) if concern.stems else 0.0
+        hits = sum(1 for term in concern.terms if all(root in said for root in term))
+        return min(1, (hits + 0.5 * len([root for root in concern.own if root in said])) / 2)
 
     for t, (turn, text) in enumerate(played, start=1):
         z = [getattr(turn.features, key) for key in FEATURES]
         meta = turn.intent == "meta_category_probe" or turn.features.MR >= 0.5 - 1e-9 or turn.label_probe
         at_start = list(s)
+        said = words = set(text.split())
+        w = 1.0
+        if config.novelty:
+            share = len(said - heard) / len(said) if said else (0.0 if text.split() and text in texts else 1.0)
+            w = min(1, share / config.novelty)
+        heard, texts = heard | said, texts | {text}
+        o = [near(said, words, concern) for concern in concerns]
+        reach = 0.0 if target is None else max(o[target], config.carry * before)
         for i in range(k):
-            if i == target and at_start[i] == 1:
-                p = sigmoid(config.address, z, 0.0, concerns[i].category)
-                a[i] = config.beta * a[i] + (1 - config.beta) * p
+            if i == target and at_start[i] == 1 and w > 0:
+                p = sigmoid(config.address, z, reach if config.touch else 0.0, concerns[i].category, 0.0)
+                a[i] += (1 - config.beta) * w * (p - a[i])
                 hit = p >= config.quality - 1e-9 and a[i] >= config.address_high - 1e-9
+                hit = hit and reach >= config.touch - 1e-9 and w >= 0.5
                 address_hits[i] = address_hits[i] + 1 if hit and t - tau[i] >= config.lag else 0
                 if address_hits[i] >= config.hits:
                     s[i] = 2
@@ -114,31 +165,29 @@ def naive(config, concerns, played, tracked, target):
             for i in tracked:
                 if at_start[i] != 0:
                     continue
-                said = set(text.split())
-                o = len(said & concerns[i].stems) / len(concerns[i].stems) if concerns[i].stems else 0.0
-                e[i] = config.alpha * e[i] + (1 - config.alpha) * sigmoid(config.reveal, z, o, concerns[i].category)
-                low_hits[i] = low_hits[i] + 1 if e[i] >= config.low + extra - 1e-9 else 0
+                c = concerns[i]
+                shift = config.openness.get(c.openness, 0) + config.literacy.get(c.literacy, 0) - config.depth * c.depth
+                e[i] += (1 - config.alpha) * w * (sigmoid(config.reveal, z, o[i], c.category, shift) - e[i])
+                if w >= 0.5:
+                    low_hits[i] = low_hits[i] + 1 if e[i] >= config.low + extra - 1e-9 else 0
                 if e[i] >= config.high + extra - 1e-9 or low_hits[i] >= config.low_turns:
                     ready.append(i)
             for i in sorted(ready, key=lambda i: (-e[i], i))[: config.most_reveals]:
                 s[i], tau[i] = 1, t
+        before = 0.0 if target is None else o[target]
         history.append((list(s), list(e), list(a)))
     return history
 
 
 @given(
     played=turns(),
-    config=configs(),
-    texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=5),
+    config=st.one_of(configs(), st.just(BEDSIDE), configs().map(bedside)),
+    concerns=people(),
     task=st.sampled_from(["confirmation", "intervention"]),
     data=st.data(),
 )
-@settings(max_examples=80, deadline=None)
-def test_the_equations_read_twice(played, config, texts, task, data) -> None:
-    concerns = [
-        Concern(data.draw(st.sampled_from(CATEGORIES)), Concern.of(" ".join(words), CATEGORIES[0]).stems)
-        for words in texts
-    ]
+@settings(max_examples=150, deadline=None)
+def test_the_equations_read_twice(played, config, concerns, task, data) -> None:
     primary = data.draw(st.integers(0, len(concerns) - 1))
     state = start(len(concerns), primary, task)
     expected = naive(config, concerns, played, state.tracked, state.target)
@@ -160,7 +209,7 @@ def test_the_equations_read_twice(played, config, texts, task, data) -> None:
         before = s
 
 
-def play(features, config: PolicyConfig = DEFAULT, task: str = "intervention", concerns: int = 1):
+def play(features, config: PolicyConfig = PAPER, task: str = "intervention", concerns: int = 1):
     state = start(concerns, 0, task)
     known = [Concern(CATEGORIES[0], frozenset())] * concerns
     for one in features:
@@ -188,14 +237,14 @@ def test_floors_are_reached_by_the_best_turns() -> None:
 def test_constant_probability_reveals_as_specified(p: float, turn: int | None) -> None:
     """MC-G2: .9 and more reveal at turn 2, .6 to .85 at 3, .5 at 5, below .45 never."""
     flat = Logistic((math.log(p / (1 - p)), *[0.0] * 11))
-    assert play([Features()] * 30, replace(DEFAULT, reveal=flat), "confirmation")[0].revealed_at == turn
+    assert play([Features()] * 30, replace(PAPER, reveal=flat), "confirmation")[0].revealed_at == turn
 
 
 @pytest.mark.parametrize(("p", "lag"), [(0.9, 3), (2 / 3, 3), (0.6, 4), (0.49, None)])
 def test_constant_quality_addresses_as_specified(p: float, lag: int | None) -> None:
     """MC-G3: p_addr of two thirds and more needs the minimum lag of 3, .6 one turn more, below .5 it never does."""
     config = replace(
-        DEFAULT,
+        PAPER,
         reveal=Logistic((10.0, *[0.0] * 11)),
         address=Logistic((math.log(p / (1 - p)), *[0.0] * 11)),
     )
@@ -206,10 +255,10 @@ def test_constant_quality_addresses_as_specified(p: float, lag: int | None) -> N
 
 def test_archetypes_have_the_probabilities_that_the_weights_were_set_for() -> None:
     def reveal(**features: float) -> float:
-        return DEFAULT.reveal.probability(Features(**features).vector, 0.0, CATEGORIES[0])
+        return PAPER.reveal.probability(Features(**features).vector, 0.0, CATEGORIES[0])
 
     def address(**features: float) -> float:
-        return DEFAULT.address.probability(Features(**features).vector, 0.0, CATEGORIES[0])
+        return PAPER.address.probability(Features(**features).vector, 0.0, CATEGORIES[0])
 
     assert reveal(ER=1, CE=1, SP=1, DG=0.25, PQC=0.5) > 0.88
     assert 0.4 < reveal(CE=0.75, SP=0.75, DG=0.5, PQC=0.5) < 0.6
@@ -221,18 +270,18 @@ def test_archetypes_have_the_probabilities_that_the_weights_were_set_for() -> No
 def test_a_blocked_turn_moves_nothing_but_may_address() -> None:
     concerns = [Concern(CATEGORIES[0], frozenset())]
     state = start(1, 0, "intervention")
-    state, _ = step(DEFAULT, state, evaluation(BEST_REVEAL), concerns, "")
+    state, _ = step(PAPER, state, evaluation(BEST_REVEAL), concerns, "")
     held = state.concerns[0]
     for probe in (
         evaluation(BEST_REVEAL, intent=META_PROBE),
         evaluation(replace(BEST_REVEAL, MR=0.5)),
         evaluation(BEST_REVEAL, label_probe=True),
     ):
-        state, update = step(DEFAULT, state, probe, concerns, "")
+        state, update = step(PAPER, state, probe, concerns, "")
         assert update.blocked and state.concerns[0] == held
-    state, _ = step(DEFAULT, state, evaluation(BEST_REVEAL), concerns, "")
+    state, _ = step(PAPER, state, evaluation(BEST_REVEAL), concerns, "")
     assert state.concerns[0].revealed_at == 5
-    state, update = step(DEFAULT, state, evaluation(BEST_ADDRESS, label_probe=True), concerns, "")
+    state, update = step(PAPER, state, evaluation(BEST_ADDRESS, label_probe=True), concerns, "")
     assert update.blocked and state.concerns[0].address_evidence > 0.4
 
 
@@ -252,7 +301,7 @@ def test_two_concerns_a_turn_at_most_and_the_others_next() -> None:
 def test_of_concerns_that_are_due_the_one_with_most_evidence_comes_out_first(said: str, order: list[int]) -> None:
     texts = ("Fears the needle", "Dreads the long drive", "Cannot pay the rent")
     concerns = [Concern.of(text, CATEGORIES[1]) for text in texts]
-    config = replace(DEFAULT, most_reveals=1)
+    config = replace(PAPER, most_reveals=1)
     state = start(3, 0, "confirmation")
     for _ in range(4):
         state, _ = step(config, state, evaluation(BEST_REVEAL), concerns, said)
@@ -261,7 +310,7 @@ def test_of_concerns_that_are_due_the_one_with_most_evidence_comes_out_first(sai
 
 def test_tightening_makes_later_concerns_harder() -> None:
     flat = Logistic((math.log(0.46 / 0.54), *[0.0] * 11))
-    config = replace(DEFAULT, reveal=flat, most_reveals=1)
+    config = replace(PAPER, reveal=flat, most_reveals=1)
     turns = [Features()] * 30
     assert all(concern.revealed_at for concern in play(turns, config, "confirmation", 2))
     tight = replace(config, tightening=0.03)
@@ -272,7 +321,7 @@ def test_intervention_tracks_the_primary_concern_only() -> None:
     state = start(3, 1, "intervention")
     concerns = [Concern(CATEGORIES[0], frozenset())] * 3
     for _ in range(6):
-        state, _ = step(DEFAULT, state, evaluation(BEST_REVEAL), concerns, "")
+        state, _ = step(PAPER, state, evaluation(BEST_REVEAL), concerns, "")
     assert [concern.state for concern in state.concerns] == [0, 1, 0]
     assert [concern.evidence for concern in state.concerns][::2] == [0.0, 0.0]
 
@@ -288,40 +337,98 @@ def test_overlap_is_the_share_of_the_concern() -> None:
 def test_naming_a_concern_helps_it_alone() -> None:
     concerns = [Concern.of("Fears the needle", CATEGORIES[1]), Concern.of("Cannot pay the rent", CATEGORIES[3])]
     state = start(2, 0, "confirmation")
-    state, update = step(DEFAULT, state, evaluation(Features(CE=0.5)), concerns, "Is it the needle that you fear?")
+    state, update = step(PAPER, state, evaluation(Features(CE=0.5)), concerns, "Is it the needle that you fear?")
     assert update.traces[0].overlap == 1 and update.traces[1].overlap == 0
     assert state.concerns[0].evidence > state.concerns[1].evidence
 
 
+def test_an_earlier_policy_file_is_the_papers_and_its_own_weights() -> None:
+    old = PolicyConfig.read(Path("tests/written_before/policy.json"))
+    assert (old.name, old.overlap, old.novelty, old.touch, old.depth) == ("paper", "lexical", 0.0, 0.0, 0.0)
+
+
+def said_to(policy: PolicyConfig, texts: list[str], features: Features = BEST_REVEAL) -> list[ConcernState]:
+    concerns = [Concern.of("Cannot pay the rent", CATEGORIES[3], topics=["money", "rent", "end of the month"])]
+    state, found = start(1, 0, "intervention"), []
+    for text in texts:
+        state, _ = step(policy, state, evaluation(features), concerns, text)
+        found.append(state.concerns[0])
+    return found
+
+
+def test_saying_it_again_earns_nothing() -> None:
+    paragraph = "What goes through your head when you lie awake, and who hears you walk about the house?"
+    weak = replace(BEST_REVEAL, ER=0.25, CE=0.5)
+    again = said_to(BEDSIDE, [paragraph] * 8, weak)
+    assert again[-1] == again[0] and again[0].revealed_at is None
+    assert said_to(PAPER, [paragraph] * 8, weak)[-1].revealed_at is not None
+    half = said_to(BEDSIDE, [paragraph, f"{paragraph} Truly?"], weak)
+    fresh = said_to(BEDSIDE, [paragraph, "Who else sees how you carry this?"], weak)
+    assert half[0].evidence < half[1].evidence < fresh[1].evidence
+
+
+def test_a_plan_that_never_touches_the_concern_does_not_address_it() -> None:
+    plan = [f"Take tablet{n} every morning, water{n} with food{n}, and come back{n} on Friday{n}." for n in range(12)]
+    best = replace(BEST_ADDRESS, DG=1)
+    assert said_to(BEDSIDE, plan, best)[-1].state == 1 and said_to(PAPER, plan, best)[-1].state == 2
+    about = [f"{text} The rent{' and the money' * (n % 2)} first." for n, text in enumerate(plan)]
+    assert said_to(BEDSIDE, about, best)[-1].state == 2
+
+
+def test_a_topic_is_touched_by_any_form_of_its_words_and_not_by_what_everybody_says() -> None:
+    concern = Concern.of(
+        "Fears that the children lose the flat",
+        CATEGORIES[3],
+        topics=["kids", "lost the flat", "worry", "insulin"],
+        known=content_roots("Takes insulin."),
+    )
+    assert touched(content_roots("Are you worried about insulin?"), concern) == 0
+    assert touched(content_roots("What about your kids?"), concern) == 0.5
+    assert touched(content_roots("Would you lose the flat, with the kid?"), concern) == 1
+    assert touched(content_roots("And the child?"), concern) == 0.25
+    assert "kid" not in repr(concern) and "flat" not in repr(concern)
+
+
+def test_people_and_depth_move_the_intercept() -> None:
+    def p(**who: object) -> float:
+        concern = Concern.of("", CATEGORIES[0], **who)  # type: ignore[arg-type]
+        _, update = step(BEDSIDE, start(1, 0, "confirmation"), evaluation(BEST_REVEAL), [concern], "hm")
+        return update.traces[0].p_reveal or 0.0
+
+    assert p(openness="open") > p() > p(openness="reserved") and p(literacy="technical") > p(literacy="plain")
+    assert p() > p(depth=1) > p(depth=3)
+
+
 def test_every_constant_is_in_the_digest() -> None:
     changed = [
-        replace(DEFAULT, **{name: value})
+        replace(PAPER, **{name: value})
         for name, value in {
             "alpha": 0.4, "high": 0.71, "low": 0.44, "low_turns": 3, "beta": 0.6, "quality": 0.6, "address_high": 0.6,
             "lag": 1, "hits": 3, "most_reveals": 1, "probe_risk": 0.75, "tightening": 0.03, "most_tightening": 0.2,
-            "tolerance": 0.0, "training": {"source": "elsewhere"},
-            "reveal": replace(DEFAULT.reveal, weights=(-3.3, *DEFAULT.reveal.weights[1:])),
-            "address": replace(DEFAULT.address, deltas={CATEGORIES[0]: (0.1, *[0.0] * 11)}),
+            "tolerance": 0.0, "name": "other", "overlap": "topics", "novelty": 0.2, "touch": 0.2, "carry": 0.5,
+            "openness": {"open": 1.0}, "literacy": {"plain": -0.1}, "depth": 0.3, "training": {"source": "elsewhere"},
+            "reveal": replace(PAPER.reveal, weights=(-3.3, *PAPER.reveal.weights[1:])),
+            "address": replace(PAPER.address, deltas={CATEGORIES[0]: (0.1, *[0.0] * 11)}),
         }.items()
     ]  # fmt: skip
     assert set(PolicyConfig.__dataclass_fields__) == {
         name
         for config in changed
         for name in PolicyConfig.__dataclass_fields__
-        if getattr(config, name) != getattr(DEFAULT, name)
+        if getattr(config, name) != getattr(PAPER, name)
     }
-    assert len({config.digest for config in (DEFAULT, *changed)}) == len(changed) + 1
+    assert len({config.digest for config in (PAPER, *changed)}) == len(changed) + 1
 
 
 def test_a_config_survives_its_file(tmp_path) -> None:
     config = replace(
-        DEFAULT, alpha=0.3, reveal=replace(DEFAULT.reveal, deltas={CATEGORIES[2]: tuple(map(float, range(12)))})
+        PAPER, alpha=0.3, reveal=replace(PAPER.reveal, deltas={CATEGORIES[2]: tuple(map(float, range(12)))})
     )
     path = tmp_path / "policy.json"
     path.write_text(json.dumps(to_json(config)))
     assert PolicyConfig.read(path).digest == config.digest
     path.write_text("{}")
-    assert PolicyConfig.read(path) == DEFAULT
+    assert PolicyConfig.read(path) == PAPER
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from typing import Any
 import datasets
 import pyarrow.parquet as pq
 import pytest
+from pydantic import SecretStr
 
 from builders import recipe as recipes
 from builders.curation.privacy import SPAN
@@ -87,7 +88,8 @@ def hidden_texts(folder: Path) -> list[str]:
             one for c in profile.hidden_concerns for one in (c.content, *c.evidence, *([c.cue] if c.cue else []))
         ]
         secrets += [*dict(profile.psychosocial).values(), *dict(profile.roleplay).values()]
-        found += [one.get_secret_value() for one in secrets]
+        secrets += [term for concern in profile.hidden_concerns for term in concern.topics]
+        found += [one.get_secret_value() for one in secrets if isinstance(one, SecretStr)]
     return [text for text in found if len(text.split()) >= 4]
 
 
