@@ -3,8 +3,10 @@
     record                what is played and measured: Episode and its parts
     untrusted, words      texts of others made fit for a prompt; content words of a text
     rubric, rules         a clinician's turn -> ten features and an intent, by model or by rules
+    acts                  what a turn does, by the grammar of its sentences and tables of words
     probes                turns in the benchmark's own labels, or addressed to the machine
-    policy                features -> hidden, revealed, addressed (the paper's Equations 2-8, pure)
+    policy                features -> hidden, revealed, addressed: `PAPER` (Equations 2-8) and `BEDSIDE` (ours); pure
+    simulation            the shape of a policy: what clinicians of a given quality get out of it
     leaks                 whether a reply gives away what is still hidden
     patient               state -> words, by model or by `patient_template`; never holds a text that is still hidden
     clinician             chart -> words and findings; `clinician_scripted` and `clinician_attackers` need no model

@@ -78,13 +78,14 @@ _PLAN = (
 _MIXED = (*_OPEN, *_CLOSED, *_PLAN, "I see.", "Let me look at your chart for a moment.")
 
 _MITIGATE = (
-    'You said: "{said}". Thank you for telling me, and it is completely understandable that you feel this way. The '
-    "risk of what you fear is low, and the evidence shows that it does not mean the treatment would harm you; it helps "
-    "because it protects you. We can decide together: we start low, check in two weeks, and if anything worries you, "
-    "call me. How does that sound to you, and what else makes it hard?",
-    'I can hear how heavy this is: "{said}". Your worry about it is reasonable. Actually, the chance of it is small, '
-    "and there is help with cost, transport and anything written down in plain words. I recommend it because it "
-    "prevents worse. If you notice warning signs, come back the same day. What would you like us to do together?",
+    '"{said}" - no wonder that it stays with you, many people have told me the same. It is not your fault. I can ring '
+    "the team today so that we find a way around exactly that. What would have to change for you to live with it?",
+    '"{said}" Nobody will push you over that. It does not always end like that, because it depends on how it is done, '
+    "and I will sit with you when we talk to them on Tuesday. How would that be for you?",
+    '"{said}" I would feel the same, and I am glad you told me. We can start small: I write it down so that it '
+    "stays between us, and we look at it together in two weeks. Would that help, or what did I miss?",
+    '"{said}" That is heavy, and it makes sense. In fact there is another way: half of it first, and you can stop '
+    "whenever you say so; I will call you on Friday. What would you want to be different?",
 )
 
 # Words of what people worry about -> the category of a finding.
@@ -112,8 +113,13 @@ _SUBJECTS = (
 
 
 def _last_words(messages: Sequence[Message]) -> str:
-    """The patient's last statement, in the clinician's mouth: its longest sentence that asks nothing."""
-    sentences = [part for part in re.split(r"(?<=[.!?…])\s+", messages[-1].text) if not part.endswith("?")]
+    """The patient's last statement, in the clinician's mouth."""
+    return _longest(messages[-1].text)
+
+
+def _longest(text: str) -> str:
+    """The longest sentence that asks nothing."""
+    sentences = [part for part in re.split(r"(?<=[.!?…])\s+", text) if not part.endswith("?")]
     return max(sentences, key=len, default="it is hard")[:200].replace('"', "'")
 
 
@@ -131,13 +137,26 @@ _FURTHER = (
 )
 
 
+_OPENS_UP = re.compile(
+    r"\b(?:to be honest|not told anyone|i will (?:tell|say)|the truth is|i never told)\b", re.IGNORECASE
+)
+
+
+def _confided(messages: Sequence[Message]) -> str | None:
+    """What the patient said last when it opened up, which is what an expert keeps to; None before it did."""
+    for message in reversed([message for message in messages[1:] if message.role == "user"]):
+        if _OPENS_UP.search(message.text):
+            return _longest(_OPENS_UP.split(message.text)[-1])
+    return None
+
+
 def _expert_line(turn: int, messages: Sequence[Message]) -> str:
     # Nothing can be out before the second turn. From then on what has been said is taken up, and room is left for more.
-    if turn <= 2:
-        return _OPEN[(turn - 1) % len(_OPEN)]
-    if "Target plan:" not in messages[0].text:
-        return f'You said: "{_last_words(messages)}". {_FURTHER[(turn - 3) % len(_FURTHER)]} What worries you most about it? Take your time.'
-    return _MITIGATE[turn % len(_MITIGATE)].format(said=_last_words(messages))
+    if turn == 1:
+        return _OPEN[0]
+    if "Target plan:" in messages[0].text and turn >= 3 and (said := _confided(messages)):
+        return _MITIGATE[turn % len(_MITIGATE)].format(said=said)
+    return f'"{_last_words(messages)}" {_FURTHER[(turn - 2) % len(_FURTHER)]}'
 
 
 def _heard_findings(messages: Sequence[Message]) -> str:

@@ -42,7 +42,7 @@ from loaders.models.asking import said_by
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
-FORMAT = 1
+FORMAT = 2
 """Of what is played; a change of the rules in code that no setting shows counts it up."""
 
 FIRST_STOP = 5
@@ -98,6 +98,8 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
             "task": rules.task,
             "turns": rules.turns,
             "policy": rules.policy.digest,
+            "policy_name": rules.policy.name,
+            "overlap": rules.policy.overlap,
             "prompts": rules.prompts.digests,
             "evaluator": rules.evaluator,
             "patient": rules.patient,
@@ -156,10 +158,11 @@ class CaseInPlay:
     async def evaluate(self, ask: Ask | None, prompts: Prompts, turn: str) -> TurnEvaluation:
         """The evaluation of the clinician's next turn; by the rules where `ask` is None."""
         question = None if self.pending is None else self.pending.question
+        said = self.exchanges[-1].patient if self.exchanges else ""
         if ask is None:
-            return by_rules.evaluate(turn, question)
+            return by_rules.evaluate(turn, question, said)
         window = [exchange.clinician for exchange in self.exchanges[-rubric.WINDOW :]]
-        return await rubric.evaluate(ask, prompts, turn, window, question)
+        return await rubric.evaluate(ask, prompts, turn, window, question, said)
 
     def move(self, evaluation: TurnEvaluation, turn: str) -> Update:
         """Let the turn act on the state."""

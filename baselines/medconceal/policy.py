@@ -7,10 +7,10 @@ Pure and deterministic. Equation numbers are the paper's; what it leaves open is
 `PolicyConfig`, whose digest belongs into the record of every run. Turn t is the t-th clinician turn, counted from 1; a
 turn is evaluated first, then moves the state, then the patient answers from the new state (MC-G5).
 
-Two policies are shipped. `PAPER` is Equations 2 to 8 to the letter. There all concerns share the features of a turn, and
-only a lexical overlap, nearly always 0, tells them apart: a fixed script of empathic questions reveals nearly everything,
-one paragraph said eight times reveals all, and a plan that never refers to the patient succeeds. `BEDSIDE`, the default,
-is ours and departs from them in five places:
+Two policies are shipped. `PAPER` is Equations 2 to 8 to the letter. There all concerns share the features of a turn,
+and only a lexical overlap, nearly always 0, tells them apart: a fixed script of empathic questions reveals nearly
+everything, one paragraph said eight times reveals all, and a plan that never refers to the patient succeeds. `BEDSIDE`,
+the default, is ours and departs from them in five places:
 
     overlap     o is what the turn touches of the concern's words and topic terms (`touched`)
     person      the intercept of Equation 2 moves with the person's openness and literacy
@@ -151,9 +151,8 @@ class PolicyConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} is {value!r}, not a whole number from {least} on")
-        shifts = {"depth": self.depth, **self.openness, **self.literacy}
-        if wrong := [name for name, value in shifts.items() if not math.isfinite(value)]:
-            raise ValueError(f"the shift by {wrong[0]} is no number")
+        if not all(map(math.isfinite, (self.depth, *self.openness.values(), *self.literacy.values()))):
+            raise ValueError("a shift by openness, literacy or depth is no number")
         if self.low > self.high:
             raise ValueError(f"low ({self.low}) is above high ({self.high})")
 

@@ -1,12 +1,12 @@
 """The turn evaluator: a clinician's turn -> intent, ten features, and whether it answers the patient's question.
 
-    evaluation = await evaluate(ask, prompts, turn, window, pending)     # by a chat model
-    evaluation = rules.evaluate(turn, pending)                           # by rules, offline
+    evaluation = await evaluate(ask, prompts, turn, window, pending, said)     # by a chat model
+    evaluation = rules.evaluate(turn, pending, said)                           # by rules, offline
 
 One table of features, `RUBRIC`, is behind the prompt, the rules and the documents. The model sees the turn, the last
-three clinician turns and the pending question, and no other word of the patient (Appendix F.1, MC-G19); it never sees a
-concern. An answer that does not fit the schema is asked for again, and after the last try the rules speak and the
-record says so (MC-G21).
+three clinician turns, the pending question, and what the patient said last, without which nobody can tell a reflection
+from a speech (Appendix F.1 has no word of the patient, MC-G19); it never sees a concern. An answer that does not fit the
+schema is asked for again, and after the last try the rules speak and the record says so (MC-G21).
 """
 
 from __future__ import annotations
@@ -98,16 +98,20 @@ SCHEMA = object_schema(
 )
 
 
-async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str], pending: str | None) -> TurnEvaluation:
+async def evaluate(
+    ask: Ask, prompts: Prompts, turn: str, window: Sequence[str], pending: str | None, said: str = ""
+) -> TurnEvaluation:
     """What the role `evaluator` says of a turn, or the rules after three answers that cannot be used.
 
-    `turn` and `window` are as the patient hears them (`untrusted.heard`). A turn without a word is not asked about.
+    `turn` and `window` are as the patient hears them (`untrusted.heard`), `said` are the patient's last words. A turn
+    without a word is not asked about.
     """
     if not turn.strip():
         return rules.evaluate(turn, pending)
     system = prompts.fill("evaluator", {"features": feature_table(), "intents": intent_table()})
     parts = [fenced("earlier_turn", heard(earlier)) for earlier in window[-WINDOW:]]
     parts += [fenced("pending_question", heard(pending))] if pending else []
+    parts += [fenced("patient_said", heard(said))] if said else []
     parts += [fenced("turn_to_rate", heard(turn)), "Rate turn_to_rate. Answer with the JSON object alone."]
     messages = [Message("system", system), Message("user", "\n\n".join(parts))]
     asked = await ask_until(
@@ -117,7 +121,7 @@ async def evaluate(ask: Ask, prompts: Prompts, turn: str, window: Sequence[str],
         attempts=ATTEMPTS,
     )
     if asked.value is None:
-        return rules.evaluate(turn, pending, obtained="rules_after_failure", attempts=ATTEMPTS)
+        return rules.evaluate(turn, pending, said, obtained="rules_after_failure", attempts=ATTEMPTS)
     return replace(asked.value, label_probe=label_probe(turn), attempts=asked.attempts)
 
 

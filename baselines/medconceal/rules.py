@@ -1,64 +1,26 @@
-"""The turn evaluator without a model: phrases of spoken English, counted (MC-G21).
+"""The turn evaluator without a model: what a turn does (`acts`), weighed into the ten features (MC-G21).
 
-For tests, demonstrations and the turns on which a model gives no usable answer. It reads wording and not meaning: good
-enough to tell an open question from a checklist, no measure of a real clinician. The phrases are regular expressions
-in `cues.csv`: a strong one adds one half to its feature, a weak one a quarter (half in all), each counted once, and the
-sum is cut at 1.
+For tests, demonstrations and the turns on which a model gives no usable answer. It reads form and not meaning: good
+enough to tell a clinician who takes up the patient's words and leaves room from one who lectures, no measure of a real
+one. The weights are set by hand on labelled turns of other writers (`tests/turns`), where a third of the voices was
+never looked at.
 """
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 
+from baselines.medconceal.acts import acts
+from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
 from baselines.medconceal.words import content_stems
+from loaders.medconceal import Task
 
-_MANY_QUESTIONS = 4  # in one turn: a list is being worked off
-_LONG = 120  # words: a monologue
-
-
-@dataclass(frozen=True, slots=True)
-class _Cues:
-    strong: tuple[re.Pattern[str], ...]
-    weak: tuple[re.Pattern[str], ...]
-
-    def score(self, turn: str) -> float:
-        strong = sum(pattern.search(turn) is not None for pattern in self.strong)
-        weak = sum(pattern.search(turn) is not None for pattern in self.weak)
-        return min(1.0, 0.5 * strong + min(0.5, 0.25 * weak))
-
-
-def _read_cues() -> dict[str, _Cues]:
-    found: dict[tuple[str, str], list[re.Pattern[str]]] = {}
-    with (Path(__file__).parent / "cues.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            pattern = re.compile(row["pattern"], re.IGNORECASE | re.DOTALL)
-            found.setdefault((row["feature"], row["strength"]), []).append(pattern)
-    return {
-        key: _Cues(tuple(found.get((key, "strong"), ())), tuple(found.get((key, "weak"), ())))
-        for key in FEATURES
-        if key != "PQC"
-    }
-
-
-_CUES = _read_cues()
-
-# Subjects of the four categories; three of them in one sentence that asks make it a list of labels in plain words.
-_SUBJECTS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:misunderst\w*|beliefs?|myths?|misinform\w*|misconcept\w*|rumou?rs?)\b",
-        r"\b(?:emotion\w*|fears?|afraid|anxiet\w*|shame|stigma)\b",
-        r"\b(?:communicat\w*|language|explanations?|literacy)\b",
-        r"\b(?:cost|costs|money|financ\w*|insurance|coverage|afford\w*)\b",
-    )
-)
 _ANSWERING = re.compile(r"\b(?:good question|to answer|you asked|your question|in answer)\b", re.IGNORECASE)
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_GREETING = re.compile(r"^\W*(?:hello|hi|good (?:morning|afternoon|evening|day)|welcome|nice to)\b", re.IGNORECASE)
+_CLOSING = re.compile(r"\b(?:goodbye|bye|take care|have a (?:good|nice)|see you)\b", re.IGNORECASE)
 
 _INTENT_OF = (
     ("CM", "concern_mitigation"),
@@ -69,34 +31,45 @@ _INTENT_OF = (
     ("DG", "data_gathering"),
     ("PA", "partnership"),
 )
-_GREETING = re.compile(r"^\W*(?:hello|hi|good (?:morning|afternoon|evening|day)|welcome|nice to)\b", re.IGNORECASE)
-_CLOSING = re.compile(r"\b(?:goodbye|bye|take care|have a (?:good|nice)|see you)\b", re.IGNORECASE)
+
+# What the listening features have in common: being judged, brushed off, pushed or lectured closes a patient.
+_CLOSING_ACTS = {"judge": -0.6, "brush": -0.4, "push": -0.35, "turnaway": -0.25, "bangs": -0.2, "script": -0.3}
+
+_WEIGHTS: Mapping[str, Mapping[str, float]] = {
+    "DG": {"fact": 0.5, "volley": 0.5, "open": 0.25},
+    "ER": {"hardship": 0.5, "cite": 0.2, "normal": 0.45, "safe": 0.4, "echo": 0.2, "room": 0.3, "permission": 0.2,
+           "quote": 0.25, "mend": 0.2, **_CLOSING_ACTS},
+    "PA": {"partner": 0.5, "permission": 0.4, "teach": 0.4, "open": 0.15, "judge": -0.4, "push": -0.3, "orders": -0.2},
+    "CE": {"open": 0.6, "echo_asked": 0.3, "quote": 0.2, "safe": 0.2, "normal": 0.1, "room": 0.4, "permission": 0.15,
+           "bare": 0.3, "volley": -0.5, "orders": -0.3, "long": -0.3, **_CLOSING_ACTS},
+    "SP": {"base": 0.25, "last_open": 0.5, "room": 0.4, "permission": 0.2, "echo": 0.25, "bare": 0.35, "safe": 0.15,
+           "volley": -0.5, "fact": -0.2, "orders": -0.4, "long": -0.5, "told": -0.2, **_CLOSING_ACTS},
+    "NS": {"why": 0.75, "told": 0.4, "push": 0.25},
+    "CM": {"echo": 0.25, "cite": 0.25, "commit": 0.3, "mend": 0.4, "normal": 0.25, "safe": 0.25, "partner": 0.2,
+           "exact": 0.15, "quote": 0.2, "teach": 0.15, "open": 0.1, "orders": -0.1, "unasked": -0.15, **_CLOSING_ACTS},
+    "PS": {"commit": 0.35, "exact": 0.4, "net": 0.4, "teach": 0.3, "partner": 0.1, "orders": 0.1},
+}  # fmt: skip
+
+_LONG, _LONGEST = 40, 90  # words: from where on a turn leaves less room, and where it leaves none
 
 
-def evaluate(turn: str, pending: str | None, *, obtained: Obtained = "rules", attempts: int = 0) -> TurnEvaluation:
-    """The evaluation of a turn as the patient hears it (`untrusted.heard`)."""
+def evaluate(
+    turn: str, pending: str | None, heard: str = "", *, obtained: Obtained = "rules", attempts: int = 0
+) -> TurnEvaluation:
+    """The evaluation of a turn as the patient hears it (`untrusted.heard`); `heard` are the patient's last words."""
     if not turn.strip():
         covered = None if pending is None else False
         features = Features(PQC=0.5 if pending is None else 0.0)
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)
     probe = label_probe(turn)
-    questions = len(re.findall(r"[?？]", turn))
-    words = len(turn.split())
-    scores = {key: cues.score(turn) for key, cues in _CUES.items()}
-    scores["DG"] = min(scores["DG"], 0.25) if questions == 0 else scores["DG"]
-    # Room to answer: one question at the end of a short turn leaves it, a volley or a lecture does not.
-    if questions > 2:
-        scores["SP"] = 0.0
-    if words > _LONG:
-        scores["SP"], scores["CE"] = scores["SP"] / 2, scores["CE"] / 2
-    listed = any(
-        sum(subject.search(sentence) is not None for subject in _SUBJECTS) >= 3
-        for sentence in _SENTENCES.split(turn)
-        if "?" in sentence
-    )
-    scores["MR"] = 1.0 if probe or listed else max(scores["MR"], 0.5 if questions >= _MANY_QUESTIONS else 0.0)
+    done = _shares(acts(turn, heard), heard)
+    scores = {
+        key: min(1.0, max(0.0, sum(weight * done[act] for act, weight in weights.items())))
+        for key, weights in _WEIGHTS.items()
+    }
+    scores["MR"] = 1.0 if probe else 0.5 if done["volley"] == 1 else 0.0
     scores["PQC"] = _pending_coverage(turn, pending)
-    scores = {key: round(4 * value) / 4 for key, value in scores.items()}
+    scores = {key: round(4 * scores[key]) / 4 for key in FEATURES}
     ranked = _intents(turn, scores)
     return TurnEvaluation(
         intent=max(ranked, key=lambda name: ranked[name]),
@@ -108,6 +81,40 @@ def evaluate(turn: str, pending: str | None, *, obtained: Obtained = "rules", at
         obtained=obtained,
         attempts=attempts,
     )
+
+
+def turn_quality(policy: PolicyConfig, turn: str, heard: str, task: Task) -> float:
+    """One number for a turn, to compare with a reader's: what it would bring a guarded patient to, in [0, 1].
+
+    The probability of disclosing in confirmation and of feeling addressed in intervention, by the rules' features; a
+    turn of an intervention is taken to touch the concern halfway.
+    """
+    features = evaluate(turn, None, heard).features.vector
+    if task == "confirmation":
+        return policy.reveal.probability(features, 0.0, "")
+    return policy.address.probability(features, 0.5, "")
+
+
+def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:
+    """The acts of a turn in [0, 1], and what several of them make together."""
+    done = {act: min(1.0, count) for act, count in found.items()}
+    asked = found["open"] + found["fact"]
+    done["partner"] = min(1.0, found["partner"] / 1.5)
+    done["echo"] = min(1.0, found["echo"] / 2)
+    done["fact"] = float(found["fact"] == 1)
+    done["volley"] = min(1.0, max(0.0, found["fact"] - 1) / 2)
+    done["orders"] = min(1.0, found["orders"] / 2)
+    done["told"] = min(1.0, found["told"] / 25)
+    done["long"] = min(1.0, max(0.0, found["words"] - _LONG) / (_LONGEST - _LONG))
+    # A few words that give the patient's own back, and nothing else, ask for more.
+    done["bare"] = float(found["echo"] > 0 and found["words"] <= 12 and found["fact"] <= 1)
+    done["unasked"] = float(asked == 0)
+    # Phrases of sympathy that take up nothing are manners.
+    if heard and not found["echo"]:
+        done["hardship"] /= 2
+        done["script"] = min(1.0, done["script"] + (found["hardship"] + found["normal"] >= 2) / 2)
+    done["base"] = 1.0
+    return done
 
 
 def _pending_coverage(turn: str, pending: str | None) -> float:

@@ -2,9 +2,9 @@
 
     rate = reveal_rate(BEDSIDE, profiles, Simulated(quality=0.5), turns=8)
 
-A turn of quality q has each feature of good practice near q (and none of the game), words that were not said before, and
-touches a hidden concern with probability `follows`, by one or two of its topic terms. That is a model of a clinician and
-no clinician; it shows where a policy is a step and where it is a slope, which no scripted dialogue can.
+A turn of quality q has each feature of good practice near q (and none of the game), words that were not said before,
+and touches a hidden concern with probability `follows`, by one or two of its topic terms. That is a model and no
+clinician; it shows where a policy is a step and where it is a slope, which no scripted dialogue can.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def _played(
         primary = profile.intervention.primary_concern
         state = start(len(concerns), primary, task)
         for _ in range(turns):
-            evaluation = TurnEvaluation("other", {"other": 1.0}, _features(clinician, draw), None, 0.0, False, "rules", 0)
+            evaluation = TurnEvaluation(
+                "other", {"other": 1.0}, _features(clinician, draw), None, 0.0, False, "rules", 0
+            )
             text = "the same words to everybody" if clinician.repeats else _text(clinician, state, concerns, draw)
             state, _ = step(policy, state, evaluation, concerns, text)
         found.append((state, primary))

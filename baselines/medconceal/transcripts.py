@@ -100,6 +100,8 @@ def transcript_game(
             "format": FORMAT,
             "task": task,
             "policy": policy.digest,
+            "policy_name": policy.name,
+            "overlap": policy.overlap,
             "prompts": {"evaluator": texts.digests["evaluator"]},
             "evaluator": evaluator,
         },

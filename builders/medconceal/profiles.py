@@ -128,7 +128,9 @@ def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:
         blocks[block] = {name: text_of(value, name, empty=name not in _NEEDED) for name in names}
     # An ordinal that was not given, or is none of its steps, is unknown; it costs no thread.
     said = _block(answer, "roleplay")
-    blocks["roleplay"] |= {name: said.get(name) if said.get(name) in steps else None for name, steps in _ORDINALS.items()}
+    blocks["roleplay"] |= {
+        name: said.get(name) if said.get(name) in steps else None for name, steps in _ORDINALS.items()
+    }
     blocks["demographics"]["age"] = None if age < 0 else min(age, OLDEST + 1)
     return blocks
 

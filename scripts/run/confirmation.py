@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -16,7 +16,7 @@ from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_game
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
-from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
 from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from loaders.errors import InputError
@@ -52,8 +52,14 @@ class Talks(Play):
     ] = None
     turns: Annotated[int, typer.Option(metavar="8|20", help="8 turns, or up to 20.")] = 8
     policy: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Constants and weights of the patient, as `bedside fit-policy` writes."),
+        str,
+        typer.Option(
+            metavar="bedside|paper|FILE", help="Who the patient is: ours, the paper's equations, or a fitted policy."
+        ),
+    ] = DEFAULT.name
+    overlap: Annotated[
+        str | None,
+        typer.Option(metavar="lexical|topics", help="How a turn touches a concern, if not as the policy has it."),
     ] = None
     transcripts: Annotated[
         Path | None,
@@ -98,7 +104,7 @@ def run_task(task: Task, options: Talks) -> None:
     started = time.monotonic()
     options.check()
     texts = read_prompts(options.prompts)
-    policy = DEFAULT if options.policy is None else PolicyConfig.read(options.policy)
+    policy = policy_of(options.policy, options.overlap)
     names = options.names
     asked = {role: name for role, name in names.items() if name is not None and name not in (RULES, TEMPLATE)}
     roles = roles_of(asked, scripted_agent, options)
@@ -115,6 +121,7 @@ def run_task(task: Task, options: Talks) -> None:
         opened,
         facts={
             **rules_of(game),
+            "policy_training": dict(policy.training),
             "cases": len(dialogues),
             "epochs": options.epochs,
             "transcripts": options.transcripts is not None,
@@ -132,6 +139,24 @@ def run_task(task: Task, options: Talks) -> None:
     print_values(numbers, setting_name(played.records[0].episode), decimals=3)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=False)
+
+
+def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
+    """A shipped policy by its name, or the one in a file; with another overlap where one is asked for.
+
+    Raises InputError for what is neither.
+    """
+    if name in SHIPPED:
+        policy = SHIPPED[name]
+    elif Path(name).exists() or Path(name).suffix:
+        policy = PolicyConfig.read(Path(name))
+    else:
+        raise InputError("--policy", found=repr(name), expected=f"{', '.join(SHIPPED)}, or a file")
+    if overlap is None:
+        return policy
+    if overlap not in get_args(Overlap):
+        raise InputError("--overlap", found=repr(overlap), expected=" or ".join(get_args(Overlap)))
+    return replace(policy, overlap=cast(Overlap, overlap))
 
 
 def _game(

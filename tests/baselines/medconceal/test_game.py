@@ -17,7 +17,7 @@ from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, scores, task_game
-from baselines.medconceal.policy import DEFAULT
+from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from builders.samples.medconceal.cases import profiles
@@ -98,8 +98,8 @@ def test_how_games_end() -> None:
     assert (len(never.exchanges), never.stopped, never.unread_decisions) == (20, "turn_limit", 15)
     held = play(task_game(Rules("intervention", turns=20, **OFFLINE)), stopping(1))
     assert (len(held.exchanges), held.stopped, held.findings) == (20, "turn_limit", None)
-    won = play(task_game(Rules("intervention", turns=20, **OFFLINE)), CLINICIANS["expert"])
-    assert (len(won.exchanges), won.stopped, won.success) == (5, "addressed", True)
+    won = play(task_game(Rules("intervention", turns=20, policy=PAPER, **OFFLINE)), CLINICIANS["expert"])
+    assert (won.stopped, won.success) == ("addressed", True) and 5 <= len(won.exchanges) < 20
     assert scores(won)["success"] == 1 and scores(held)["success"] == 0
     with pytest.raises(ValueError, match="expected 8 or 20"):
         task_game(Rules("confirmation", turns=9))

@@ -53,7 +53,7 @@ def test_one_table_is_behind_prompt_and_rules() -> None:
         assert f"{one.key} ({one.name})" in text and f'"{one.key}"' in text
     assert all(f"- {intent}:" in text for intent in INTENTS)
     assert META_PROBE in INTENTS and len(INTENTS) == 12
-    assert set(rules._CUES) == set(FEATURES) - {"PQC"}
+    assert {*rules._WEIGHTS, "MR", "PQC"} == set(FEATURES)
 
 
 def test_a_good_answer_is_read_and_put_on_quarters() -> None:

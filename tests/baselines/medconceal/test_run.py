@@ -36,8 +36,8 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release
     assert run("confirmation", release, expert, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
     asked = ("--clinician", "scripted/closed-checklist", "--limit", "8", "--bare")
     assert run("confirmation", release, checklist, *asked, *AGENTS) == 0
-    assert values(expert)["Reveal Rate"] == 1  # type: ignore[comparison-overlap]
-    assert values(checklist)["Reveal Rate"] == 0
+    assert (values(expert)["Reveal Rate"] or 0) >= 0.75
+    assert (values(checklist)["Reveal Rate"] or 0) <= 0.10
     assert (values(expert)["Fine F1"] or 0) > 0 == values(checklist)["Fine F1"]
     record, results = read_run(expert)
     assert record.stand_in and "scripted clinician" in record.stand_in and "judge" in record.stand_in
