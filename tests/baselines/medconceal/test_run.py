@@ -45,7 +45,7 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release
     assert list((expert / "logs").glob("*.eval"))
 
     assert run("intervention", release, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
-    assert (values(second)["Success"] or 0) >= 0.8
+    assert (values(second)["Success"] or 0) >= 0.5
     page = write_report(read_runs([expert, checklist, second]), tmp_path / "report.html").read_text()
     assert page.count('class="trace"') >= 8 + 8 + 8
     first = json.loads((expert / "dialogues.jsonl").read_text().splitlines()[0])["record"]["episode"]
