@@ -30,6 +30,7 @@ from scripts.terminal.finish import finish, print_values
 from scripts.terminal.options import Resamples, one_of
 from scripts.terminal.options_of import options_of
 
+_F1 = {"authors": "F1", "cleaned": "F1 (cleaned)", "strict": "F1 (strict)"}
 _NAMES = {role: ", ".join(f"scripted/{name}" for name in agents) for role, agents in BY_ROLE.items()}
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="3mdbench[@TAG], official, a release folder, or REPO[@TAG].")]
@@ -64,9 +65,8 @@ class Consultations(Play):
         str,
         typer.Option(
             metavar="bedside|authors",
-            help="As Bedside plays, or as the authors' code: any BREAK ends, top_p .9, 29 utterances, an assessor of "
-            "experts, what is unfinished counted, photos as they are for closed models. The next four options change "
-            "one of these.",
+            help="As Bedside plays, or as the authors' code: any BREAK ends, top_p .9, 29 utterances, what is "
+            "unfinished counted, photos as they are for closed models. The next four options change one thing each.",
         ),
     ] = BEDSIDE.name
     cap_mode: Annotated[
@@ -83,9 +83,14 @@ class Consultations(Play):
             metavar="paper|authors", help="Dialogues cut off at the cap count as no diagnosis, or as they are."
         ),
     ] = None
-    f1: Annotated[str, typer.Option(metavar="authors|strict", help="Which F1 is printed first; all are kept.")] = (
-        "authors"
-    )
+    f1: Annotated[
+        str,
+        typer.Option(
+            metavar="authors|cleaned|strict",
+            help="Which F1 is printed first, all are kept: the authors' rules on the assessor's answers as they are, "
+            "the same on what we read in them, or one exact diagnosis a case.",
+        ),
+    ] = "authors"
     resamples: Resamples = 1000
 
 
@@ -108,7 +113,7 @@ def command(options: Consultations) -> None:
     dialogue+image -o runs/gpt-4o-mini`
     """
     started = time.monotonic()
-    first = one_of("--f1", options.f1, ("authors", "strict"))
+    first = one_of("--f1", options.f1, tuple(_F1))
     texts = read_prompts(options.prompts)
     protocol = (
         protocol_named(options.protocol)
@@ -149,7 +154,7 @@ def command(options: Consultations) -> None:
         resamples=options.resamples,
         seed=options.seed,
     )
-    _print(numbers, "F1 (strict)" if first == "strict" else "F1")
+    _print(numbers, _F1[first])
     finish(options.out, numbers, started, printed=False)
 
 

@@ -1,35 +1,29 @@
 """The assessor is asked until its answer can be read; and which diagnosis the doctor gave, by its words alone.
 
 The doctor's words come to the assessor as a JSON list of strings, so that nothing in them can pass for an instruction's
-end or for another speaker. What comes back is a list of names or "none"; an answer that is neither is asked for again
-(Appendix H.4, 3M-G23).
+end or for another speaker. What comes back is a list of names or "none", also within a short sentence or a list of
+Python's; an answer that is neither is asked for again (Appendix H.4, 3M-G23).
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.cleaning import scrub
-from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.naming import read_names
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import Extraction, Turn
-from loaders.models.asking import Asked, Unfit, ask_until, writable
+from loaders.models.asking import Asked, ask_until, writable
 from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
 
 Value = TypeVar("Value")
 
 _MAX_RAW = 4_000  # longer than 512 tokens are: the authors score the answer as it is
-_MAX_NAMES = 34
-_MAX_WORDS = 10
-_AROUND = " \t.`'\"*_“”‘’"
-_NAME = re.compile(r"[^\W\d_][\w'’/() -]*")
-_TALK = re.compile(r"\b(?:i|is|has|diagnos\w+|doctors?|patients?|transcript|sentence|final)\b", re.IGNORECASE)
 
 
 async def ask_assessor(
@@ -78,27 +72,3 @@ def doctors_words(turns: Sequence[Turn]) -> str:
     """The doctor's utterances as a JSON list of strings, one a line."""
     said = [json.dumps(turn.text, ensure_ascii=False) for turn in turns if turn.role == "doctor"]
     return "[\n" + ",\n".join(said) + "\n]"
-
-
-def read_names(text: str) -> tuple[str, ...]:
-    """The names of an answer as they were written; () for "none". Raises Unfit for what is no list of names.
-
-    >>> read_names("Stye, chalazion."), read_names("'none'"), read_names("hordeolum\\n")
-    (('Stye', 'chalazion'), (), ('hordeolum',))
-    """
-    answer = text.strip(_AROUND + "\n")
-    if not answer:
-        raise Unfit("an empty answer")
-    if "\n" in answer:
-        raise Unfit("more than one line")
-    names = [name for part in answer.split(",") if (name := part.strip(_AROUND))]
-    if len(names) > _MAX_NAMES:
-        raise Unfit(f"more than {_MAX_NAMES} names")
-    for name in names:
-        if not _NAME.fullmatch(name) or _TALK.search(name) or len(name.split()) > _MAX_WORDS:
-            raise Unfit(f"{name[:60]!r} is not the name of a diagnosis")
-    if [name.casefold() for name in names] == [NONE]:
-        return ()
-    if NONE in (name.casefold() for name in names):
-        raise Unfit("both names and none")
-    return tuple(names)

@@ -4,8 +4,10 @@
 
 Two readings of the same answers. The authors' (their notebook `count_metrics.ipynb`, specification S5): names are
 corrected by substring, a case whose answer is exactly "none" is dropped, and each name of an answer is a sample of its
-own with the case's diagnosis as truth. It can be gamed: a doctor that names nothing whenever it is unsure is measured
-on the easy cases alone, and one that names several has several tries. The strict one: exact names and the synonyms of
+own with the case's diagnosis as truth. It takes the answer as the assessor wrote it: "None", "none." and "'acne'" are
+three names that no list holds. So the same rules are also applied to what we read in the answer. They can be gamed: a
+doctor that names nothing whenever it is unsure is measured on the easy cases alone, and one that names several has
+several tries. The strict one: exact names and the synonyms of
 `loaders/threemdbench_diagnoses.csv`, the first diagnosis only, and no diagnosis is a wrong one. Neither is shown
 without the other, nor without the rates that tell them apart.
 """
@@ -13,12 +15,13 @@ without the other, nor without the rates that tell them apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from baselines.results import statistics
 from baselines.results.statistics import Answers, Interval, bootstrap_classification
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
+from loaders.models.asking import without_thoughts
 from loaders.threemdbench import NAMES, named_in
 
 NONE = "none"
@@ -27,11 +30,15 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The answer of the extractor about one consultation; repetitions of a case share its id, and so a cluster."""
+    """The answer of the extractor about one consultation; repetitions of a case share its id, and so a cluster.
+
+    `text` is what we read in it, `raw` the answer as it was given, None where that is the same.
+    """
 
     case_id: str
     gold: str
     text: str
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +52,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Weighted F1 as the authors count and strictly; macro F1 and accuracy strictly."""
+    """Weighted F1 as the authors count, of raw answers and of what we read in them, and strictly; macro F1 and accuracy
+    strictly."""
 
     authors: Estimate
+    cleaned: Estimate
     strict: Estimate
     macro: Estimate
     accuracy: Estimate
@@ -94,13 +103,16 @@ def _corrected(name: str) -> str:
 def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> Extracted:
     """What counts as the answer about a consultation: "none" where the assessor's could not be read.
 
-    Of an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). Lower-case,
-    as the authors' are, whose extractor reads nothing else.
+    Of an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). What we read
+    is in lower case, as their extractor reads nothing else; the raw answer is as it was, without what a reasoning model
+    thought in front of it.
     """
     extraction = consultation.extraction
-    settled = extraction.failure is None and (consultation.finished or unfinished == "authors")
-    text = ", ".join(extraction.names).lower() if settled else ""
-    return Extracted(consultation.case_id, consultation.gold, text or NONE)
+    if not consultation.finished and unfinished == "paper":
+        return Extracted(consultation.case_id, consultation.gold, NONE)
+    text = ", ".join(extraction.names).lower() if extraction.failure is None else ""
+    raw, _ = without_thoughts(extraction.raw)
+    return Extracted(consultation.case_id, consultation.gold, text or NONE, raw)
 
 
 def parts(text: str) -> list[str]:
@@ -129,9 +141,14 @@ def is_none(text: str) -> bool:
 
 
 def authors_samples(answers: Sequence[Extracted]) -> Answers:
-    """Samples by the authors' rules: cases of exactly "none" dropped, a sample for every name of the others."""
-    named = [(answer, names_as_authors(answer.text)) for answer in answers]
+    """Samples by the authors' rules, of the raw answers: cases of exactly "none" dropped, one for each name of others."""
+    named = [(answer, names_as_authors(answer.text if answer.raw is None else answer.raw)) for answer in answers]
     return _samples([(answer, name) for answer, names in named if names != [NONE] for name in names])
+
+
+def cleaned_samples(answers: Sequence[Extracted]) -> Answers:
+    """Samples by the same rules of what we read in the answers."""
+    return authors_samples([replace(answer, raw=None) for answer in answers])
 
 
 def strict_samples(answers: Sequence[Extracted]) -> Answers:
@@ -148,12 +165,15 @@ def _samples(named: Sequence[tuple[Extracted, str | None]]) -> Answers:
 
 
 def score(answers: Sequence[Extracted], *, resamples: int = 1000, seed: int = 0) -> Scores:
-    """The four scores with 95 % bootstrap intervals over cases.
+    """The scores with 95 % bootstrap intervals over cases.
 
     Raises InputError on a gold diagnosis that is none of the 34.
     """
     accuracy, macro, strict = _scored(strict_samples(answers), NAMES, resamples, seed)
-    return Scores(weighted_f1(authors_samples(answers), resamples=resamples, seed=seed), strict, macro, accuracy)
+    authors, cleaned = (
+        weighted_f1(samples(answers), resamples=resamples, seed=seed) for samples in (authors_samples, cleaned_samples)
+    )
+    return Scores(authors, cleaned, strict, macro, accuracy)
 
 
 def weighted_f1(samples: Answers, names: Sequence[str] = NAMES, *, resamples: int = 1000, seed: int = 0) -> Estimate:

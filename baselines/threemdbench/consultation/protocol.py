@@ -5,11 +5,12 @@
     utterances   28 at most                                  29: an opening and 14 rounds
     decoding     the paper's temperatures and lengths        top_p .9 too; a closed doctor gets seed 92, no temperature
     photos       at most 400 pixels wide                     so for open models; a closed doctor gets them as they are
-    assessor     the patient, told its form by a schema      a group of experts, told nothing but the prompt
+    assessor     told the form of its answer by a schema     told nothing but the prompt
     extraction   asked until it can be read, 4 times         asked once, whatever it says
     unfinished   no diagnosis, no quality                    like any other dialogue
 
-Both play the prompts that they are given (`prompts`), and clean, count and score by the same code. The authors' top_k 1
+Both play the prompts that they are given (`prompts`), with the paper's assessor, a patient, unless `judge` says that of
+its code, a group of experts (3M-G24); and clean, count and score by the same code. The authors' top_k 1
 of a temperature of 1e-6 is left out, which changes no answer and which few providers take.
 """
 
@@ -111,7 +112,7 @@ BEDSIDE = Protocol(
 AUTHORS = Protocol(
     name="authors",
     cap_mode="authors",
-    judge="experts",
+    judge="patient",
     unfinished="authors",
     ends=authors_ending,
     decoding={

@@ -343,7 +343,7 @@ def test_the_authors_decoding_photos_and_attempts() -> None:
     assert (found.extraction.attempts, found.extraction.raw) == (1, "Dear colleague!")
     assert found.assessment is not None and found.assessment.attempts == 4
     assert all(one.json_schema is None for one in table.asked)
-    assert "panel" in table.of("assessor")[-1].messages[0].text
+    assert "You are the patient." in table.of("assessor")[-1].messages[0].text
     _, table = as_the_authors("openai/gpt-4o-mini", patient=["It itches.", "BREAK"], doctor=["Acne."])
     assert ("doctor", None, 0.9, 512, 92) in sent(table)
     photos = {
@@ -351,7 +351,7 @@ def test_the_authors_decoding_photos_and_attempts() -> None:
     }
     assert photos == {"openai/gpt-4o-mini": "original", "vllm/Qwen/Qwen2-VL-7B-Instruct": "small"}
     assert BEDSIDE.for_doctor("openai/gpt-4o-mini") is BEDSIDE
-    assert AUTHORS.for_doctor("openai/o3").having(photos="small", judge="patient", cap_mode="paper").cap == 28
+    assert AUTHORS.for_doctor("openai/o3").having(photos="small", judge="experts", cap_mode="paper").cap == 28
 
 
 def test_a_case_without_the_cues_of_its_setting_is_not_played() -> None:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.threemdbench.consultation.assessor import doctors_words, extract, read_names
+from baselines.threemdbench.consultation.assessor import doctors_words, extract
+from baselines.threemdbench.consultation.naming import read_names
 from baselines.threemdbench.consultation.prompts import rubric_items
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.reading import scores_in
@@ -212,12 +213,11 @@ def test_names_are_taken_as_they_were_written(text: str, names: tuple[str, ...])
     [
         "",
         " . ",
-        "The doctor has settled on the diagnosis of a stye.",
-        "No final diagnosis",
+        "The doctor may have settled on the diagnosis of a stye.",
         "one two three four five six seven eight nine ten eleven",
-        "stye\nchalazion",
+        "stye\nmelanoma",
         "none, stye",
-        '{"diagnosis": "stye"}',
+        '{"diagnosis": {"stye": 1}}',
         "```stye```x",
         ", ".join(["stye"] * 40),
         "42",

@@ -1,0 +1,164 @@
+"""Answers of an extractor as models write them: the authors' notebook takes them as they are, we read them.
+
+The first column of the table is the answer, the second what the notebook makes of it (None where it drops the case),
+the third what we read (None where it is asked for again).
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from baselines.threemdbench.consultation.diagnosis import NONE, Extracted, authors_samples, extracted, score
+from baselines.threemdbench.consultation.naming import read_names
+from baselines.threemdbench.consultation.record import Extraction
+from loaders.models.asking import Unfit
+from loaders.threemdbench import NAMES
+from tests.parts.consultations import consultation
+
+Names = list[str] | None
+
+MESSY: list[tuple[str, Names, Names]] = [
+    ("eczema", ["eczema"], ["eczema"]),
+    ("Eczema", ["Eczema"], ["Eczema"]),
+    ("eczema.", ["eczema."], ["eczema"]),
+    (" eczema\n", ["eczema"], ["eczema"]),
+    ("`eczema`", ["eczema"], ["eczema"]),
+    ("'eczema'", ["'eczema'"], ["eczema"]),
+    ('"eczema"', ['"eczema"'], ["eczema"]),
+    ("**eczema**", ["**eczema**"], ["eczema"]),
+    ("none", None, []),
+    ("`none`\n", None, []),
+    ("None", ["None"], []),
+    ("none.", ["none."], []),
+    ("'none'", ["'none'"], []),
+    ("", [""], None),
+    ("No final diagnosis", ["No final diagnosis"], []),
+    ("none, eczema", ["none", "eczema"], None),
+    ("eczema, hives", ["eczema", "hives"], ["eczema", "hives"]),
+    ("eczema,", ["eczema", ""], ["eczema"]),
+    ("eczema,\nhives", ["eczema", "hives"], ["eczema", "hives"]),
+    ("eczema\nhives", ["hives"], ["eczema", "hives"]),  # without its line break it is eczemahives
+    ("eczema or hives", ["hives"], ["eczema", "hives"]),
+    ("eczema; acne", ["eczema; acne"], ["eczema", "acne"]),
+    ("herpes zoster", ["herpes"], ["herpes zoster"]),
+    ("Herpes zoster", ["Herpes zoster"], ["Herpes zoster"]),
+    ("cold sores", ["herpes"], ["cold sores"]),
+    ("an ingrown toenail", ["ingrown nail"], ["an ingrown toenail"]),
+    ("fungal nail infection", ["onychomycosis"], ["fungal nail infection"]),
+    ("fungal infection", ["mycosis"], ["fungal infection"]),
+    ("urticaria", ["hives"], ["urticaria"]),
+    ("dental caries (cavities)", ["caries"], ["dental caries (cavities)"]),
+    ("plantar wart.", ["warts"], ["plantar wart"]),
+    ("atopic dermatitis", ["eczema"], ["atopic dermatitis"]),
+    ("gum disease", ["gingivitis"], ["gum disease"]),
+    ("hordeolum, chalazion", ["stye", "chalazion"], ["hordeolum", "chalazion"]),
+    ("['acne']", ["['acne']"], ["acne"]),
+    ('{"diagnosis": "acne"}', ['{"diagnosis": "acne"}'], ["acne"]),
+    ("Final diagnosis: acne", ["Final diagnosis: acne"], ["acne"]),
+    ("The final diagnosis is acne.", ["The final diagnosis is acne."], ["acne"]),
+    ("```\nacne\n```", ["acne"], ["acne"]),
+    ("acne\n\nThe doctor said so in the last message.", ["acneThe doctor said so in the last message."], ["acne"]),
+]
+
+
+def of_the_notebook(answer: str) -> list[str]:
+    """What `count_metrics.ipynb` of the authors' repository (MIT) makes of a stored answer, told anew."""
+    names = [name.strip() for name in answer.replace("\n", "").replace("`", "").split(",")]
+    for place, name in enumerate(names):
+        if "herpes" in name or "cold sore" in name or "hsv" in name:
+            names[place] = "herpes"
+        elif "grown" in name and "nail" in name:
+            names[place] = "ingrown nail"
+        elif "hives" in name or "urticaria" in name:
+            names[place] = "hives"
+        elif "cavities" in name or "caries" in name:
+            names[place] = "caries"
+        elif "solar keratosis" in name:
+            names[place] = "actinic keratosis"
+        elif "wart" in name:
+            names[place] = "warts"
+        elif "atopic dermatitis" in name:
+            names[place] = "eczema"
+        elif "gum disease" in name:
+            names[place] = "gingivitis"
+        elif "nail" in name and "fun" in name:
+            names[place] = "onychomycosis"
+        elif "subungual hematoma" in name or "onychodystrophy" in name:
+            names[place] = "nail dystrophy"
+        elif "dandruff" in name:
+            names[place] = "seborrheic dermatitis"
+        elif "varicella" in name:
+            names[place] = "chickenpox"
+        elif "hordeolum" in name:
+            names[place] = "stye"
+        elif "tinea versicolor" in name or "ringworm" in name or "fungal infection" in name:
+            names[place] = "mycosis"
+        elif "tartar buildup" in name or "plaque buildup" in name:
+            names[place] = "dental calculus"
+        elif "aphthous ulcers" in name:
+            names[place] = "stomatitis"
+    return names
+
+
+def given(number: int, gold: str, raw: str) -> Extracted:
+    """What counts of a consultation whose assessor answered so."""
+    try:
+        extraction = Extraction(read_names(raw), raw, 1)
+    except Unfit as unfit:
+        extraction = Extraction((), raw, 1, str(unfit))
+    return extracted(consultation(number, gold=gold, extraction=extraction))
+
+
+def test_the_table_has_forty_answers() -> None:
+    assert len(MESSY) == 40 and len({answer for answer, _, _ in MESSY}) == 40
+
+
+@pytest.mark.parametrize(("answer", "notebook", "ours"), MESSY)
+def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Names) -> None:
+    samples = authors_samples([given(0, "acne", answer)])
+    assert (list(samples.predicted) or None) == notebook
+    assert of_the_notebook(answer) == (notebook or [NONE])
+    try:
+        assert list(read_names(answer)) == ours
+    except Unfit:
+        assert ours is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It might be acne",
+        "not eczema",
+        "No diagnosis, but acne is likely",
+        "eczema\n\nBut it could be hives as well.",
+        "one two three four five six seven eight nine ten eleven",
+        "```acne```x",
+        "42",
+        " . ",
+        ", ".join(["acne"] * 40),
+    ],
+)
+def test_what_names_nothing_for_sure_is_asked_for_again(answer: str) -> None:
+    with pytest.raises(Unfit):
+        read_names(answer)
+
+
+def test_the_authors_f1_is_the_notebooks_to_the_last_digit() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw = random.Random(11)
+    names = [*NAMES, "hordeolum", "ringworm", "atopic dermatitis", "melanoma", "Herpes", "none", "None"]
+    shapes = ["{}", "{}.", "'{}'", "`{}`", "{}, {}", "{} or {}", "{},\n{}", "\n{}", "{} ", "Diagnosis: {}", "**{}**"]
+    answers = [draw.choice(shapes).format(draw.choice(names), draw.choice(names)) for _ in range(200)]
+    rows = [(draw.choice(NAMES), raw) for raw in [*answers, *(raw for raw, _, _ in MESSY)]]
+    truth, predicted = [], []
+    for gold, raw in rows:
+        if (said := of_the_notebook(raw)) != ["none"]:
+            truth += [gold] * len(said)
+            predicted += said
+    labels = sorted({gold for gold, _ in rows})
+    expected = metrics.f1_score(truth, predicted, average="weighted", labels=labels, zero_division=0)
+    found = score([given(number, *row) for number, row in enumerate(rows)], resamples=5)
+    assert (found.authors.value, found.authors.n) == (pytest.approx(expected, abs=1e-15), len(truth))
+    assert (found.cleaned.value or 0) > (found.authors.value or 0), "the messy forms cost the raw reading"
