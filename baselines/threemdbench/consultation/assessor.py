@@ -63,12 +63,16 @@ async def ask_assessor(
 
 async def extract(turns: Sequence[Turn], ask: Ask, prompts: Prompts, protocol: Protocol = BEDSIDE) -> Extraction:
     """The diagnoses that the assessor finds in the doctor's words. Raises what `ask` raises."""
-    messages = (Message("system", prompts.fill("extraction")), Message("user", doctors_words(turns)))
+    messages = (
+        Message("system", prompts.fill("extraction")),
+        Message("user", doctors_words(turns, lower=protocol.lower)),
+    )
     asked = await ask_assessor(messages, ask, read_names, protocol=protocol, attempts=protocol.extractions)
     return Extraction(asked.value or (), asked.answer, asked.attempts, asked.failure)
 
 
-def doctors_words(turns: Sequence[Turn]) -> str:
-    """The doctor's utterances as a JSON list of strings, one a line."""
-    said = [json.dumps(turn.text, ensure_ascii=False) for turn in turns if turn.role == "doctor"]
+def doctors_words(turns: Sequence[Turn], *, lower: bool = False) -> str:
+    """The doctor's utterances as a JSON list of strings, one a line; in lower case, as the authors have them."""
+    texts = [turn.text.lower() if lower else turn.text for turn in turns if turn.role == "doctor"]
+    said = [json.dumps(text, ensure_ascii=False) for text in texts]
     return "[\n" + ",\n".join(said) + "\n]"

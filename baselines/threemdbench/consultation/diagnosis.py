@@ -141,7 +141,7 @@ def is_none(text: str) -> bool:
 
 
 def authors_samples(answers: Sequence[Extracted]) -> Answers:
-    """Samples by the authors' rules, of the raw answers: cases of exactly "none" dropped, one for each name of others."""
+    """Samples by the authors' rules, of raw answers: cases of exactly "none" dropped, one for each name of others."""
     named = [(answer, names_as_authors(answer.text if answer.raw is None else answer.raw)) for answer in answers]
     return _samples([(answer, name) for answer, names in named if names != [NONE] for name in names])
 

@@ -120,7 +120,7 @@ def _listed(answer: str) -> list[str] | None:
 
 
 def _lines(answer: str) -> tuple[str, ...]:
-    names = [_BULLET.sub("", line).strip(_AROUND) for line in answer.splitlines() if line.strip(_AROUND)]
+    names = [_BULLET.sub("", line).strip(_AROUND) for line in re.split("[,;\n]", answer) if line.strip(_AROUND)]
     if not all(map(diagnosis_of, names)):
         raise Unfit("more than one line")
     return _names(names)

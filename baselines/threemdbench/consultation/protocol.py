@@ -6,7 +6,7 @@
     decoding     the paper's temperatures and lengths        top_p .9 too; a closed doctor gets seed 92, no temperature
     photos       at most 400 pixels wide                     so for open models; a closed doctor gets them as they are
     assessor     told the form of its answer by a schema     told nothing but the prompt
-    extraction   asked until it can be read, 4 times         asked once, whatever it says
+    extraction   asked until it can be read, 4 times         asked once, whatever it says, of words in lower case
     unfinished   no diagnosis, no quality                    like any other dialogue
 
 Both play the prompts that they are given (`prompts`), with the paper's assessor, a patient, unless `judge` says that of
@@ -41,7 +41,8 @@ class Protocol:
 
     `ends` takes a patient's text and gives what of it is said, and whether it ends the dialogue. `retry` are the fields
     of the assessor's decoding that change when its answer could not be read, `attempts` how often it is asked in all
-    (S2, 3M-G25), `extractions` how often for the diagnosis. `closed_doctor` is the decoding of a doctor whose weights
+    (S2, 3M-G25), `extractions` how often for the diagnosis, `lower` whether in lower case (3M-G23). `schema` says
+    whether its scores are asked for with a JSON schema. `closed_doctor` is the decoding of a doctor whose weights
     are not public, None where it is like any other; such a doctor is then shown the photo as it is.
     """
 
@@ -53,6 +54,7 @@ class Protocol:
     decoding: Mapping[str, Decoding]
     retry: Mapping[str, Any]
     extractions: int
+    lower: bool
     schema: bool
     attempts: int = 4
     closed_doctor: Decoding | None = None
@@ -106,6 +108,7 @@ BEDSIDE = Protocol(
     },
     retry={"temperature": 0.6},
     extractions=4,
+    lower=False,
     schema=True,
 )
 
@@ -122,6 +125,7 @@ AUTHORS = Protocol(
     },
     retry={"temperature": 0.6, "top_p": 0.9},
     extractions=1,
+    lower=True,
     schema=False,
     closed_doctor={"temperature": None, "top_p": 0.9, "max_tokens": 512, "seed": 92},
 )

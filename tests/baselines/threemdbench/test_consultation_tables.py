@@ -53,7 +53,9 @@ def test_table_5_by_hand() -> None:
     assert value("Accuracy (strict)") == pytest.approx(100 * 3 / 8)
     assert value("F1 (strict)") == pytest.approx(100 * 2 * 3 / (8 + 3))
     # Dropped: 3, 5 and 6 (unfinished). Samples: stye, stye, chalazion, stye, melanoma, stye, all of gold stye.
-    assert value("F1") == pytest.approx(100 * 2 * 4 / (6 + 4))
+    assert value("F1 (cleaned)") == pytest.approx(100 * 2 * 4 / (6 + 4))
+    # In the raw answers, "Hordeolum" with its capital is none of the notebook's names.
+    assert value("F1") == pytest.approx(100 * 2 * 3 / (6 + 3))
     assert value("F1 (strict, macro)") == pytest.approx(value("F1 (strict)") / 34)
     assert value("Number of utterances (mean)") == pytest.approx((6 * 4 + 8 + 28) / 8)
     assert value("Number of utterances (SD)") == pytest.approx(np.std([4] * 6 + [8, 28], ddof=1))
