@@ -28,6 +28,7 @@ from huggingface_hub.errors import (
 )
 
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
+from loaders.files.untrusted import is_file, is_folder
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest
@@ -118,7 +119,7 @@ def load_with_origin(
     """`load`, with the origin of the rows. Raises what `load` raises."""
     known = corpus(name)
     place = str(source) if source is not None else (known.repo or OFFICIAL)
-    if place != OFFICIAL and (isinstance(source, Path) or Path(place).is_dir() or place.count("/") != 1):
+    if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or place.count("/") != 1):
         if revision is not None:
             raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
         return Loaded(*_load_release(known, Path(place), split, place))
@@ -242,7 +243,7 @@ def _explained(at: str, expected: str) -> Iterator[None]:
 def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
     again = "Delete the file and load again" if "snapshots" in folder.parts else "Copy or build the release again"
     facts = manifest.files[path]
-    if not (folder / path).is_file():
+    if not is_file(folder / path):
         raise ReleaseError(f"{at}: {path}", found="is missing", expected="the file that the manifest lists", do=again)
     size = (folder / path).stat().st_size
     if size != facts.size:

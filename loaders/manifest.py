@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Va
 
 from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import digest_of, read_json
+from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, read_json
 
 NAME = "manifest.json"
 FORMAT: Literal[1] = 1
@@ -157,7 +157,7 @@ class Manifest(_Part):
             facts = read_json(path, expected="the JSON that `bedside build` wrote")
         except InputError as error:
             if error.found == "does not exist":
-                found = f"holds no {NAME}" if folder.is_dir() else "no such folder"
+                found = f"holds no {NAME}" if is_folder(folder) else "no such folder"
                 raise ReleaseError(
                     folder, found=found, expected="a release folder, as written by `bedside build`"
                 ) from None
@@ -204,7 +204,7 @@ class Manifest(_Part):
         problems = []
         for name, facts in sorted(self.files.items()):
             path = folder / name
-            if not path.is_file():
+            if not is_file(path):
                 problems.append(Problem(name, "missing", "the file that the manifest lists"))
                 continue
             size = path.stat().st_size
@@ -214,9 +214,9 @@ class Manifest(_Part):
             found = file_digest(path)
             if found != facts.sha256:
                 problems.append(Problem(name, f"SHA-256 {found}", facts.sha256))
-        for path in sorted(folder.rglob("*")):
+        for path in files_below(folder):
             name = path.relative_to(folder).as_posix()
-            if path.is_file() and not name.startswith(".") and name != NAME and name not in self.files:
+            if not name.startswith(".") and name != NAME and name not in self.files:
                 problems.append(Problem(name, "a file that the manifest does not list", "only listed files"))
         return problems
 

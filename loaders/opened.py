@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import OFFICIAL, corpus, load_with_origin
 from loaders.errors import InputError
+from loaders.files.untrusted import is_folder
 from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
 from loaders.pins import as_pinned
 from loaders.registry import corpora
@@ -67,7 +68,7 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
     known = default
     if place in corpora():
         known, source = place, None
-    elif Path(name).is_dir():
+    elif is_folder(Path(name)):
         source, revision = Path(name), ""
     origin = load_with_origin(known, split, revision=revision or None, source=source)
     loaded, manifest = origin.data, origin.manifest

@@ -22,7 +22,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 from PIL import Image
 
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import write_whole
 from loaders.files.images import open_image
 
 SIDE = 360  # pixels of the longer side of a picture
@@ -51,8 +51,6 @@ class Entry:
 def write_page(path: Path, template: str, **content: object) -> Path:
     """Write a page and return its path. Raises: BedsideError when the disk is full."""
     html = render(template, **content)
-    with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, html.encode("utf-8", "backslashreplace"))
     return path
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from huggingface_hub import constants
 
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import write_whole
+from loaders.files.disk import make_folder, write_whole
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import read_json
+from loaders.files.untrusted import is_there, read_json
 
 NAME = "bedside-first-loads.json"
 
@@ -60,7 +60,7 @@ def as_pinned(repository: str, commit: str, digests: Mapping[str, str]) -> bool 
         return True
     text = json.dumps(to_json(_Pins({**pins, repository: told})), indent=1, sort_keys=True) + "\n"
     try:
-        _path().parent.mkdir(parents=True, exist_ok=True)
+        make_folder(_path().parent)
         write_whole(_path(), text.encode())
     except (BedsideError, OSError):
         return None
@@ -73,7 +73,7 @@ def _path() -> Path:
 
 def _read() -> Mapping[str, Pin]:
     path = _path()
-    if not path.exists():
+    if not is_there(path):
         return {}
     do = "Delete it: the next load of the authors' data pins them anew"
     try:

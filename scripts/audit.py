@@ -16,6 +16,7 @@ from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
 from loaders.files.disk import write_whole
+from loaders.files.untrusted import is_file
 from scripts.terminal.console import output, table
 
 
@@ -38,7 +39,7 @@ def command(
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
     """
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms) if vocabulary else None
-    rows = read_pairs(Path(source)) if Path(source).is_file() else _release(source, split, revision)
+    rows = read_pairs(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
     tally = Tally()
     failing: list[Audited] = []
     for audited in audit(rows, lexicon):

@@ -6,6 +6,7 @@ SIGTERM and SIGHUP say what was kept and end with 130, 143 and 129.
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from loaders import __version__
-from loaders.errors import BedsideError
+from loaders.errors import BedsideError, InputError
 from loaders.plugins import Plugin, brought
 from scripts.commands import BEDSIDE, Group
 from scripts.terminal import stopping
@@ -59,11 +60,12 @@ class _Group(TyperGroup):
 def _command(plugin: Plugin, maker: str) -> Any:
     """A command as typer makes it, imported; `maker` as in `Group`."""
     from scripts.terminal.console import interruptible
+    from scripts.terminal.options import of_text
 
     app = typer.Typer(**_STYLE)
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
-        app.command(plugin.name)(interruptible(function))
+        app.command(plugin.name)(interruptible(of_text(function)))
         return typer.main.get_command(app)
     except BedsideError:
         raise
@@ -122,10 +124,18 @@ def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    say_anything()
     stopping.end_as_by_ctrl_c()
     code = execute(arguments)
     stopping.let_go_of_terminal()
     sys.exit(code)
+
+
+def say_anything() -> None:
+    """Let a terminal that has no letter for a character show its number: no command ends for what it had to print."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def execute(arguments: list[str] | None = None) -> int:
@@ -140,14 +150,22 @@ def execute(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return stopping.code()
     except BedsideError as error:
-        from scripts.terminal.console import errors
-
-        errors.print("Error", style="bold red", end=" ")
-        errors.print(error.where, style="bold", highlight=False, markup=False, soft_wrap=True)
-        for label, text in (("found", error.found), ("expected", error.expected), ("do", error.do)):
-            if text:
-                errors.print(f"  {label:<9}{text}", highlight=False, markup=False, soft_wrap=True)
+        _tell(error)
         return 2
+    except OSError as error:  # what no reader or writer has turned into an error of ours
+        found = error.strerror or str(error) or type(error).__name__
+        _tell(InputError(error.filename or "this machine", found=found, expected="a place that can be used"))
+        return 2
+
+
+def _tell(error: BedsideError) -> None:
+    from scripts.terminal.console import errors
+
+    errors.print("Error", style="bold red", end=" ")
+    errors.print(error.where, style="bold", highlight=False, markup=False, soft_wrap=True)
+    for label, text in (("found", error.found), ("expected", error.expected), ("do", error.do)):
+        if text:
+            errors.print(f"  {label:<9}{text}", highlight=False, markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

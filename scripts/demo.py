@@ -21,6 +21,7 @@ import typer
 from baselines.threemdbench.consultation.settings import PAPER
 from builders.recipe import recipe_of
 from loaders.errors import BedsideError, InputError
+from loaders.files.untrusted import is_file
 from loaders.registry import BUNDLED
 from scripts.terminal.console import output
 
@@ -60,7 +61,7 @@ def command(
     releases = [out / name for name in BUNDLED]
 
     _step(2, "Publish one to a Hub on this machine, and load it with nothing but `datasets`")
-    if _HUB.is_file():
+    if is_file(_HUB):
         repo = f"demo/{releases[0].name}"
         with _loopback_hub(_HUB) as hub:
             _run(["-m", "scripts", "publish", str(releases[0]), repo, "--tag", TAG], hub, out)

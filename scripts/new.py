@@ -13,6 +13,7 @@ import typer
 from loaders import __version__
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.untrusted import entries, is_file, is_folder, is_there
 from loaders.plugins import BASELINES, brought
 from loaders.registry import corpora
 from scripts.commands import RUN
@@ -48,7 +49,7 @@ def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
     """
     names = _names("corpus", name, taken=corpora())
     room, module, build = names["room"], names["module"], f"bedside build {name} --rows sample --out runs/{name}"
-    if out is None and all(Path(path).is_file() for path in ("loaders/registry.py", "builders/recipe.py")):
+    if out is None and all(is_file(Path(path)) for path in ("loaders/registry.py", "builders/recipe.py")):
         names |= {"loader": f"loaders.{room}", "recipe": f"builders.{room}.recipe", "template": ""}
         written = _fill("corpus", Path(), _IN_A_CHECKOUT, names)
         _say(*written)
@@ -82,7 +83,7 @@ def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
 
 def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapping[str, str], command: str) -> None:
     folder = out or Path(f"bedside-{names['name']}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if is_there(folder) and (not is_folder(folder) or entries(folder)):
         raise InputError(folder, found="is there already", expected="a folder that is new or empty")
     _say(*_fill(kind, folder, places, names))
     _say(f"Next: cd {folder}; pip install --editable .; python -m pytest; {command}")
@@ -92,11 +93,10 @@ def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str
     """The files of a skeleton, written to their places below the folder. Raises InputError when one is there."""
     paths = {template: folder / place.format(**names) for template, place in places.items()}
     for path in paths.values():
-        if path.exists():
+        if is_there(path):
             raise InputError(path, found="is there already", expected="a name that is not used yet")
     for template, path in paths.items():
         text = (files("scripts") / "skeletons" / kind / f"{template}.in").read_text(encoding="utf-8")
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, Template(text).substitute(names).encode())
     return list(paths.values())
 

@@ -10,6 +10,7 @@ import typer
 from builders.curation.review import NAME, read_queue
 from builders.curation.review_page import write_review
 from builders.pipeline.image_store import ImageStore
+from loaders.files.untrusted import is_file
 from scripts.terminal.console import output
 
 
@@ -23,8 +24,8 @@ def command(
 
     Example: `bedside review runs/photos.work -o review.html`, then `bedside build 3mdbench … --decisions decisions.csv`
     """
-    beside = work.with_name(work.name + ".work")
-    folder = beside if not (work / NAME).is_file() and (beside / NAME).is_file() else work
+    beside = work.parent / f"{work.name}.work"
+    folder = beside if not is_file(work / NAME) and is_file(beside / NAME) else work
     items = read_queue(folder / NAME)
     write_review(items, ImageStore(folder / "images").get, out, title=folder.name.removesuffix(".work"))
     kinds = Counter(item.doubts[0].kind if item.doubts else "decided earlier" for item in items)

@@ -28,7 +28,7 @@ from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.played import PlayedCase
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, check_roles
 from loaders.errors import BedsideError, InputError, MissingExtra
-from loaders.files.disk import writing
+from loaders.files.disk import make_folder, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import inspect_message, of_inspect, open_model
@@ -78,7 +78,7 @@ def evaluate(
     task = _task(playing.game, cases, lambda: playing, epochs, max_invalid, progress)
     try:
         with writing(log_dir):
-            log_dir.mkdir(parents=True, exist_ok=True)
+            make_folder(log_dir)
             logs = inspect.eval(
                 task,
                 model=None,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Field, PlainSerializer
 
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import blocks_of, open_file, stream_lines
+from loaders.files.untrusted import blocks_of, is_there, open_file, stream_lines
 
 DIALOGUES = "dialogues.jsonl"
 _MOST_LINE = 256 << 20
@@ -66,7 +66,7 @@ def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Re
     Raises: InputError, with file, line and field, for what no run wrote.
     """
     path = run / DIALOGUES
-    if not path.exists():
+    if not is_there(path):
         return []
     with open_file(path, expected="the file as the run wrote it") as file:
         lines = stream_lines(blocks_of(file), path, _MOST_LINE)

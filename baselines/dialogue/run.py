@@ -23,7 +23,7 @@ from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError
-from loaders.files.disk import sweep, write_whole, writing
+from loaders.files.disk import make_folder, sweep, write_whole
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore, Usage
 from loaders.models.chat import at_its_provider
@@ -149,8 +149,7 @@ def play_run(
     """
     check_cases(game, cases)
     patience = max(3, concurrency)
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     sweep(out)
     with AnswerStore(out / "answers.sqlite", dialogue=True) as store:
         playing = Playing(game, players, store, seed, patience)

@@ -33,7 +33,7 @@ from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
 from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord
 from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.images import clean_bytes
+from loaders.files.images import cell_bytes, clean_bytes
 from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
@@ -278,16 +278,7 @@ def _choose(
 
 
 def _image(image: Any, name: str) -> bytes:
-    if isinstance(image, Mapping):
-        image = image.get("bytes") or image.get("path")
-    if not image:
-        raise InputError(
-            name, found="no image", expected="an image to describe", do="Build the release with its images, or load it"
-        )
-    if not isinstance(image, bytes | str | Path):
-        kind = type(image).__name__
-        raise InputError(name, found=f"an image of type {kind}", expected="the bytes or the path of a file")
-    return clean_bytes(image, name=name)[0]
+    return clean_bytes(cell_bytes(image, name), name=name)[0]
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from loaders.errors import BedsideError
 from loaders.files.disk import replacing, write_whole, writing
+from loaders.files.untrusted import entries, is_there, open_file
 
 _DIGEST = 32
 _CHECK = 4
@@ -52,9 +53,7 @@ class EmbeddingCache:
     def describe(self, identity: bytes) -> None:
         """Write down what the folder belongs to. Raises BedsideError or InputError when the disk does not take it."""
         path = self.folder / "identity.json"
-        with writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        if not path.exists():  # a cache that is complete may be on a disk that can only be read
+        if not is_there(path):  # a cache that is complete may be on a disk that can only be read
             write_whole(path, identity)
 
     def read(self, kind: str, digests: Sequence[bytes]) -> Found:
@@ -65,8 +64,8 @@ class EmbeddingCache:
             present=np.zeros(len(digests), dtype=np.bool_),
         )
         rows = {digest: row for row, digest in enumerate(digests)}
-        for path in sorted(self.folder.glob(f"{kind}-*.bin")):
-            with path.open("rb") as file:
+        for path in self._files(kind):
+            with open_file(path) as file:
                 for record in self._records(file):
                     if not _whole(record):
                         found.damaged += 1
@@ -95,15 +94,19 @@ class EmbeddingCache:
             with writing(path), path.open("ab", buffering=0) as file:
                 yield Writer(file)
 
+    def _files(self, kind: str) -> list[Path]:
+        there = entries(self.folder) if is_there(self.folder) else []
+        return [path for path in there if path.match(f"{kind}-*.bin")]
+
     def _records(self, file: IO[bytes]) -> Iterator[bytes]:
         while block := file.read(self._size * _READ_RECORDS):
             for start in range(0, len(block) - self._size + 1, self._size):
                 yield block[start : start + self._size]
 
     def _repair(self, path: Path) -> None:
-        if not path.exists():
+        if not is_there(path):
             return
-        with path.open("rb") as file:
+        with open_file(path) as file:
             good = all(_whole(record) for record in self._records(file))
         length = path.stat().st_size
         if good and length % self._size == 0:
@@ -112,7 +115,7 @@ class EmbeddingCache:
             with writing(path):
                 os.truncate(path, length - length % self._size)
             return
-        with writing(path), path.open("rb") as file, replacing(path) as copy:
+        with writing(path), open_file(path) as file, replacing(path) as copy:
             copy.writelines(record for record in self._records(file) if _whole(record))
 
 

@@ -18,7 +18,6 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v.bertscore import BertScore
@@ -26,6 +25,7 @@ from baselines.medlaybench_v.relevance import check_pairs
 from baselines.medlaybench_v.weights import local_weights, model_used
 from baselines.results.run import ModelUsed
 from loaders.errors import MissingExtra, ModelError
+from loaders.files.untrusted import is_file, parse_yaml, read_text, understood
 
 LENS_MODEL = "davidheineman/lens"
 RATESCORE_MODELS = ("Angelakeke/RaTE-NER-Deberta", "FremyCompany/BioLORD-2023-C")
@@ -57,11 +57,12 @@ def lens(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     )
     folder = local_weights(LENS_MODEL)
     checkpoint = folder / "checkpoints" / "model.ckpt"
-    if not checkpoint.is_file():
+    if not is_file(checkpoint):
         raise ModelError(LENS_MODEL, found=f"no {checkpoint.name} in it", do=f"To repair: hf download {LENS_MODEL}")
     # The checkpoint names the encoder whose tokenizer it needs.
-    settings = yaml.safe_load((folder / "hparams.yaml").read_text(encoding="utf-8"))
-    encoder = str(settings["pretrained_model"])
+    named = folder / "hparams.yaml"
+    with understood(named, expected="pretrained_model: NAME", do=f"To repair: hf download {LENS_MODEL}"):
+        encoder = str(parse_yaml(read_text(named), named)["pretrained_model"])
     base = local_weights(encoder)
     import torch
 

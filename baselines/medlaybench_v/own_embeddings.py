@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from baselines.medlaybench_v.embeddings import Embedded, Embeddings
 from baselines.medlaybench_v.retrieval import unique_captions
 from loaders.errors import InputError
+from loaders.files.untrusted import is_folder
 from loaders.models.encoder import Vectors
 from loaders.models.encoders import read_embeddings
 
@@ -56,7 +57,7 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
     def read(kind: str, dim: int | None = None) -> Vectors:
         vectors = (
             read_embeddings(place / f"{kind}.npy", rows=rows, dim=dim)
-            if place.is_dir()
+            if is_folder(place)
             else read_embeddings(place, rows=rows, dim=dim, tensor=kind)
         )
         digest.update(np.ascontiguousarray(vectors).tobytes())

@@ -9,6 +9,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntry
 
 from baselines.results.run import ModelUsed
 from loaders.errors import ModelError
+from loaders.files.untrusted import is_folder
 
 
 def local_weights(model: str) -> Path:
@@ -16,7 +17,7 @@ def local_weights(model: str) -> Path:
 
     Raises ModelError, with the command that fetches it, where the cache holds no snapshot of it.
     """
-    if Path(model).is_dir():
+    if is_folder(Path(model)):
         return Path(model)
     try:
         return Path(snapshot_download(model, local_files_only=True))

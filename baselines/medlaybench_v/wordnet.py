@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loaders.errors import InputError, MissingExtra
+from loaders.files.untrusted import is_file
 
 HOW_TO_GET_WORDNET = (
     "install Debian's wordnet-base, run python -m nltk.downloader wordnet, or name a folder of WordNet's files"
@@ -81,7 +82,7 @@ def find_wordnet(folder: Path | None = None) -> WordNet | None:
 
 
 def _missing(folder: Path) -> list[str]:
-    return [name for name in _NEEDED if not (folder / name).is_file()]
+    return [name for name in _NEEDED if not is_file(folder / name)]
 
 
 def _read(folder: Path) -> WordNet:

@@ -26,6 +26,8 @@ from baselines.threemdbench.consultation.differences import ALPHA, Difference, d
 from baselines.threemdbench.consultation.names import doctor_name, role_model, setting_name, shared_family
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
+from loaders.files.images import image_bytes
+from loaders.files.untrusted import is_file
 from loaders.pages import data_url, render
 from loaders.threemdbench import DIAGNOSES, DOMAINS
 
@@ -142,7 +144,7 @@ def _dialogue(folder: Path, row: PlayedCase[Consultation], unfinished: Unfinishe
         named=first_name(answer),
         said="" if is_none(answer) else answer,
         problems=(*_problems(row), *([row.problem] if row.problem else [])),
-        picture=data_url(picture.read_bytes()) if picture.is_file() else None,
+        picture=data_url(image_bytes(picture)) if is_file(picture) else None,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
 from baselines.report.tables import Row, TableView
 from baselines.results.comparison import FinishedRun
-from loaders.files.untrusted import read_json, understood
+from loaders.files.untrusted import is_there, read_json, understood
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ _POINTS = 600  # pairs shown of a projection: more hide each other
 
 def _projections(path: Path) -> list[Figure]:
     """t-SNE of expert and lay captions, a drawing a model; none without the file."""
-    if not path.exists():
+    if not is_there(path):
         return []
     expected = "the file as the run wrote it"
     content = read_json(path, expected=expected)

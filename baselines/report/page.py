@@ -18,6 +18,7 @@ from baselines.results.comparison import Compared, FinishedRun, conditions
 from baselines.results.published import Published, counterpart
 from loaders import __version__
 from loaders.errors import InputError
+from loaders.files.untrusted import is_there
 from loaders.pages import write_page
 from loaders.plugins import Plugin
 
@@ -106,7 +107,7 @@ _FILES = ("dialogues.jsonl", "usage.json")
 
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:
     """Names of the run's own files and where they lie, seen from the page."""
-    there = [run.folder / name for name in _FILES if (run.folder / name).exists()]
+    there = [run.folder / name for name in _FILES if is_there(run.folder / name)]
     return {path.name: quote(os.path.relpath(path, page.parent)) for path in there}
 
 

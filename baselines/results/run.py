@@ -28,7 +28,7 @@ from baselines.results.conformance import Judgement, Key, judge
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import lines_of, read_file, read_json
+from loaders.files.untrusted import is_there, lines_of, read_file, read_json
 
 if TYPE_CHECKING:
     from loaders.opened import Opened
@@ -280,7 +280,6 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
             "tables": conformance.tables((result.key for result in found), record.facts),
         }
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
-    folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         write_whole(folder / name, content)
 
@@ -292,7 +291,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     or a field does not hold what it should.
     """
     path = folder / "run.json"
-    if not path.exists():
+    if not is_there(path):
         raise InputError(folder, found="no run.json", expected="the folder of a finished run")
     run = read_json(path, expected="the file that a run wrote")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
@@ -307,7 +306,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     files = run.get("files")
     for name in ("results.csv", "results.jsonl"):
         digest = files.get(name) if isinstance(files, dict) else None
-        content = read_file(folder / name) if (folder / name).exists() else b""
+        content = read_file(folder / name) if is_there(folder / name) else b""
         if hashlib.sha256(content).hexdigest() != digest:
             raise InputError(
                 folder / name,

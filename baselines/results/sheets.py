@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import decode, read_file
+from loaders.files.untrusted import decode, is_there, read_file
 
 Item = TypeVar("Item")
 
@@ -93,9 +93,8 @@ def write_new(contents: Mapping[Path, bytes]) -> list[Path]:
     Raises InputError for a file that is there already: a sheet may hold hours of work.
     """
     for place in contents:
-        if place.exists():
+        if is_there(place):
             raise InputError(place, found="a file that is there already", expected="a new name", do="Choose another -o")
     for place, content in contents.items():
-        place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, content)
     return list(contents)

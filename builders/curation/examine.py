@@ -19,6 +19,7 @@ from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
 from loaders.files.images import ImageError, image_bytes
+from loaders.files.untrusted import is_folder
 
 _KIND = "picture"
 
@@ -86,7 +87,7 @@ def _read(file: File) -> tuple[str, bytes, str]:
     try:
         data = image_bytes(file.path)
     except ImageError as error:
-        if file.path.is_dir():  # what is listed as a file then
+        if is_folder(file.path):  # what is listed as a file then
             error.found = "is a folder that cannot be listed"
         return "", b"", _told(error)
     return hashlib.sha256(data).hexdigest(), data, ""

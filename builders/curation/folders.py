@@ -9,6 +9,7 @@ from pathlib import Path
 
 from loaders.errors import InputError
 from loaders.files.tables import read_table
+from loaders.files.untrusted import is_folder, is_there
 
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
@@ -35,8 +36,8 @@ def files_of(folder: Path, *, table: Path | None = None, without: Path | None = 
     Raises: InputError when the folder is not one, is empty, or the table cannot be read, names a file twice
     or one that is not below the folder.
     """
-    if not folder.is_dir():
-        raise InputError(folder, found="is not a folder" if folder.exists() else "does not exist", expected="a folder")
+    if not is_folder(folder):
+        raise InputError(folder, found="is not a folder" if is_there(folder) else "does not exist", expected="a folder")
     paths = {_name(path, folder): path for path in _walk(folder, without.resolve() if without else None)}
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]

@@ -27,7 +27,7 @@ from builders.curation.curate import Curation, curate
 from builders.curation.folders import files_of
 from builders.curation.report import write_report
 from loaders.errors import InputError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import make_folder, write_whole
 
 CLUSTERS = pa.schema(
     [
@@ -100,8 +100,7 @@ def curate_folder(
             report, found="is the folder of images itself", expected="another folder, which may lie inside it"
         )
     files = files_of(folder, table=table, without=report)
-    with writing(report):
-        report.mkdir(parents=True, exist_ok=True)
+    make_folder(report)
     curation = curate(files, index=index or report / "index.sqlite", workers=workers, progress=progress)
     _write(report / "quality.parquet", QUALITY, _quality_rows(curation))
     _write(report / "clusters.parquet", CLUSTERS, _cluster_rows(curation))

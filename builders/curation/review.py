@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_table
-from loaders.files.untrusted import read_file
+from loaders.files.untrusted import is_there, read_file
 from loaders.manifest import canonical_json
 
 ACCEPT, REJECT = "accept", "reject"
@@ -81,8 +81,6 @@ class _Queue:
 
 def write_queue(path: Path, items: Sequence[Item]) -> None:
     """Write the queue of a build. Raises: BedsideError when the disk is full."""
-    with writing(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(to_json(_Queue(_FORMAT, tuple(items))), indent=1, ensure_ascii=False).encode())
 
 
@@ -92,7 +90,7 @@ def read_queue(path: Path) -> tuple[Item, ...]:
     Raises: InputError when there is none, or it is of another version.
     """
     expected = "the workspace of a finished `bedside build 3mdbench`"
-    if not path.exists():
+    if not is_there(path):
         do = "Build first; the workspace is OUT.work unless --work names another folder"
         raise InputError(path.parent, found=f"holds no {path.name}", expected=expected, do=do)
     text = read_file(path, expected=expected, do="Build again")

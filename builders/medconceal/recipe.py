@@ -58,8 +58,8 @@ from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import WHY, Chat, Step, admit, unique
 from loaders.errors import InputError
-from loaders.files.disk import write_whole
-from loaders.files.untrusted import read_file
+from loaders.files.disk import make_folder, write_whole
+from loaders.files.untrusted import is_there, read_file
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
@@ -189,7 +189,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     scrub("")  # a package that is missing is said now, not after hours
     chat = build.chat(read_prompts)
     assert chat is not None
-    workspace.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace)
     workspace.chmod(0o700)  # it will hold what people posted
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
     digest = hashlib.sha256("\n".join(source.digests).encode()).hexdigest()
@@ -249,8 +249,7 @@ def _key(path: Path, *, own: bool) -> bytes:
 
     Raises: InputError when a file that the user names is missing or shorter than 32 bytes.
     """
-    if own and not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+    if own and not is_there(path):
         write_whole(path, secrets.token_bytes(32))
         path.chmod(0o600)
     key = read_file(path, expected="a secret of at least 32 bytes")

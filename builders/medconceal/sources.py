@@ -24,7 +24,7 @@ from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.foreign import Columns, read_mapping
 from loaders.files.tables import Record, read_records
-from loaders.files.untrusted import BadRow, digest_of, is_inside, name_of, understood, unusual
+from loaders.files.untrusted import BadRow, digest_of, entries, is_folder, is_inside, name_of, understood, unusual
 from loaders.manifest import canonical_json
 from loaders.medconceal import FEATURES, FOREIGN, PatientProfile, from_foreign, row_of
 
@@ -133,7 +133,6 @@ def _own_case(where: str, record: Record, columns: Columns, case_id: str, name: 
 
 
 def _bundled_threads(folder: Path) -> Dumps:
-    folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, lines in (("submissions", bundled.submissions()), ("comments", bundled.comments())):
         paths.append(folder / f"{name}.jsonl")
@@ -144,8 +143,8 @@ def _bundled_threads(folder: Path) -> Dumps:
 
 def _dumps(text: str) -> Dumps:
     place = Path(text)
-    if place.is_dir():
-        files = sorted(path for path in place.iterdir() if path.suffix in ENDINGS)
+    if is_folder(place):
+        files = [path for path in entries(place) if path.suffix in ENDINGS]
         submissions = [path for path in files if _SUBMISSIONS.search(path.name)]
         comments = [path for path in files if _COMMENTS.search(path.name) and path not in submissions]
     else:
@@ -158,7 +157,7 @@ def _dumps(text: str) -> Dumps:
         if not paths:
             raise InputError(place, found=f"no file of {kind}", expected=f"*{kind}* with {' or '.join(ENDINGS)}")
         for path in paths:
-            if place.is_dir() and not is_inside(path, place):
+            if is_folder(place) and not is_inside(path, place):
                 do = "Name the two files themselves"
                 raise InputError(path, found="leads out of its folder", expected=f"a dump of {kind} in it", do=do)
     found_files = [*submissions, *comments]

@@ -29,9 +29,9 @@ from builders.medconceal.chains import (
 from builders.medconceal.dumps import Limits, records
 from builders.pipeline.rows import Row
 from loaders.errors import InputError
-from loaders.files.disk import scratch, writing
+from loaders.files.disk import make_folder, scratch, writing
 from loaders.files.tables import Placed, Record
-from loaders.files.untrusted import BadRow
+from loaders.files.untrusted import BadRow, is_there
 
 FLAIR = "Physician Responded"
 _INSERTED_AT_ONCE = 5_000
@@ -71,8 +71,8 @@ def spool_threads(
     Raises:
         InputError, MissingExtra: see `dumps.records`; InputError when no submission has the flair.
     """
-    if not spool.exists():
-        spool.parent.mkdir(parents=True, exist_ok=True)
+    if not is_there(spool):
+        make_folder(spool.parent)
         with writing(spool), scratch(spool.parent) as folder:
             half = folder / spool.name
             with closing(sqlite3.connect(half, isolation_level=None)) as base:

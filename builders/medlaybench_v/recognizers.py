@@ -22,6 +22,7 @@ from typing import Any
 from builders.medlaybench_v.concepts import Mention, cui_or_none
 from loaders.errors import MissingExtra, ModelError
 from loaders.files.disk import scratch
+from loaders.files.untrusted import entries, files_below, is_file, is_folder
 from loaders.manifest import file_digest
 
 TRUST_OPTION = "--trust-model-pack"
@@ -34,8 +35,7 @@ _NOUN_LIKE = frozenset({"NOUN", "PROPN", "X"})
 def folder_digest(folder: Path) -> str:
     """SHA-256 over the relative paths and contents of all files under `folder`."""
     whole = hashlib.sha256()
-    files = (p for p in folder.rglob("*") if p.is_file())
-    for name, path in sorted((p.relative_to(folder).as_posix(), p) for p in files):
+    for name, path in sorted((p.relative_to(folder).as_posix(), p) for p in files_below(folder)):
         whole.update(f"{file_digest(path)}  {name}\n".encode())
     return whole.hexdigest()
 
@@ -70,7 +70,7 @@ class MedcatRecognizer:
         except ImportError as error:
             raise MissingExtra.named("medcat", extra="medcat", purpose="reading a MedCAT model pack") from error
         try:
-            if path.is_dir():
+            if is_folder(path):
                 digest, self._cat = folder_digest(path), CAT.load_model_pack(str(path))
             else:
                 # MedCAT itself unpacks beside the archive, and would take an older folder that it finds there.
@@ -177,9 +177,9 @@ def _first_line(error: Exception) -> str:
 def _check_is_pack(path: Path) -> None:
     """Look at a MedCAT pack's file names, without opening any of its pickles."""
     expected = "a MedCAT model pack: a folder or .zip with model_card.json and cdb"
-    if path.is_dir():
-        names = {p.name for p in path.iterdir()}
-    elif not path.is_file():
+    if is_folder(path):
+        names = {p.name for p in entries(path)}
+    elif not is_file(path):
         raise ModelError(path, found="it does not exist", expected=expected)
     elif path.stat().st_size == 0:
         raise ModelError(path, found="an empty file", expected=expected)
@@ -198,7 +198,7 @@ def _check_pipeline_folder(folder: Path, trust: bool) -> None:
     """Raise ModelError unless `folder` is a spaCy pipeline that may be opened."""
     import spacy
 
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise ModelError(
             folder,
             found="no installed package and no folder of this name",
@@ -206,7 +206,7 @@ def _check_pipeline_folder(folder: Path, trust: bool) -> None:
             do=_how_to_install(str(folder)),
         )
     config_file = folder / "config.cfg"
-    if not config_file.is_file():
+    if not is_file(config_file):
         raise ModelError(folder, found="no config.cfg in it", expected="a folder written by spaCy's to_disk")
     try:
         config = spacy.util.load_config(config_file)

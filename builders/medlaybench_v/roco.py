@@ -19,7 +19,7 @@ from huggingface_hub.errors import HFValidationError
 from builders.medlaybench_v.source_files import NO_IDENTIFIER, OTHER_TYPE, SPLITS, Row, article_link, text_cell
 from loaders.corpus import hub_error
 from loaders.errors import HubError, InputError
-from loaders.files.untrusted import BadRow, digest_of, line_text, lines_of, read_file, unusual
+from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file, unusual
 from loaders.medlaybench_v import parse_cuis
 
 ROCOV2 = "eltorio/ROCOv2-radiology"
@@ -50,10 +50,10 @@ def roco_folders(root: Path, default_split: str) -> list[RocoFolder]:
         InputError: there is none.
     """
     for base in (root, root / "data"):
-        found = {name: base / name / _SUBSET for name in SPLITS if (base / name / _SUBSET / _CAPTIONS).is_file()}
+        found = {name: base / name / _SUBSET for name in SPLITS if is_file(base / name / _SUBSET / _CAPTIONS)}
         if found:
             return [RocoFolder(found[name], SPLITS[name]) for name in sorted(found, key=list(SPLITS).index)]
-    if (root / _CAPTIONS).is_file():
+    if is_file(root / _CAPTIONS):
         named = [SPLITS[part] for part in (root.name, root.parent.name) if part in SPLITS]
         return [RocoFolder(root, named[0] if named else default_split)]
     raise InputError(
@@ -70,7 +70,7 @@ def roco_digest(folders: list[RocoFolder]) -> str:
     for one in folders:
         for name in (_CAPTIONS, _CUIS, _LICENCES):
             path = one.folder / name
-            if path.is_file():
+            if is_file(path):
                 digest.update(f"{one.split}/{name} {digest_of(path)}\n".encode())
     return digest.hexdigest()
 
@@ -129,7 +129,7 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licence
 def _beside(one: RocoFolder, file: str) -> dict[str, _Line | BadRow]:
     """The lines of a file beside the captions by identifier, bad ones by their place; none without the file."""
     path = one.folder / file
-    lines = _lines(path, f"{one.split}/{file}") if path.exists() else iter(())
+    lines = _lines(path, f"{one.split}/{file}") if is_there(path) else iter(())
     return {line.where if isinstance(line, BadRow) else line.name: line for line in lines}
 
 

@@ -24,7 +24,7 @@ from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.tables import read_records
-from loaders.files.untrusted import BadRow, digest_of, name_of
+from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
 
 __all__ = ["SAMPLE", "CaptionSource", "Row", "open_source"]
 
@@ -130,9 +130,9 @@ def open_source(
     if revision is not None:
         raise InputError(name, found=f"revision {revision!r} of a local source", expected="no revision")
     path = Path(source)
-    if path.is_dir():
+    if is_folder(path):
         folders = roco.roco_folders(path, default_split)
-        fetched = [one.folder / "images" for one in folders if (one.folder / "images").is_dir()]
+        fetched = [one.folder / "images" for one in folders if is_folder(one.folder / "images")]
         own = folder or (_images(*fetched) if fetched else None)
         return CaptionSource("ROCO", None, "per row", lambda: roco.roco_rows(folders), roco.roco_digest(folders), own)
     records = read_records(path)

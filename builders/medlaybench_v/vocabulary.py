@@ -22,7 +22,7 @@ from builders.medlaybench_v.terms import Term, terms_digest
 from builders.medlaybench_v.vocabulary_readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
 from loaders.errors import InputError
 from loaders.files.tables import read_table
-from loaders.files.untrusted import name_of, open_file
+from loaders.files.untrusted import is_file, is_folder, name_of, open_file
 
 BUNDLED = Path(__file__).with_name("vocabulary.csv")
 REVIEW = Path(__file__).with_name("vocabulary_review.csv")
@@ -120,7 +120,7 @@ def read_vocabulary(
     reading = _read(path, types)
     if bundled:
         reading = dataclasses.replace(reading, candidates=[_as_bundled(candidate) for candidate in reading.candidates])
-    verdicts = _verdicts(REVIEW) if REVIEW.is_file() else {}
+    verdicts = _verdicts(REVIEW) if is_file(REVIEW) else {}
     if review is not None:
         verdicts |= _verdicts(Path(review))
     if allowed is not None:
@@ -150,8 +150,8 @@ def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
 
 
 def _read(path: Path, types: frozenset[str] | None) -> Reading:
-    if path.is_dir():
-        inside = next((p for p in (path / "MRCONSO.RRF", path / "META" / "MRCONSO.RRF") if p.is_file()), None)
+    if is_folder(path):
+        inside = next((p for p in (path / "MRCONSO.RRF", path / "META" / "MRCONSO.RRF") if is_file(p)), None)
         if inside is None:
             raise InputError(path, found="is a folder without MRCONSO.RRF", expected="a UMLS META folder, or a file")
         return read_umls(inside, types)

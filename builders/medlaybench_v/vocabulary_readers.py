@@ -22,6 +22,7 @@ from loaders.files.untrusted import (
     blocks_of,
     check_bad,
     digest_of,
+    is_there,
     line_text,
     name_of,
     open_file,
@@ -198,7 +199,7 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
     consumer_names, digest = _consumer_names(path, bad)
     semantics = path.with_name("MRSTY.RRF")
     kinds: dict[str, str] | None = None
-    if semantics.exists():
+    if is_there(semantics):
         kinds = _semantic_types(semantics, types or CLINICAL_TYPES, consumer_names.keys(), bad)
         digest = hashlib.sha256((digest + digest_of(semantics)).encode()).hexdigest()
     elif types is not None:

@@ -6,8 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import BedsideError
-from loaders.files.disk import write_whole, writing
+from loaders.errors import BedsideError, InputError
+from loaders.files.disk import write_whole
+from loaders.files.images import image_bytes
+from loaders.files.untrusted import is_there
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,7 @@ class ImageStore:
         """Keep an image; the SHA-256 that names it. Raises BedsideError when the disk is full."""
         digest = hashlib.sha256(data).hexdigest()
         path = self.path(digest)
-        if not path.exists():
-            with writing(path.parent):
-                path.parent.mkdir(parents=True, exist_ok=True)
+        if not is_there(path):
             write_whole(path, data)
         return digest
 
@@ -34,8 +34,8 @@ class ImageStore:
         """The bytes of an image. Raises BedsideError when somebody removed or changed the file."""
         path = self.path(digest)
         try:
-            data = path.read_bytes()
-        except OSError:
+            data = image_bytes(path)
+        except InputError:
             data = b""
         if hashlib.sha256(data).hexdigest() != digest:
             do = f"Delete the workspace {self.folder.parent} (keep its answers.sqlite) and run the same command again"

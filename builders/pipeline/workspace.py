@@ -22,8 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import sweep, write_whole, writing
+from loaders.files.disk import make_folder, sweep, write_whole, writing
 from loaders.files.records import from_json
+from loaders.files.untrusted import is_there, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Workspace:
         Raises: BedsideError when another build is using it.
         """
         with writing(self.folder):
-            self._batches.mkdir(parents=True, exist_ok=True)
+            make_folder(self._batches)
             self._results.mkdir(exist_ok=True)
             try:
                 lock = filelock.FileLock(self.folder / "lock", timeout=0).acquire()
@@ -93,7 +94,7 @@ class Workspace:
         data = sink.getvalue().to_pybytes()
         digest = hashlib.sha256(data).hexdigest()
         path = self._batches / f"{digest}.parquet"
-        if not path.exists():
+        if not is_there(path):
             write_whole(path, data)
         return Batch(digest, table.num_rows)
 
@@ -103,7 +104,7 @@ class Workspace:
         Raises: BedsideError when the file is missing or was damaged since it was written.
         """
         path = self._batches / f"{batch.digest}.parquet"
-        data = path.read_bytes() if path.exists() else b""
+        data = read_file(path) if is_there(path) else b""
         if hashlib.sha256(data).hexdigest() != batch.digest:
             raise BedsideError(
                 path,
@@ -126,10 +127,10 @@ class Workspace:
         """The recorded result, or None when there is none or when one of its batches is gone."""
         try:
             path = self._results / f"{name}.json"
-            result = from_json(Result, path.read_bytes(), path)
-        except (OSError, InputError):
+            result = from_json(Result, read_file(path), path)
+        except InputError:
             return None  # a file that a failing disk truncated is as good as none
         return result if self._all_there(result.kept) else None
 
     def _all_there(self, batches: Sequence[Batch]) -> bool:
-        return all((self._batches / f"{batch.digest}.parquet").exists() for batch in batches)
+        return all(is_there(self._batches / f"{batch.digest}.parquet") for batch in batches)

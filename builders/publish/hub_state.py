@@ -19,7 +19,9 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 
 from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
+from loaders.errors import InputError
 from loaders.files.disk import scratch
+from loaders.files.untrusted import read_json
 from loaders.manifest import NAME, file_digest
 
 T = TypeVar("T")
@@ -280,10 +282,10 @@ class HubRepo:
 
             manifest = Path(self.ask(f"reading {NAME} of {commit[:8]}", send))
             try:
-                said = json.loads(manifest.read_bytes())
+                said = read_json(manifest)
                 files = {path: (facts["sha256"], facts["size"]) for path, facts in said["files"].items()}
                 return Claim(said["corpus"], bool(said.get("stand_in")), files) if said["corpus"] else None
-            except (*MALFORMED, ValueError, RecursionError):
+            except (*MALFORMED, InputError):
                 return None
 
     def find(self, release: LocalRelease, *, since: str) -> str | None:

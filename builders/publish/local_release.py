@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import ReleaseError
+from loaders.files.untrusted import read_file
 from loaders.manifest import NAME, Manifest, file_digest
 
 CARD = "README.md"
@@ -22,7 +23,7 @@ class LocalFile:
 
     def blob_id(self) -> str:
         """The SHA-1 by which git, and so the Hub, names a small file of these bytes."""
-        return hashlib.sha1(f"blob {self.size}\0".encode() + self.source.read_bytes()).hexdigest()
+        return hashlib.sha1(f"blob {self.size}\0".encode() + read_file(self.source)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import yaml
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
+from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
@@ -26,12 +27,14 @@ from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
 from loaders.corpus import Corpus
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.files.tables import open_parquet
+from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_text
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
 
 RowCheck = Callable[[Row], list[str]]
 """What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""
 
+_MOST_CARD = 4 << 20
 _SHOWN = 20
 """Problems of single rows that are listed one by one; the rest is counted."""
 
@@ -72,7 +75,7 @@ def verify(
         problems += _check_exclusions(folder, manifest)
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
-    if (folder / CARD).is_file():
+    if is_file(folder / CARD):
         problems += _check_card(folder, manifest)
     elif CARD not in manifest.files:
         problems.append(Problem(CARD, "not listed in the manifest", "a card"))
@@ -88,7 +91,7 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
     Raises: ReleaseError when it is neither; HubError when the Hub does not answer, has no such data set or tag, or
     gave another commit.
     """
-    if Path(source).is_dir():
+    if is_folder(Path(source)):
         return Path(source)
     repo, _, tag = source.partition("@")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
@@ -265,7 +268,10 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     """The YAML of the card against the manifest: what the Hub and `load_dataset` would believe."""
     where = f"{CARD}: YAML"
     try:
-        data = DatasetCard((folder / CARD).read_text(encoding="utf-8")).data
+        text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
+        if head := REGEX_YAML_BLOCK.search(text):
+            parse_yaml(head[2], CARD)  # before what is less careful reads it
+        data = DatasetCard(text).data
         infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
         problems = []
         configs = manifest.named_configs()
@@ -275,6 +281,8 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
         for number, config in enumerate(configs):
             at = where if len(configs) == 1 else f"{where}: config {config.name}"
             problems += _check_config(at, manifest, config, infos[config.name], said[config.name], first=number == 0)
+    except InputError as error:
+        return [Problem(where, error.found, error.expected)]
     except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
     return problems

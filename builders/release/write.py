@@ -24,7 +24,8 @@ from builders.pipeline.run import EXCLUSIONS
 from builders.release.exchange import exchange
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import make_folder, write_whole, writing
+from loaders.files.untrusted import entries, files_below, is_folder, is_there
 from loaders.manifest import (
     Config,
     ContentDigest,
@@ -173,10 +174,9 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
 
 
 def _list_files(folder: Path) -> dict[str, FileFacts]:
-    files = (path for path in folder.rglob("*") if path.is_file())
     return {
         path.relative_to(folder).as_posix(): FileFacts(sha256=file_digest(path), size=path.stat().st_size)
-        for path in sorted(files)
+        for path in files_below(folder)
     }
 
 
@@ -185,14 +185,14 @@ def _building(out: Path) -> Iterator[Path]:
     """An empty folder beside `out`, removed at the end; what a killed build left there is cleared first."""
     folder, previous, lock = (out.with_name(f".{out.name}.{word}") for word in ("building", "previous", "lock"))
     with writing(out.parent):
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
         try:
             held = filelock.FileLock(lock, timeout=0).acquire()
         except filelock.Timeout:
             raise BedsideError(out, found="another build is writing to it", do="Wait for it to end") from None
     with held:
         try:
-            if previous.exists() and not out.exists():
+            if is_there(previous) and not is_there(out):
                 previous.rename(out)  # the old release, from a build that was killed between two renames
             _refuse_other_things(out)
             for leftover in (folder, previous):
@@ -208,7 +208,7 @@ def _building(out: Path) -> Iterator[Path]:
 
 
 def _refuse_other_things(out: Path) -> None:
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+    if not is_there(out) or (is_folder(out) and not entries(out)):
         return
     try:
         Manifest.read(out)
@@ -219,7 +219,7 @@ def _refuse_other_things(out: Path) -> None:
 
 def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None:
     """Give the finished release its name; at no moment is neither the old nor the new one there."""
-    replace = out.exists() and any(out.iterdir())
+    replace = is_there(out) and bool(entries(out))
     if replace:
         present = Manifest.read(out)
         same = present.text() == manifest.text()

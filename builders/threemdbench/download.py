@@ -29,7 +29,7 @@ from urllib.parse import urljoin
 from builders.threemdbench.request import Limits, Refused, host_of, request, web_address
 from builders.threemdbench.robots import MOST_BYTES, Robots
 from loaders.errors import InputError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import read_file
 
@@ -148,8 +148,6 @@ class Downloads:
             if one.md5 and found != one.md5:
                 return Fetched("", "another file than the source's digest says", f"MD5 {found}, expected {one.md5}")
             path = self.path(one.url)
-            with writing(path.parent):
-                path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, data)
             return Fetched(hashlib.sha256(data).hexdigest())
         return Fetched("", last.reason, last.detail, last.final)
@@ -231,8 +229,6 @@ class Downloads:
 
     def _record(self, one: Wanted, outcome: Fetched) -> None:
         path = self._place(one.url, "outcomes")
-        with writing(path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
         record = to_json(_Record(one.url, one.md5, outcome))
         write_whole(path, json.dumps(record, sort_keys=True, indent=1).encode())
 

@@ -7,7 +7,9 @@ checked is that to a proxy of the environment (`proxies`).
 
 from __future__ import annotations
 
+import queue
 import socket
+import threading
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -47,11 +49,7 @@ class PublicNetwork(httpcore2.NetworkBackend):
             ForbiddenAddress: one of its addresses is not public.
             httpcore2.ConnectError, httpcore2.ConnectTimeout: the name is unknown, or none answers in time.
         """
-        try:
-            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise httpcore2.ConnectError(f"unknown host {host}") from error
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
+        addresses = _addresses(host, port, self.left(timeout))
         for address in addresses:
             if self._checked and not is_public(address, allow_loopback=self._allow_loopback):
                 raise ForbiddenAddress(f"{host} is {address}, which is no public address")
@@ -71,6 +69,30 @@ class PublicNetwork(httpcore2.NetworkBackend):
         if left <= 0:
             raise httpcore2.ReadTimeout("the whole answer took too long")
         return left if timeout is None else min(left, timeout)
+
+
+def _addresses(host: str, port: int, seconds: float) -> list[str]:
+    """The addresses of a host. The system's resolver knows no deadline: one that hangs is left behind in its thread.
+
+    Raises: httpcore2.ConnectError for a name that is unknown; httpcore2.ConnectTimeout after so many seconds.
+    """
+    found: queue.SimpleQueue[list[str] | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.put(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    threading.Thread(target=ask, name=f"address of {host}", daemon=True).start()
+    try:
+        answer = found.get(timeout=seconds)
+    except queue.Empty:
+        raise httpcore2.ConnectTimeout(f"nobody says where {host} is") from None
+    if isinstance(answer, Exception):
+        raise httpcore2.ConnectError(f"unknown host {host}") from answer
+    return answer
 
 
 class _Timed(httpcore2.NetworkStream):

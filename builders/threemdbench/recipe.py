@@ -45,6 +45,7 @@ from builders.threemdbench.steps import (
 )
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import write_whole
+from loaders.files.untrusted import is_file, read_file
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
@@ -216,8 +217,8 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> str:
     curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
     if not curated:
         write_queue(workspace / review.NAME, [])
-    elif queue.is_file():
-        write_whole(workspace / review.NAME, queue.read_bytes())
+    elif is_file(queue):
+        write_whole(workspace / review.NAME, read_file(queue))
     else:
         do = f"Delete {workspace / 'results'} and run the same command again"
         raise BedsideError(queue, found="the queue of borderline photos is gone", expected="what curation wrote", do=do)

@@ -38,7 +38,7 @@ _swept: set[tuple[int, Path]] = set()
 def writing(path: Path) -> Iterator[None]:
     """Turn what the operating system says about a full or forbidden disk into an error that the user can act on.
 
-    Raises: BedsideError when the disk is full; InputError when `path` may not be written or is not a folder.
+    Raises: BedsideError when the disk is full; InputError when `path` cannot be written or is not a folder.
     """
     try:
         yield
@@ -53,14 +53,31 @@ def writing(path: Path) -> Iterator[None]:
             raise InputError(path, found="may not be written", expected="a place you can write to") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
             raise InputError(path, found="a file stands where a folder is needed", expected="a folder") from error
-        raise
+        if error.filename is None:  # nothing of the disk's
+            raise
+        found = f"cannot be written ({error.strerror or error})"
+        raise InputError(path, found=found, expected="a place you can write to") from error
+    except (RecursionError, UnicodeEncodeError) as error:
+        found = "too many folders in each other" if isinstance(error, RecursionError) else "is no name in this locale"
+        raise InputError(path, found=found, expected="another place") from error
+
+
+def make_folder(path: Path) -> None:
+    """The folder and those above it, where they are not there. Raises: as `writing`."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write `data` to `path` so that a reader, at any moment and after any crash, sees all of it or nothing new.
 
-    A `private` file is its owner's alone from the first byte on.
+    The folder is made where it is not there. A `private` file is its owner's alone from the first byte on.
+
+    Raises: as `writing`.
     """
+    if not path.name:
+        raise InputError(path, found="is a folder", expected="a file to write")
+    make_folder(path.parent)
     with writing(path), replacing(path, private=private) as file:
         file.write(data)
 

@@ -15,10 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from loaders.errors import InputError
-from loaders.files.untrusted import read_text
+from loaders.files.untrusted import parse_yaml, read_text
 
 Columns = Mapping[str, str | None]
 
@@ -29,10 +27,8 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
     Raises:
         InputError: the file cannot be read, is no mapping of names, or names a field that there is not.
     """
-    try:
-        read = yaml.safe_load(read_text(path, most=1 << 20, expected="lines such as age: patient_age"))
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(path, found=f"cannot be read: {error}", expected="lines such as age: patient_age") from None
+    expected = "lines such as age: patient_age"
+    read = parse_yaml(read_text(path, most=1 << 20, expected=expected), path, expected=expected)
     if not isinstance(read, dict) or not all(column is None or isinstance(column, str) for column in read.values()):
         raise InputError(path, found="no mapping of names", expected="lines such as age: patient_age")
     if unknown := [str(field) for field in read if field not in fields]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_inside, is_text
+from loaders.files.untrusted import is_folder, is_inside, is_text, is_there
 
 # Formats that cannot be opened here are listed too: a photo in one of them is counted, not overlooked.
 SUFFIXES = frozenset(
@@ -39,8 +39,8 @@ def image_files(folder: Path) -> list[ImageFile]:
     Raises:
         InputError: the folder is missing, is a file, has a name that is no UTF-8, or a folder in it cannot be read.
     """
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
+    if not is_folder(folder):
+        what = "is a file" if is_there(folder) else "does not exist"
         raise InputError(folder, found=what, expected="a folder of images")
     if not is_text(str(folder)):
         raise InputError(folder, found="has a name that is no UTF-8", expected="another name", do="Rename the folder")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,6 +134,27 @@ def image_bytes(path: Path) -> bytes:
     except InputError as error:
         reason = "too_large" if isinstance(error, TooLong) else "missing"
         raise ImageError(path, reason=reason, found=error.found, expected=error.expected) from None
+
+
+def cell_bytes(cell: object, where: str) -> bytes | Path:
+    """The image that a row holds: the bytes of its cell, or a file that the caller opened it from (a `Path`).
+
+    A row may come from anybody, so a file that it merely names, as text, is never opened.
+
+    Raises: InputError where it holds none.
+    """
+    held = cell.get("bytes") if isinstance(cell, Mapping) else cell
+    if isinstance(held, bytes | Path) and held:
+        return held
+    named = cell.get("path") if isinstance(cell, Mapping) else cell
+    found = "no image"
+    if named:
+        found = (
+            "the name of a file, not an image" if isinstance(named, str) else f"an image of type {type(named).__name__}"
+        )
+    raise InputError(
+        where, found=found, expected="the bytes of one", do="Build the release with its images, or load it"
+    )
 
 
 def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import scratch
-from loaders.files.untrusted import open_file
+from loaders.files.disk import make_folder, scratch
+from loaders.files.untrusted import is_there, open_file
 
 
 class SqliteStore:
@@ -38,7 +38,7 @@ class SqliteStore:
         self.path = path
         with self.explained():
             if path is not None:
-                if not path.exists():
+                if not is_there(path):
                     self._create(path)
                 self._check_header(path)
             self.connection = sqlite3.connect(path or ":memory:", timeout=self.PATIENCE)
@@ -117,7 +117,7 @@ class SqliteStore:
 
     def _create(self, path: Path) -> None:
         """Put a whole, empty store in place at once, so that no process ever sees half of one."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with scratch(path.parent) as folder:
             fresh = folder / path.name
             with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
@@ -131,7 +131,7 @@ class SqliteStore:
             except FileExistsError:
                 pass  # another process was first
             except OSError:  # a file system without hard links
-                if not path.exists():
+                if not is_there(path):
                     fresh.rename(path)
 
     def _check_header(self, path: Path) -> None:

@@ -16,6 +16,7 @@ is of another format as a whole. `loaders.files.tables` reads rows.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -26,6 +27,8 @@ from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NoReturn
+
+import yaml
 
 from loaders.errors import BedsideError, InputError
 
@@ -112,11 +115,77 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(path, found="does not exist", expected=expected, do=do or "Check the path") from None
     except OSError as error:
-        raise InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do) from None
+        raise _unreadable(path, error, expected, do) from None
     except ValueError as error:
-        if "null byte" not in str(error):
+        if not _is_of_path(error):
             raise
         raise InputError(str(path), found="is no path", expected=expected, do=do) from None
+
+
+def _unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> InputError:
+    return InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do)
+
+
+def _is_of_path(error: ValueError) -> bool:
+    """Whether it says that a name cannot be one: it holds NUL, or what this locale has no letters for."""
+    return isinstance(error, UnicodeEncodeError) or "null byte" in str(error)
+
+
+def is_there(path: Path) -> bool:
+    """Whether something is there when links are followed.
+
+    Raises: InputError, as `is_file` and `is_folder` do, where the system will not say: a folder above may not be
+    entered, a name is too long. (`Path.exists` and its like let such errors through as they are.)
+    """
+    return _mode(path) is not None
+
+
+def is_file(path: Path) -> bool:
+    """Whether it is a regular file. Raises: InputError as `is_there`."""
+    mode = _mode(path)
+    return mode is not None and stat.S_ISREG(mode)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder. Raises: InputError as `is_there`."""
+    mode = _mode(path)
+    return mode is not None and stat.S_ISDIR(mode)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 - one call for all three
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise _unreadable(path, error) from None
+    except ValueError as error:
+        if not _is_of_path(error):
+            raise
+        return None
+
+
+def entries(folder: Path) -> list[Path]:
+    """What a folder holds, by name. Raises: InputError when it is none or cannot be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise _unreadable(folder, error, "a folder that can be read") from None
+
+
+def files_below(folder: Path) -> list[Path]:
+    """The regular files at any depth, by name; no link to a folder is followed.
+
+    Raises: InputError when a folder cannot be read: what lies in it would be missing without a word.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(Path(error.filename), error, "a folder that can be read")
+
+    paths = (Path(here, name) for here, _, names in os.walk(folder, onerror=refuse) for name in names)
+    return sorted(path for path in paths if is_file(path))
 
 
 def _check_regular(mode: int, path: Path, expected: str) -> None:
@@ -292,6 +361,29 @@ def unusual(value: Any) -> str:
         elif isinstance(item, list | tuple):
             waiting += [(inner, depth + 1) for inner in item]
     return ""
+
+
+def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:
+    """YAML that nests as deep as JSON may, and whose references are not to what refers further: a few bytes of such
+    could unfold without end.
+
+    Raises: InputError for anything else.
+    """
+    named: list[bool] = []  # of the collections that are open, from outside in
+    try:
+        for event in yaml.parse(text, yaml.SafeLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                named.append(event.anchor is not None)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                named.pop()
+            if len(named) > MOST_DEPTH:
+                raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected, do=do)
+            if isinstance(event, yaml.AliasEvent) and any(named):
+                raise InputError(where, found="holds a reference to a reference", expected=expected, do=do)
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, RecursionError) as error:
+        found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
+        raise InputError(where, found=found, expected=expected, do=do) from None
 
 
 @contextmanager

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.files.untrusted import is_file, is_folder
 from loaders.models.encoder import Encoder, Vectors, unit
 
 PRECISIONS = ("fp32", "bf16", "fp16")
@@ -68,7 +69,7 @@ def open_encoder(
     source = PAPER_MODELS.get(name, name)
     kind, _, rest = source.partition(":")
     folder = Path(source)
-    local = kind not in _KINDS and source != "" and folder.is_dir()
+    local = kind not in _KINDS and source != "" and is_folder(folder)
     if not local and (kind not in _KINDS or not rest):
         raise _unknown(name)
     try:
@@ -83,7 +84,7 @@ def open_encoder(
             from loaders.models.encoders_pmc_clip import open_pmc_clip
 
             return open_pmc_clip(name, rest, setting, cache_dir)
-        if kind == "hf" or (local and not (folder / "open_clip_config.json").is_file()):
+        if kind == "hf" or (local and not is_file(folder / "open_clip_config.json")):
             from loaders.models.encoders_transformers import open_transformers
 
             return open_transformers(name, folder if local else rest, setting, cache_dir)
@@ -123,14 +124,14 @@ def read_embeddings(path: Path, *, rows: int, dim: int | None = None, tensor: st
 
 
 def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(path, found="does not exist", expected="a .npy or .safetensors file")
     if path.suffix == ".npy":
         try:
             return np.asarray(
                 np.load(path, mmap_mode="r", allow_pickle=False)
             )  # nothing is read before its shape is known
-        except (ValueError, EOFError, OSError) as problem:
+        except Exception as problem:  # a header is read as Python, and may be anything
             raise InputError(path, found=f"cannot be read as .npy ({problem})") from None
     if path.suffix != ".safetensors":
         raise InputError(path, found=f"is a {path.suffix or 'nameless'} file", expected="a .npy or .safetensors file")

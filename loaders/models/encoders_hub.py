@@ -9,6 +9,7 @@ from huggingface_hub import constants, hf_hub_download, is_offline_mode, snapsho
 from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, RepositoryNotFoundError
 
 from loaders.errors import ModelError
+from loaders.files.untrusted import is_file
 
 SMALL_FILES = ("*.json", "*.txt", "*.model")  # configurations and tokenizers, never weights
 FETCH_SMALL = " ".join(f"--include '{pattern}'" for pattern in SMALL_FILES)
@@ -54,7 +55,7 @@ def hub_folder(
     except _ABSENT as error:
         raise missing(model, repo, needs[0][0], error, cache_dir=cache_dir, fetch=fetch) from error
     for group in needs:
-        if not any((folder / name).is_file() for name in group):
+        if not any(is_file(folder / name) for name in group):
             raise missing(model, repo, group[0], None, cache_dir=cache_dir, fetch=fetch)
     return folder
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ from open_clip.model import set_model_preprocess_cfg
 from open_clip.pretrained import download_pretrained_from_hf
 from open_clip.transform import PreprocessCfg, image_transform_v2
 
-from loaders.errors import ModelError
+from loaders.errors import InputError, ModelError
+from loaders.files.untrusted import entries, is_file, is_folder, read_json, understood
 from loaders.models.encoders_hub import TOKENIZER_FILES, hub_file, hub_folder, missing
 from loaders.models.encoders_torch import (
     Setting,
@@ -52,13 +52,13 @@ def open_open_clip(name: str, source: str, setting: Setting, cache_dir: Path | N
         architecture, _, tag = rest.partition("/")
         config = _architecture(name, architecture)
         weights, pretrained = _weights(name, architecture, config, tag, cache_dir)
-        origin = f"open_clip:{architecture}/{Path(tag).name if Path(tag).is_file() else tag}"
+        origin = f"open_clip:{architecture}/{Path(tag).name if is_file(Path(tag)) else tag}"
     else:
         architecture, pretrained, origin = source, None, source
         if kind == "local-dir":
             local, origin = Path(rest), f"local:{Path(rest).name}"
         path, weights = _folder(name, local) if local else _repository(name, rest, cache_dir)
-        config = loaded(name, lambda: json.loads(path.read_bytes())["model_cfg"], do=f"Check {path}")
+        config = _config(name, path)
     text_cfg, text_tower = _text_tower(name, config["text_cfg"], local, cache_dir)
     model, transform = loaded(
         name,
@@ -161,6 +161,19 @@ def _encoder(
     )
 
 
+def _config(name: str, path: Path) -> dict[str, Any]:
+    """The configuration in a file. Raises ModelError for none."""
+    try:
+        with understood(path, expected="a configuration of open_clip"):
+            config: dict[str, Any] = read_json(path)["model_cfg"]
+            dict(config["text_cfg"])
+    except InputError as error:
+        raise ModelError(
+            name, found=f"cannot be loaded: {error.found}", expected=error.expected, do=f"Check {path}"
+        ) from None
+    return config
+
+
 def _architecture(name: str, architecture: str) -> dict[str, Any]:
     config: dict[str, Any] | None = open_clip.get_model_config(architecture) if ":" not in architecture else None
     if config is None:
@@ -181,7 +194,7 @@ def _weights(
         repo, _, file = tag.removeprefix("hf-hub:").rpartition("/")
         path = hub_file(name, repo, [file], cache_dir=cache_dir)
         return [path], str(path)
-    if Path(tag).is_file():
+    if is_file(Path(tag)):
         return [Path(tag)], tag
     known = open_clip.get_pretrained_cfg(architecture, tag)
     if not known:
@@ -221,7 +234,7 @@ def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, lis
 
 def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
     """Configuration of a local folder in open_clip's format, and every file there that may be taken for the weights."""
-    weights = sorted(path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin", ".pth"))
+    weights = [path for path in entries(folder) if path.suffix in (".safetensors", ".bin", ".pth")]
     if not weights:
         raise ModelError(name, found="the folder holds no weights", expected=f"{WEIGHTS} or a .safetensors file")
     return folder / CONFIG, weights
@@ -241,6 +254,6 @@ def _text_tower(
     if not tower:
         return text_cfg, ""
     folder = Path(tower)
-    if not folder.is_dir():
+    if not is_folder(folder):
         folder = hub_folder(name, tower, [("config.json",)], cache_dir=cache_dir)
     return {**text_cfg, "hf_model_name": str(folder), "hf_model_pretrained": False}, file_digest(folder / "config.json")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from loaders.errors import InputError, ModelError
+from loaders.files.untrusted import digest_of
 from loaders.models.encoder import Encoder, Vectors, unit
 
 LIBRARIES = ("torch", "torchvision", "pillow", "numpy")
@@ -136,8 +137,7 @@ def file_digest(*paths: Path) -> str:
     """SHA-256 of a file, or over the digests of several in their order."""
     digests = []
     for path in paths:
-        with path.open("rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+        digests.append(digest_of(path))
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from loaders.errors import ModelError
+from loaders.errors import InputError, ModelError
+from loaders.files.untrusted import is_file, read_json, understood
 from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, hub_file, hub_folder
 from loaders.models.encoders_torch import (
     Setting,
@@ -106,14 +106,22 @@ def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, lis
 
 def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
     for group in ((CONFIG,), PREPROCESSOR, TOKENIZER_FILES, WEIGHTS):
-        if not any((folder / file).is_file() for file in group):
+        if not any(is_file(folder / file) for file in group):
             raise ModelError(name, found=f"the folder has no {group[0]}", expected=" or ".join(group))
-    weights = next(folder / file for file in WEIGHTS if (folder / file).is_file())
+    weights = next(folder / file for file in WEIGHTS if is_file(folder / file))
     return folder, [folder / shard for shard in _shards(weights)] or [weights]
 
 
 def _shards(weights: Path) -> list[str]:
-    return sorted(set(json.loads(weights.read_bytes())["weight_map"].values())) if weights.suffix == ".json" else []
+    """The files that hold the weights: those that the index names, below its own folder."""
+    if weights.suffix != ".json":
+        return []
+    with understood(weights, expected="an index of weights"):
+        shards = sorted(set(read_json(weights)["weight_map"].values()))
+        named = [shard for shard in shards if Path(shard).name != shard]
+    if named:
+        raise InputError(weights, found=f"weights in {named[0]!r}", expected="names of files beside it")
+    return shards
 
 
 def _check_end_of_text(name: str, config: Any, tokenizer: Any) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 from loaders.errors import InputError
+from loaders.files.images import MAX_BYTES
+from loaders.files.untrusted import read_file
 
 _IMAGE_KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
@@ -99,10 +101,7 @@ class ChatModel(ABC):
 def read_image(image: Path | bytes) -> tuple[bytes, str]:
     """The bytes of an image and its kind (png, jpeg, gif, webp), told from its first bytes. Raises InputError."""
     where = "image of a message" if isinstance(image, bytes) else image
-    try:
-        data = image if isinstance(image, bytes) else image.read_bytes()
-    except OSError as error:
-        raise InputError(where, found=f"cannot be read: {error.strerror or error}") from None
+    data = image if isinstance(image, bytes) else read_file(image, most=MAX_BYTES, expected="an image file")
     for start, kind in _IMAGE_KINDS:
         if data.startswith(start):
             return data, kind

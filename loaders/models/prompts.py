@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import read_text
+from loaders.files.untrusted import is_file, is_folder, read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
@@ -57,14 +57,14 @@ def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Pat
     Raises InputError: `folder` is missing or holds none of the files, a text is empty or not UTF-8, a placeholder is
     unknown.
     """
-    if folder is not None and not any((folder / f"{name}.md").is_file() for name in known):
-        found = "no prompt text" if folder.is_dir() else "no such folder"
+    if folder is not None and not any(is_file(folder / f"{name}.md") for name in known):
+        found = "no prompt text" if is_folder(folder) else "no such folder"
         wanted = ", ".join(f"{name}.md" for name in known)
         raise InputError(folder, found=found, expected=f"a folder that holds any of {wanted}")
     texts = {}
     for name, placeholders in known.items():
         own = folder / f"{name}.md" if folder else None
-        path = own if own is not None and own.is_file() else shipped / f"{name}.md"
+        path = own if own is not None and is_file(own) else shipped / f"{name}.md"
         texts[name] = read_text(path, most=1 << 20, expected="a prompt")
         if not texts[name].strip():
             raise InputError(path, found="no text", expected="a prompt")

@@ -11,7 +11,6 @@ words                    a stand-in: counts of words, which know no meaning
 
 from __future__ import annotations
 
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.files.untrusted import is_folder, read_json
 
 Vectors = NDArray[np.float32]
 
@@ -48,7 +48,7 @@ def open_sentence_encoder(name: str, *, device: str | None = None) -> SentenceEn
     if name.startswith("hf:"):
         repo, _, revision = name.removeprefix("hf:").partition("@")
         return _Transformer(name, repo, revision or None, device)
-    if Path(name).is_dir():
+    if is_folder(Path(name)):
         return _Transformer(name, name, None, device)
     raise ModelError(
         name or "(no name)", found="is no sentence encoder", expected="hf:ORG/NAME, a folder with a model, or words"
@@ -89,7 +89,9 @@ class _Transformer(SentenceEncoder):
             self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision)
             self._model: Any = AutoModel.from_pretrained(source, revision=revision)
             self._pooling = _pooling(source, revision)
-        except (OSError, ValueError, ImportError) as error:
+        except InputError:
+            raise
+        except Exception as error:  # each library has its own
             text = " ".join(str(error).split())[:200]
             raise ModelError(
                 name,
@@ -141,7 +143,9 @@ def _pooling(source: str, revision: str | None) -> str:
     )  # fmt: skip
     if path is None:
         return "mean"
-    config = json.loads(Path(path).read_text(encoding="utf-8"))
+    config = read_json(Path(path))
+    if not isinstance(config, dict):
+        raise InputError(path, found="no settings", expected="an object")
     wanted = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
     if len(wanted) != 1 or wanted[0] not in _POOLINGS:
         raise InputError(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from baselines.medlaybench_v.captioning import describe, evaluate, read_pairs, read_prompts
+from loaders.files.disk import make_folder
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
@@ -56,7 +57,7 @@ def command(options: Captioning) -> None:
         opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
     )
     captioner = open_model(options.model, base_url=options.base_url)
-    options.out.mkdir(parents=True, exist_ok=True)
+    make_folder(options.out)
     with AnswerStore(options.out / "answers.sqlite") as store, Bars() as bars:
         answers = describe(
             captioner,

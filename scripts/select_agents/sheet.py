@@ -11,6 +11,8 @@ import typer
 from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import drawn, write_sheets
+from loaders.files.disk import make_folder
+from loaders.files.untrusted import is_there
 from scripts.select_agents.candidates import dialogues_of
 from scripts.terminal.console import output
 
@@ -37,10 +39,10 @@ def command(
 def _copy_pictures(runs: Sequence[Path], cases: set[str], out: Path) -> int:
     copied = 0
     for case in sorted(cases):
-        source = next((path for run in runs if (path := picture_path(run, case)).exists()), None)
+        source = next((path for run in runs if is_there(path := picture_path(run, case))), None)
         if source is not None:
             place = picture_path(out, case)
-            place.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(place.parent)
             shutil.copyfile(source, place)
             copied += 1
     return copied

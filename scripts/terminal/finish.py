@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.results.run import DataUsed, Result, write_run
-from loaders.files.disk import write_whole
+from loaders.files.disk import make_folder, write_whole
 from loaders.opened import Opened
 from scripts.terminal.console import output, table
 
@@ -47,7 +47,7 @@ def finish(
         record, command="bedside " + shlex.join(sys.argv[1:]), wall_seconds=round(time.monotonic() - started, 2)
     )
     told_results = [replace(result, record=told) for result in results]
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for name, content in (extra or {}).items():
         write_whole(out / name, json.dumps(content, ensure_ascii=False).encode())
     write_run(out, told, told_results)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from loaders.errors import InputError
+from loaders.files.untrusted import is_text, is_there
 
 EMBEDDINGS = Path("runs/embeddings")
 Word = TypeVar("Word")
+Returned = TypeVar("Returned")
 
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="medlaybench-v[@TAG], official, a release folder, or REPO[@TAG].")
@@ -23,6 +27,28 @@ Resamples = Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Embeddings, kept for the next run.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU where there is one]")]
 Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")]
+
+
+def of_text(command: Callable[..., Returned]) -> Callable[..., Returned]:
+    """A command that refuses options whose bytes are no text, so that none is written into a record.
+
+    What names something that is there is let through: a file may have any name. Raises: InputError with the option.
+    """
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Returned:
+        for name, given in options.items():
+            for value in given if isinstance(given, list) else [given]:
+                if isinstance(value, str) and not is_text(value) and not is_there(Path(value)):
+                    raise InputError(
+                        name,
+                        found=f"{value!r} is no text",
+                        expected="text in the encoding of this terminal",
+                        do="Where it is UTF-8, set PYTHONUTF8=1",
+                    )
+        return command(*arguments, **options)
+
+    return run
 
 
 def one_of(option: str, given: str, known: tuple[Word, ...]) -> Word:

@@ -12,7 +12,7 @@ import typer
 
 from loaders.errors import InputError
 from loaders.files.tables import parquet_rows
-from loaders.files.untrusted import BadRow
+from loaders.files.untrusted import BadRow, is_file, is_folder
 from loaders.opened import open_data
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
@@ -38,7 +38,7 @@ def labelled_photos(data: str, clusters: Path | None, seed: int) -> Labelled:
     folder = Path(data)
     if clusters is not None:
         return _from_clusters(folder, clusters, seed)
-    if folder.is_dir() and not (folder / "manifest.json").is_file():
+    if is_folder(folder) and not is_file(folder / "manifest.json"):
         return from_folder(folder)
     opened = {}
     for split in SPLITS:

@@ -370,7 +370,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is a folder"):
         AnswerStore(tmp_path)
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError, match="a file stands where a folder is needed"):
         AnswerStore(tmp_path / "file" / "answers.sqlite")
 
 

@@ -390,7 +390,7 @@ def test_images_that_cannot_be_sent(server: ChatServer, calm: Calm, tmp_path: Pa
     unusable: list[tuple[Path | bytes, str]] = [
         (text, "is not an image"),
         (b"", "is not an image"),
-        (tmp_path / "none.png", "No such file"),
+        (tmp_path / "none.png", "does not exist"),
     ]
     for image, found in unusable:
         with pytest.raises(InputError, match=found):

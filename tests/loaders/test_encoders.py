@@ -18,6 +18,7 @@ from PIL import Image
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import PAPER_MODELS, open_encoder, read_embeddings
+from loaders.models.sentences import open_sentence_encoder
 from tests.parts import tiny_encoders
 from tests.parts.processes import printed
 from tests.parts.tiny_encoders import (
@@ -625,3 +626,36 @@ def test_bfloat16_is_refused_with_advice(tmp_path: Path) -> None:
     save_file({"images": torch.ones(2, 4, dtype=torch.bfloat16)}, tmp_path / "low.safetensors")
     with pytest.raises(InputError, match="Save it as float32"):
         read_embeddings(tmp_path / "low.safetensors", rows=2)
+
+
+def test_an_index_of_weights_names_files_beside_it_only(tmp_path: Path) -> None:
+    from loaders.models.encoders_transformers import _shards
+
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text('{"weight_map": {"a": "b-1.safetensors", "c": "b-1.safetensors"}}')
+    assert _shards(index) == ["b-1.safetensors"]
+    for said in (
+        "[]",
+        "{}",
+        '{"weight_map": {"a": 1}}',
+        '{"weight_map": {"a": "../private.safetensors"}}',
+        "[" * 9_000,
+    ):
+        index.write_text(said)
+        with pytest.raises(InputError, match="index"):
+            _shards(index)
+
+
+@pytest.mark.parametrize("header", [b"{'descr': ", b"'" * 3, b"{" * 300, b"\xff"])
+def test_a_header_of_an_array_that_is_no_python(header: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "images.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(InputError, match="cannot be read as .npy"):
+        read_embeddings(path, rows=1)
+
+
+def test_settings_of_a_sentence_encoder_that_make_none(tmp_path: Path) -> None:
+    for said in ('{"model_type": "bert", "hidden_size": "wide"}', '{"model_type": []}', "[]"):
+        (tmp_path / "config.json").write_text(said)
+        with pytest.raises(ModelError, match="cannot be opened"):
+            open_sentence_encoder(str(tmp_path))

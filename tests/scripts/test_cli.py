@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from scripts.cli import execute
+from tests.parts.privileges import unprivileged
+from tests.parts.processes import printed
 
 BUILD = ["build", "medlaybench-v", "--captions", "sample", "--limit", "20", "--workers", "1"]
 
@@ -114,3 +118,45 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("build", "verify", "diff", "publish", "audit", "info", "preview", "demo"):
         assert execute([command, "--help"]) == 0
         assert "Usage" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["verify", "x" * 300],
+        ["compare", "shut/run"],
+        ["audit", "shut/captions.csv"],
+        ["review", "/"],
+        ["curate", "pictures", "-o", "a/" * 1_500, "--workers", "1"],
+        ["run", "concepts", "release", "-o", "x" * 300],
+        ["build", "medlaybench-v", "--captions", "captions.csv", "--out", "new", "--allow-licence", "\udcff"],
+        ["run", "captioning", "release", "--model", "none/\udcff", "-o", "new"],
+    ],
+)
+def test_a_place_that_cannot_be_used_is_one_error(
+    line: list[str], release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "shut").mkdir(mode=0)
+    (tmp_path / "release").symlink_to(release)
+    with unprivileged() if "shut" in line[1] else nullcontext():
+        assert execute(line) == 2
+    assert "Error " in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_no_reader_made_an_error_of_ours_still_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error", "/the/disk")
+
+    monkeypatch.setattr("loaders.manifest.Manifest.read", broken)
+    assert execute(["info", str(tmp_path)]) == 2
+    assert "/the/disk" in capsys.readouterr().err
+
+
+def test_a_terminal_without_letters_for_it_still_gets_the_answer(release: Path) -> None:
+    told = printed("-m", "scripts", "info", release, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert "\\u2026" in told

@@ -13,7 +13,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from loaders.errors import InputError
-from loaders.files.disk import write_whole, writing
+from loaders.files.disk import write_whole
+from loaders.files.untrusted import open_file, parse_json
 
 _ENTRY, _FORMAT = "bedside", "classifier 1"
 
@@ -23,8 +24,6 @@ def write_tensors(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, An
 
     Raises BedsideError when the disk is full, InputError when the folder may not be written.
     """
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
     # safetensors refuses tensors that share memory, and keeps no strides.
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in sorted(tensors.items())}
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
@@ -38,17 +37,19 @@ def read_tensors(path: Path, *, do: str) -> tuple[dict[str, Any], dict[str, Any]
 
     Raises InputError where the file is missing, damaged or of another kind.
     """
+    with open_file(path, expected="a whole file of tensors", do=do):
+        pass  # before the library waits for a pipe
     try:
         with safe_open(str(path), framework="pt") as file:
-            about = json.loads((file.metadata() or {}).get(_ENTRY, "{}"))
+            about = parse_json((file.metadata() or {}).get(_ENTRY, "{}"), path)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(path, found=f"cannot be read ({error})", expected="a whole file of tensors", do=do) from None
-    if about.get("format") != _FORMAT:
+    if not isinstance(about, dict) or about.get("format") != _FORMAT or not isinstance(about.get("facts"), str):
         raise InputError(path, found="a file of another kind", expected="one that a training wrote", do=do)
     if about.get("digest") != _digest(tensors, about["facts"]):
         raise InputError(path, found="content that differs from its digest", expected="the file as written", do=do)
-    facts: dict[str, Any] = json.loads(about["facts"])
+    facts: dict[str, Any] = parse_json(about["facts"], path, do=do)
     return tensors, facts
 
 

@@ -68,7 +68,6 @@ def write_cues(
     )
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, sink.getvalue().to_pybytes())
 
 

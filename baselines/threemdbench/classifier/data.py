@@ -19,7 +19,7 @@ from PIL import Image
 from baselines.results.run import DataUsed
 from loaders.errors import InputError
 from loaders.files.images import open_image
-from loaders.files.untrusted import digest_of
+from loaders.files.untrusted import digest_of, files_below, is_folder
 from loaders.opened import Opened
 from loaders.threemdbench import DIAGNOSES, NAMES
 
@@ -131,9 +131,9 @@ def from_folder(folder: Path) -> Labelled:
     files: dict[str, list[tuple[str, Path]]] = {}
     for split in SPLITS:
         place = folder / split
-        if split == "validation" and not place.is_dir():
+        if split == "validation" and not is_folder(place):
             place = folder / "val"
-        if not place.is_dir():
+        if not is_folder(place):
             raise InputError(
                 folder,
                 found=f"no folder {split}",
@@ -146,7 +146,7 @@ def from_folder(folder: Path) -> Labelled:
 
 def class_folders(folder: Path) -> list[tuple[str, Path]]:
     """(class, file) of every picture in the class folders of a folder, sorted."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix.casefold() in _SUFFIXES)
+    files = (path for path in files_below(folder) if path.suffix.casefold() in _SUFFIXES)
     return sorted((path.relative_to(folder).parts[0], path) for path in files if path.parent != folder)
 
 

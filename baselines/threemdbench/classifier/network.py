@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.files.untrusted import is_file
 from loaders.models.encoders_hub import hub_file
 from loaders.models.encoders_torch import file_digest, loaded, revision
 
@@ -180,7 +181,7 @@ def _load(name: str, module: Any, path: Path) -> None:
 
     if path.suffix != ".safetensors":
         raise InputError(path, found="no .safetensors file", expected="weights without code in them")
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(path, found="does not exist", expected="a file of weights")
     state = loaded(name, lambda: load_file(path), do="Get the file again")
     own = module.state_dict()

@@ -23,6 +23,7 @@ from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.views import TestViews
 from loaders.errors import InputError, MissingExtra
+from loaders.files.untrusted import is_folder
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import PAPER_MODELS, open_encoder
 from loaders.models.encoders_torch import (
@@ -60,7 +61,7 @@ def open_backbone(
     """
     if name.startswith("encoder:"):
         return open_encoder(name.removeprefix("encoder:"), device=device)
-    if name in PAPER_MODELS or name.startswith(_ENCODERS) or Path(name).is_dir():
+    if name in PAPER_MODELS or name.startswith(_ENCODERS) or is_folder(Path(name)):
         return open_encoder(name, device=device)
     setting = Setting.of(device, "fp32")
     network = open_network(name, classes=0, weights=weights, test_size=size, seed=seed)

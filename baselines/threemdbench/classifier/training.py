@@ -24,6 +24,7 @@ from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order, key
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError, ModelError
+from loaders.files.untrusted import is_there
 
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
 
@@ -224,7 +225,7 @@ class Training:
 
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT
-        if not path.exists():
+        if not is_there(path):
             return
         tensors, facts = read_tensors(path, do=self._again())
         # As JSON has it: tuples are lists there.
@@ -256,7 +257,7 @@ class Training:
         return f"--restart begins anew: it deletes what is in {self.folder}"
 
     def _stopped(self) -> str:
-        if not (self.folder / CHECKPOINT).exists():
+        if not is_there(self.folder / CHECKPOINT):
             return "Stopped before the first checkpoint: the same command begins again"
         return f"Stopped. The last checkpoint is in {self.folder}; the same command goes on from there"
 

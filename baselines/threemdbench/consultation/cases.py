@@ -21,8 +21,9 @@ from PIL import Image
 from baselines.threemdbench.consultation.protocol import Photos
 from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
-from loaders.files.disk import write_whole, writing
-from loaders.files.images import ImageError, clean_bytes, open_image
+from loaders.files.disk import write_whole
+from loaders.files.images import ImageError, cell_bytes, clean_bytes, open_image
+from loaders.files.untrusted import is_there
 from loaders.models.messages import read_image
 from loaders.pages import small_jpeg
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
@@ -112,11 +113,7 @@ def _case(
     temperament = row.get("personality")
     if temperament not in PERSONALITIES:
         raise InputError(case_id, found="no temperament of the four")
-    image = row.get("image")
-    if isinstance(image, Mapping):
-        image = image.get("bytes") or image.get("path")
-    if not isinstance(image, bytes | str | Path) or not image:
-        raise InputError(case_id, found="no image")
+    image = cell_bytes(row.get("image"), case_id)
     small = _small(image, case_id)
     shown = small if photos == "small" else clean_bytes(image, name=case_id)[0]
     return Case(
@@ -132,7 +129,7 @@ def _case(
     )
 
 
-def _small(image: bytes | str | Path, name: str) -> bytes:
+def _small(image: bytes | Path, name: str) -> bytes:
     """A JPEG of the pixels alone, at most WIDTH pixels wide."""
     picture = open_image(image, name=name).convert("RGB")
     if picture.width > WIDTH:
@@ -147,9 +144,7 @@ def _kept(image: bytes, folder: Path | None) -> bytes | Path:
     if folder is None:
         return image
     path = folder / f"{hashlib.sha256(image).hexdigest()}.{read_image(image)[1]}"
-    if not path.exists():
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+    if not is_there(path):
         write_whole(path, image)
     return path
 
@@ -171,7 +166,6 @@ def keep_pictures(run: Path, cases: Iterable[Case]) -> None:
     """
     for case in cases:
         path = picture_path(run, case.case_id)
-        if path.exists():
+        if is_there(path):
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, small_jpeg(case.image))

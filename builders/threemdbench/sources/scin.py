@@ -13,7 +13,7 @@ from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
-from loaders.files.untrusted import BadRow, check_text
+from loaders.files.untrusted import BadRow, check_text, is_folder
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
 _WEIGHTS = "weighted_skin_condition_label"
@@ -30,7 +30,7 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     Raises:
         InputError: a table or column is missing.
     """
-    if not place.is_dir():
+    if not is_folder(place):
         raise InputError(place, found="is no folder", expected="the folder of scin_cases.csv and scin_labels.csv")
     cases_table, cases = read_records(table_in(place, "scin_cases.csv"))
     labels_table, rows = read_records(table_in(place, "scin_labels.csv"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_inside
+from loaders.files.untrusted import files_below, is_folder, is_inside
 
 
 def table_in(place: Path, pattern: str) -> Path:
@@ -14,9 +14,9 @@ def table_in(place: Path, pattern: str) -> Path:
     Raises:
         InputError: there is none, or more than one.
     """
-    if not place.is_dir():
+    if not is_folder(place):
         return place
-    found = sorted(path for path in place.rglob(pattern) if path.is_file() and is_inside(path, place))
+    found = [path for path in files_below(place) if path.match(pattern) and is_inside(path, place)]
     if len(found) == 1:
         return found[0]
     names = ", ".join(path.relative_to(place).as_posix() for path in found[:5])

@@ -115,6 +115,8 @@ def test_images_lose_their_metadata_and_become_what_chat_models_take(tmp_path: P
         ({"expert_caption": None}, "no expert_caption"),
         ({"image": None}, "no image"),
         ({"image": {"bytes": None, "path": None}}, "no image"),
+        ({"image": {"bytes": None, "path": "/etc/hostname"}}, "the name of a file, not an image"),
+        ({"image": "/etc/hostname"}, "the name of a file, not an image"),
         ({"image": b"no picture"}, "id001"),
         ({"image": PIL.Image.new("L", (2, 2))}, "an image of type Image"),
         ({"image_id": ""}, "no image_id"),

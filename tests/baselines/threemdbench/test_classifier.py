@@ -21,6 +21,7 @@ for package in ("torch", "torchvision", "timm", "accelerate", "sklearn"):
 
 import torch
 from accelerate import Accelerator
+from safetensors.torch import save_file
 
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
@@ -34,6 +35,7 @@ from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_rel
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, Scoring
+from loaders.errors import InputError
 from loaders.opened import open_data
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
 from scripts.cli import execute
@@ -407,3 +409,19 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     (photos / "test" / "none" / "copy.jpg").write_bytes(jpeg(1, 3))
     assert train(photos, tmp_path / "leaking", "--epochs", 1) == 2
     assert "the same bytes as" in told(capsys)
+
+
+@pytest.mark.parametrize(
+    "said", ["[]", "1", '{"format": "classifier 1"}', '{"format": "classifier 1", "facts": {}}', "["]
+)
+def test_a_checkpoint_that_says_something_else_is_one_error(said: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    save_file({"w": torch.zeros(1)}, path, {"bedside": said})
+    with pytest.raises(InputError, match=r"x\.safetensors"):
+        read_tensors(path, do="")
+
+
+def test_a_pipe_is_no_checkpoint(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.safetensors")
+    with pytest.raises(InputError, match="is no regular file"):
+        read_tensors(tmp_path / "x.safetensors", do="")

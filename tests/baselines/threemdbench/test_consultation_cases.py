@@ -117,7 +117,9 @@ def test_photos_in_a_folder_are_written_once_under_their_digests(tmp_path: Path)
         ({"image": {"bytes": None, "path": None}}, "no image"),
         ({"image": {"bytes": b"GIF8 is no photo", "path": None}}, "not_an_image image"),
         ({"image": photo()[:900]}, "truncated image"),
-        ({"image": "/nowhere/at/all.jpg"}, "missing image"),
+        ({"image": Path("/nowhere/at/all.jpg")}, "missing image"),
+        ({"image": "/etc/hostname"}, "the name of a file, not an image"),
+        ({"image": {"bytes": None, "path": "/etc/hostname"}}, "the name of a file, not an image"),
         ({"personality": None}, "no temperament of the four"),
         ({"diagnosis": "measles"}, "no diagnosis of the 34"),
     ],
@@ -165,5 +167,5 @@ def test_loaded_rows_are_read_without_decoding_them_twice() -> None:
 def test_a_photo_file_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "photo.jpg"
     path.write_bytes(jpeg(drawn(3, (500, 300))))
-    (one,) = read_cases([row(image=str(path))]).cases
+    (one,) = read_cases([row(image=path)]).cases
     assert size(one.image) == (400, 240)

@@ -261,7 +261,13 @@ def test_statistics_that_the_rows_do_not_give(folder: Path) -> None:
         ("dtype: float32", "dtype: float64", "dataset_info: features"),
         ("configs:", "config:", "YAML: cannot be used"),
         ("---\nlanguage", "language", "YAML: cannot be used"),
-        ("configs:", "configs: [", "YAML: cannot be used"),
+        ("configs:", "configs: [", "YAML: cannot be read as YAML"),
+        (
+            "configs:",
+            "deep: " + "[" * 5_000 + "]" * 5_000 + "\nconfigs:",
+            "YAML: cannot be read as YAML .nested too deep",
+        ),
+        ("configs:", "a: &a [x, x]\nb: &b [*a, *a]\nconfigs:", "YAML: holds a reference to a reference"),
     ],
 )
 def test_an_edited_card(old: str, new: str, pattern: str, folder: Path) -> None:

@@ -7,16 +7,20 @@ import json
 import shutil
 import socket
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import pytest
 
 from builders.threemdbench import public_address
 from builders.threemdbench.download import Downloads, Fetched, Limits, Wanted
 from builders.threemdbench.public_address import is_public
+from builders.threemdbench.public_network import PublicNetwork
 from loaders.errors import InputError
 from tests.parts.photo_server import (
     Behaviour,
@@ -530,3 +534,13 @@ def test_a_redirect_to_a_host_that_forbids_it_ends_there(tmp_path: Path, server:
         server.pages["/a.jpg"] = redirects(other.url("/a.jpg"))
         assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].reason == "robots.txt forbids it"
         assert (other.robots, other.asked) == (1, {})
+
+
+def test_a_resolver_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(20))
+    started = time.monotonic()
+    with pytest.raises(httpcore2.ConnectTimeout, match=r"nobody says where example\.org is"):
+        PublicNetwork(0.2).connect_tcp("example.org", 80)
+    assert time.monotonic() - started < 5
+    released.set()

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from loaders.errors import InputError
 from loaders.files import disk
-from loaders.files.disk import private_folder, replacing, scratch, sweep, write_whole
+from loaders.files.disk import make_folder, private_folder, replacing, scratch, sweep, write_whole
+from tests.parts.privileges import unprivileged
 from tests.parts.processes import python, started
 
 DYING = """
@@ -123,3 +125,39 @@ def test_what_is_private_is_so_from_its_first_byte(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / "public").stat().st_mode) == 0o666
     finally:
         os.umask(before)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("x" * 300, "too long"),
+        ("a/" * 1_500 + "x", "too many folders in each other"),
+        ("file/below", "a file stands where a folder is needed"),
+        ("circle/below", "a file stands where a folder is needed|Too many levels"),
+    ],
+)
+def test_a_place_that_cannot_be(name: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("circle").symlink_to("circle")
+    with pytest.raises(InputError, match=found):
+        write_whole(Path(name), b"x")
+    with pytest.raises(InputError, match=found):
+        make_folder(Path(name) / "folder")
+
+
+@pytest.mark.parametrize("place", ["/", "."])
+def test_a_folder_is_no_file(place: str) -> None:
+    with pytest.raises(InputError, match="is a folder"):
+        write_whole(Path(place), b"x")
+
+
+def test_a_folder_that_belongs_to_another(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir(mode=0o555)
+    with unprivileged(), pytest.raises(InputError, match="may not be written"):
+        write_whole(tmp_path / "theirs" / "below" / "x", b"x")
+
+
+def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a" / "b" / "c", b"x")
+    assert (tmp_path / "a" / "b" / "c").read_bytes() == b"x"

@@ -7,6 +7,7 @@ import os
 import pickle
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,14 +19,21 @@ from loaders.files.untrusted import (
     check_bad,
     decode,
     digest_of,
+    entries,
+    files_below,
+    is_file,
+    is_folder,
     is_inside,
+    is_there,
     lines_of,
     parse_json,
+    parse_yaml,
     read_file,
     read_text,
     stream_lines,
     understood,
 )
+from tests.parts.privileges import unprivileged
 
 
 def pipe(path: Path) -> Path:
@@ -168,3 +176,69 @@ def test_content_of_another_shape_is_one_error_and_ours_stay() -> None:
 def test_an_error_can_be_printed_whatever_it_names() -> None:
     error = InputError(Path("a\udcff\u2028"), found="b\x1b[31m\ud800", do="c\n")
     assert str(error).encode().decode() == "a\\udcff\\u2028: b\\x1b[31m\\ud800. c\n"
+
+
+@pytest.mark.parametrize("ask", [is_there, is_file, is_folder, read_file, digest_of])
+@pytest.mark.parametrize("name", ["x" * 300, "a/" * 3_000, "shut/x"])
+def test_what_the_system_will_not_say_is_an_error_of_ours(ask: Any, name: str, tmp_path: Path) -> None:
+    (tmp_path / "shut").mkdir(mode=0)
+    with unprivileged(), pytest.raises(InputError, match="cannot be read"):
+        ask(tmp_path / name)
+
+
+def test_what_is_there_is_told_by_its_kind(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "circle").symlink_to("circle")
+    pipe(tmp_path / "pipe")
+    told = {
+        name: tuple(ask(tmp_path / name) for ask in (is_there, is_file, is_folder))
+        for name in ("file", "", "pipe", "dangling", "circle", "file/below", "nowhere", "nul\0")
+    }
+    assert told.pop("file") == (True, True, False)
+    assert told.pop("") == (True, False, True)
+    assert told.pop("pipe") == (True, False, False)
+    assert set(told.values()) == {(False, False, False)}
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    for above in tmp_path.parents:
+        if above.name.startswith("pytest-"):
+            above.chmod(0o755)
+    (tmp_path / "shut").mkdir()
+    (tmp_path / "shut" / "photo.jpg").touch()
+    (tmp_path / "open.jpg").touch()
+    assert [path.name for path in files_below(tmp_path)] == ["open.jpg", "photo.jpg"]
+    (tmp_path / "shut").chmod(0)
+    with unprivileged():
+        for ask in (entries, files_below):
+            with pytest.raises(InputError, match="shut.*cannot be read"):
+                ask(tmp_path / "shut")
+        with pytest.raises(InputError, match="shut.*cannot be read"):
+            files_below(tmp_path)
+    (tmp_path / "shut").chmod(0o755)
+    with pytest.raises(InputError, match="cannot be read"):
+        entries(tmp_path / "open.jpg")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 5_000,
+        "- " * 300 + "x",
+        "a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]",
+        "&a [*a]",
+        "a: !!python/object/apply:os.getcwd []",
+        "2024-99-99: x",
+        "? [x]\n: y",
+        "\x07",
+    ],
+)
+def test_what_is_no_plain_yaml(text: str) -> None:
+    with pytest.raises(InputError, match="card"):
+        parse_yaml(text, "card")
+
+
+def test_yaml_may_refer_to_what_refers_no_further() -> None:
+    assert parse_yaml("a: &a [x]\nb: *a", "card") == {"a": ["x"], "b": ["x"]}
