@@ -144,6 +144,10 @@ COMMANDS: dict[str, Command | Group] = {
     "contrast": Command(
         "scripts.contrast", "Compare runs over the same cases: differences with intervals, and the tests of the paper."
     ),
+    "rescore": Command(
+        "scripts.rescore",
+        "Every number of a run again, from its stored dialogues, answers or embeddings; no model is asked.",
+    ),
     "report": Command(
         "scripts.report",
         "Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.",

@@ -34,6 +34,8 @@ from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRec
 from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.images import cell_bytes, clean_bytes
+from loaders.files.records import from_json
+from loaders.files.untrusted import read_json
 from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 PAPER, TABLE = "MedLayBench-V", "Table A5"
 MAX_TOKENS = 64
+CAPTIONS = "captions.json"
+"""Name of the file of a run folder that holds `Answers.rows`."""
 PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
 
 CHECKPOINTS = {
@@ -188,6 +192,32 @@ def describe(
     }
     client = model.identity["client"]
     return Answers(by_register, model.name, model.stand_in, client, dict(prompts), max_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A caption as `Answers.rows` gives it."""
+
+    image_id: str
+    register: str
+    text: str
+    stop: str
+
+
+def read_answers(path: Path, pairs: Pairs, *, model: str, max_tokens: int) -> Answers:
+    """What a run kept of the answers about these pairs, by the model of that name; their prompts are not kept.
+
+    Raises: InputError where the file is missing, holds something else, or lacks one of the pairs.
+    """
+    rows = read_json(path, expected="the captions that the run kept")
+    if not isinstance(rows, list):
+        raise InputError(path, found="no list", expected="the captions that the run kept")
+    kept = [from_json(_Kept, row, f"{path}, caption {at}") for at, row in enumerate(rows, start=1)]
+    said = {(one.register, one.image_id): Answer(one.text, None, None, one.stop) for one in kept}
+    if missing := [name for register in REGISTERS for name in pairs.image_ids if (register, name) not in said]:
+        raise InputError(path, found=f"no caption of {missing[0]}", expected="two of each image of the run")
+    by_register = {register: tuple(said[register, name] for name in pairs.image_ids) for register in REGISTERS}
+    return Answers(by_register, model, stand_in=False, client="", prompts={}, max_tokens=max_tokens)
 
 
 def evaluate(

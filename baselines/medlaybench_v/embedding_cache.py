@@ -30,6 +30,7 @@ from loaders.files.untrusted import entries, is_there, open_file
 _DIGEST = 32
 _CHECK = 4
 _READ_RECORDS = 4096
+_MOST_DIM = 8192
 
 
 @dataclass(slots=True)
@@ -135,6 +136,20 @@ class Writer:
         while data:  # an unbuffered file may take a part only
             data = data[self._file.write(data) :]
         os.fsync(self._file.fileno())
+
+
+def stored_dim(folder: Path) -> int | None:
+    """The dimensions of the records in a cache's folder, None where it holds no whole record.
+
+    They are told by the checksum of the first record, which is right for one length only.
+    """
+    for path in sorted(folder.glob("*.bin")):
+        with path.open("rb") as file:
+            head = file.read(_DIGEST + 1 + 4 * _MOST_DIM + _CHECK)
+        for dim in range(1, (len(head) - _DIGEST - 1 - _CHECK) // 4 + 1):
+            if _whole(head[: _DIGEST + 1 + 4 * dim + _CHECK]):
+                return dim
+    return None
 
 
 def _whole(record: bytes) -> bool:

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from baselines.medlaybench_v.captioning import describe, evaluate, read_pairs, read_prompts
 from loaders.files.disk import make_folder
+from baselines.medlaybench_v.captioning import CAPTIONS, describe, evaluate, read_answers, read_pairs, read_prompts
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out, Prompts, Resamples, Seed
 from scripts.terminal.options_of import options_of
@@ -76,4 +77,20 @@ def command(options: Captioning) -> None:
         resamples=options.resamples,
         seed=options.seed,
     )
-    finish(options.out, results, started, {"captions.json": list(answers.rows(chosen))})
+    finish(options.out, results, started, {CAPTIONS: list(answers.rows(chosen))})
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, from the stored captions; metrics are computed with the weights on this machine."""
+    opened, path = stored.opened(), stored.run.folder / CAPTIONS
+    chosen = read_pairs(
+        opened.splits[stored.record.data.split],
+        n=stored.option("pairs"),
+        sample_seed=stored.record.seeds.get("sample"),
+        data=used(opened),
+    )
+    captioner = next(model for model in stored.record.models if model.role == "captioner")
+    answers = read_answers(path, chosen, model=captioner.name, max_tokens=stored.option("max_tokens"))
+    row, stand_in = stored.run.results[0].row, stored.record.stand_in
+    resamples = stored.option("resamples")
+    return Rescored(evaluate(chosen, answers, label=row, stand_in=stand_in, resamples=resamples, seed=stored.seed))

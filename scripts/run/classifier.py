@@ -16,6 +16,8 @@ import typer
 from baselines.report.classifier import CONTENT
 from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import MissingExtra
+from loaders.files.untrusted import read_json
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors, output
 from scripts.terminal.finish import because, finish
 from scripts.terminal.options import EMBEDDINGS, Cache, Device, Out, Resamples
@@ -293,6 +295,9 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
     from baselines.threemdbench.classifier.cues import TOP, write_cues
     from baselines.threemdbench.classifier.data import FOLDER
     from baselines.threemdbench.classifier.scoring import Answers, Scoring
+    from baselines.threemdbench.classifier.stored import NAME as KEPT
+    from baselines.threemdbench.classifier.stored import StoredAnswers
+    from loaders.files.records import to_json
 
     record = RunRecord(
         baseline="classifier",
@@ -313,10 +318,11 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
     tested = np.array([photo.key in readable for photo in labelled.splits["test"]])
     answers = Answers(trained.logits, tested, trained.temperature)
     train_labels = [photo.label for photo in trained.photos["train"]]
-    results, drawn = Scoring(
+    scoring = Scoring(
         labelled=labelled, train_labels=train_labels, answers=answers, row=trained.row, setting=trained.setting,
         record=record, resamples=options.resamples, seed=options.seed,
-    ).scored()  # fmt: skip
+    )  # fmt: skip
+    results, drawn = scoring.scored()
     shown = {split: list(photos) for split, photos in trained.unreadable.items() if photos}
     if labelled.corpus != FOLDER:
         ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
@@ -329,9 +335,20 @@ def _end(labelled: Labelled, trained: Trained, options: Classifying, started: fl
             stand_in=record.stand_in,
         )
     content = {**drawn, **trained.more, "unreadable": shown}
-    finish(options.out, results, started, {CONTENT: content})
+    finish(options.out, results, started, {CONTENT: content, KEPT: to_json(StoredAnswers.of(scoring))})
     for split, photos in shown.items():
         output.print(f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})")
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, and what the report draws, from the answers about test."""
+    from baselines.threemdbench.classifier.stored import read_stored
+
+    seed, resamples = stored.record.seeds["training and bootstrap"], stored.option("resamples")
+    results, drawn = read_stored(stored.run.folder).scoring(stored.record, resamples=resamples, seed=seed).scored()
+    path = stored.run.folder / CONTENT
+    before = read_json(path, expected="the file that the run wrote") if path.exists() else {}
+    return Rescored(results, {CONTENT: {**before, **drawn}})
 
 
 def _versions(*packages: str) -> dict[str, str]:

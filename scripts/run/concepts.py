@@ -7,7 +7,8 @@ import time
 import typer
 
 from baselines.medlaybench_v.concept_distribution import count, evaluate
-from loaders.opened import open_data
+from loaders.opened import Opened, open_data
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out
 
@@ -23,6 +24,16 @@ def command(
     """
     started = time.monotonic()
     opened = open_data(data, split=split)
+    scored = _scored(opened, opened.stand_in)
+    finish(out, scored.results, started, scored.extra)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, of the rows."""
+    return _scored(stored.opened(), stored.record.stand_in)
+
+
+def _scored(opened: Opened, stand_in: str | None) -> Rescored:
     columns = ("image_id", "split", "modality", "expert_caption", "layman_caption", "cuis", "concepts")
     found = count(opened.rows(*columns), data=used(opened))
-    finish(out, evaluate(found, stand_in=opened.stand_in), started, {"figure-a2.json": found.figure()})
+    return Rescored(evaluate(found, stand_in=stand_in), {"figure-a2.json": found.figure()})

@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from baselines.dialogue.game import Game
+from baselines.dialogue.played import PlayedCase
 from baselines.medconceal.agents import BY_ROLE, scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_game
@@ -23,6 +24,7 @@ from loaders.errors import InputError
 from loaders.medconceal import PatientProfile, Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, print_values
 from scripts.terminal.options_of import options_of
 
@@ -157,6 +159,13 @@ def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
     if overlap not in get_args(Overlap):
         raise InputError("--overlap", found=repr(overlap), expected=" or ".join(get_args(Overlap)))
     return replace(policy, overlap=cast(Overlap, overlap))
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers and curves of a run of either task again, from the dialogues."""
+    records = [one.record for one in stored.played(PlayedCase[JudgedEpisode]) if one.record is not None]
+    numbers = results(records, stored.record, row=stored.run.results[0].row, seed=stored.seed)
+    return Rescored(numbers, {CURVES: curves([judged.episode for judged in records])})
 
 
 def _game(

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
 from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
-from baselines.results.run import Result
-from loaders.opened import open_data
+from baselines.medlaybench_v.embeddings import Embeddings
+from baselines.results.run import Result, RunRecord
+from loaders.files.untrusted import read_json
+from loaders.opened import Opened, open_data
+from scripts.run.stored import Rescored, Stored
+from scripts.run.stored_embeddings import stored_embeddings
 from scripts.terminal.embedding import Encoding, embed_all
-from scripts.terminal.finish import finish
+from scripts.terminal.finish import finish, used
 from scripts.terminal.options_of import options_of
+
+FIGURE = "figure-a3.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,27 +39,54 @@ def command(options: Space) -> None:
     """
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)
-    rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
-    modality, articles = [row["modality"] for row in rows], [row["article_id"] for row in rows]
-    embedded = embed_all(options, {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")})
+    rows = _pairs(opened)
+    embedded = embed_all(options, _captions(rows))
     facts = {"points": options.points, "resamples": options.resamples}
     record = embedded.record("embedding-space", opened, facts, options.seed)
+    made = [(encoder.name, encoded) for encoder, encoded in embedded.of]
+    scored = _scored(made, rows, record, projection=options.projection)
+    finish(options.out, scored.results, started, scored.extra)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers and histograms again, from the cache of embeddings; the projection is drawn as the run did."""
+    opened = stored.opened()
+    rows = _pairs(opened)
+    path = stored.run.folder / FIGURE
+    drawn = read_json(path, expected="the file that the run wrote") if path.exists() else {}
+    projected = isinstance(drawn, dict) and any("projection" in one for one in drawn.values())
+    record = replace(stored.record, data=used(opened))
+    return _scored(stored_embeddings(stored, _captions(rows)), rows, record, projection=projected)
+
+
+def _pairs(opened: Opened) -> list[dict[str, Any]]:
+    return list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
+
+
+def _captions(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    return {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")}
+
+
+def _scored(
+    embedded: Sequence[tuple[str, Embeddings]],
+    rows: Sequence[Mapping[str, Any]],
+    record: RunRecord,
+    *,
+    projection: bool,
+) -> Rescored:
+    """All numbers of these encoders, under the options of the record, and what Figure A3 draws."""
+    modality, articles = [row["modality"] for row in rows], [row["article_id"] for row in rows]
+    seed = record.seeds["bootstrap"]
     results: list[Result] = []
     drawn: dict[str, Any] = {}
-    for encoder, made in embedded.of:
+    for name, made in embedded:
         expert, layman = made.texts["expert"].rows(), made.texts["layman"].rows()
         space = measure(expert, layman, modality)
         results += evaluate(
-            space,
-            record=record,
-            model=encoder.name,
-            articles=articles,
-            resamples=options.resamples,
-            seed=options.seed,
+            space, record=record, model=name, articles=articles, resamples=record.options["resamples"], seed=seed
         )
-        drawn[encoder.name] = {"histograms": histograms(space)}
-        if options.projection:
-            placed = project(expert, layman, modality, points=options.points, seed=options.seed)
-            drawn[encoder.name]["projection"] = placed.figure()
-    results += all_models(results, record=record)
-    finish(options.out, results, started, {"figure-a3.json": drawn})
+        drawn[name] = {"histograms": histograms(space)}
+        if projection:
+            placed = project(expert, layman, modality, points=record.options["points"], seed=seed)
+            drawn[name]["projection"] = placed.figure()
+    return Rescored([*results, *all_models(results, record=record)], {FIGURE: drawn})

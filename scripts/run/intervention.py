@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from scripts.run.confirmation import Talks, run_task
+from scripts.run.confirmation import Talks, rescore, run_task
 from scripts.terminal.options_of import options_of
+
+__all__ = ["command", "rescore"]
 
 
 @options_of(Talks)

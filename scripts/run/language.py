@@ -9,8 +9,11 @@ import typer
 
 from baselines.medlaybench_v.language import evaluate
 from loaders.opened import open_data
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out, Resamples, Seed
+
+_COLUMNS = ("image_id", "split", "expert_caption", "layman_caption", "article_id")
 
 
 def command(
@@ -27,8 +30,16 @@ def command(
     """
     started = time.monotonic()
     opened = open_data(data, split=split)
-    rows = opened.rows("image_id", "split", "expert_caption", "layman_caption", "article_id")
+    rows = opened.rows(*_COLUMNS)
     results = evaluate(
         rows, data=used(opened), stand_in=opened.stand_in, wordnet=wordnet, resamples=resamples, seed=seed
     )
     finish(out, results, started)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, of the captions; learned metrics are computed with the weights on this machine."""
+    opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
+    stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
+    results = evaluate(rows, data=used(opened), stand_in=stand_in, resamples=resamples, seed=seed)
+    return Rescored(results)

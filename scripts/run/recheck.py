@@ -16,12 +16,13 @@ from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.names import model_name, setting_name
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import protocol_named
-from baselines.threemdbench.consultation.recheck import recheck_game, results
+from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import InputError
 from loaders.opened import open_data
 from scripts.run.consultation import Assessor, Data
 from scripts.run.play import Asking, Price, play, record_of, roles_of
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish
 from scripts.terminal.options_of import options_of
 
@@ -80,3 +81,11 @@ def command(options: Recheck) -> None:
     setting = setting_name(next(iter(assessed.values())).setting)
     row = model_name(options.assessor)
     finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed), started)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, from the stored assessments."""
+    records = [one.record for one in stored.played(PlayedCase[Rechecked]) if one.record is not None]
+    first = stored.run.results[0]
+    setting = first.setting.rpartition(", ")[0]
+    return Rescored(results(records, stored.record, row=first.row, setting=setting, seed=stored.seed))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 
+from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
-from baselines.results.run import Result
+from baselines.results.run import Result, RunRecord
 from loaders.opened import Opened, open_data
+from scripts.run.stored import Rescored, Stored
+from scripts.run.stored_embeddings import stored_embeddings
 from scripts.terminal.embedding import Encoding, embed_all
-from scripts.terminal.finish import finish
+from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Resamples
 from scripts.terminal.options_of import options_of
 
@@ -42,23 +46,36 @@ def command(options: Retrieval) -> None:
     embedded = embed_all(options, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
     facts = {"k": list(options.k), "method": options.method, "resamples": options.resamples}
     record = embedded.record("retrieval", opened, facts, options.seed)
+    finish(options.out, _scored([(encoder.name, made) for encoder, made in embedded.of], rows, record), started)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, from the cache of embeddings."""
+    opened = stored.opened()
+    rows = _caption_rows(opened)
+    made = stored_embeddings(stored, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
+    return Rescored(_scored(made, rows, replace(stored.record, data=used(opened))))
+
+
+def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, record: RunRecord) -> list[Result]:
+    """All numbers of these encoders, under the options of the record."""
     results: list[Result] = []
-    for encoder, made in embedded.of:
+    for name, made in embedded:
         results += evaluate(
             made.images.rows(),
             made.texts["expert"].vectors,
             made.texts["layman"].vectors,
             rows,
             record=record,
-            model=encoder.name,
-            method=options.method,
-            ks=options.k,
-            resamples=options.resamples,
-            seed=options.seed,
+            model=name,
+            method=record.options["method"],
+            ks=record.options["k"],
+            resamples=record.options["resamples"],
+            seed=record.seeds["bootstrap"],
         )
     results += adjusted(results, record=record)
     results += model_means(results, record=record)
-    finish(options.out, results, started)
+    return results
 
 
 def _caption_rows(opened: Opened) -> CaptionRows:

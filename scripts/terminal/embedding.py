@@ -107,7 +107,7 @@ def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Ope
 def _embed(
     encoder: Encoder, texts: Mapping[str, Sequence[str]], options: Encoding, opened: Opened | None
 ) -> Embeddings:
-    images = _images(opened) if opened is not None else ()
+    images = images_of(opened) if opened is not None else ()
     with Bars() as bars:
         made = embed(
             encoder,
@@ -126,7 +126,7 @@ def _embed(
     return made
 
 
-def _images(opened: Opened) -> Iterator[tuple[str, Load]]:
+def images_of(opened: Opened) -> Iterator[tuple[str, Load]]:
     """Digest and opener of each row's image: its bytes are read for the digest, and again when it is encoded."""
     import datasets
 

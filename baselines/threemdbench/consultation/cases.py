@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WIDTH = 400
 _QUALITY = 90
-_FOLDER = "images"  # of a run: small pictures, so that its dialogues can be looked at without the corpus
+PICTURES = "images"  # of a run: small pictures, so that its dialogues can be looked at without the corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _names_itself(case: Case) -> bool:
 
 def picture_path(run: Path, case_id: str) -> Path:
     """Where a run keeps the picture of a case; the name tells neither the case nor its diagnosis."""
-    return run / _FOLDER / f"{hashlib.sha256(case_id.encode()).hexdigest()[:16]}.jpg"
+    return run / PICTURES / f"{hashlib.sha256(case_id.encode()).hexdigest()[:16]}.jpg"
 
 
 def keep_pictures(run: Path, cases: Iterable[Case]) -> None:

@@ -1,0 +1,113 @@
+"""`bedside rescore`: the numbers of a finished run again, from what it has stored."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import typer
+
+from baselines.results.comparison import FinishedRun, read_runs
+from baselines.results.run import DataUsed, Result
+from baselines.threemdbench.consultation.cases import PICTURES
+from loaders.errors import InputError
+from loaders.files.disk import writing
+from loaders.plugins import BASELINES, Plugin, brought
+from scripts.commands import RUN, Command
+from scripts.run.stored import Stored
+from scripts.terminal.console import output
+from scripts.terminal.finish import finish
+from scripts.terminal.options import EMBEDDINGS, Cache, Out
+
+# What a run leaves that no number is made of, or that is somebody's to keep: paid answers, logs, weights.
+_LEFT = ("run.json", "results.csv", "results.jsonl")
+_LARGE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".safetensors", ".tmp", ".lock")
+
+
+def command(
+    run: Path = typer.Argument(..., metavar="RUN", help="Folder of a finished run, of this version or an earlier one."),
+    *,
+    out: Out,
+    data: str | None = typer.Option(
+        None, metavar="DATA", help="Where the rows of the run lie now, for runs over captions from a folder."
+    ),
+    embeddings: list[str] = typer.Option(
+        [], metavar="NAME=PLACE", help="Embeddings of your own that the run was given. May be repeated."
+    ),
+    cache: Cache = EMBEDDINGS,
+) -> None:
+    """Every number of a run again, from its stored dialogues, answers or embeddings; no model is asked.
+
+    The same version gives the same numbers to the last digit; a later one adds its metrics, and judges an old run by
+    the papers' conditions. Dialogues are read with hidden.jsonl where it is there.
+
+    Example: `bedside rescore runs/consultation -o runs/consultation-again`
+    """
+    started = time.monotonic()
+    (stored,) = read_runs([run])
+    if out.resolve() == run.resolve():
+        raise InputError("--out", found="the run itself", expected="another folder")
+    scored = _module(stored).rescore(Stored(stored, data, cache, tuple(embeddings)))
+    made = scored.results[0].record
+    assert made is not None
+    # The run stays what it was: only what the numbers were computed with just now is of today.
+    record = replace(
+        stored.record, data=_data(stored, made.data), versions=made.versions or stored.record.versions, judged=True
+    )
+    _copy(run, out)
+    finish(out, [replace(result, record=record) for result in scored.results], started, scored.extra)
+    _tell(stored.results, scored.results)
+
+
+def _module(run: FinishedRun) -> ModuleType:
+    """The module of the run's baseline, which says how it is scored again."""
+    name = run.record.baseline
+    known = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
+    known |= {word: Plugin(word, entry.place) for word, entry in RUN.items() if isinstance(entry, Command)}
+    module = known[name].module() if name in known else None
+    if module is None or not hasattr(module, "rescore"):
+        do = "Rescore the runs that it was made of, and make it of them again" if "runs" in run.record.options else ""
+        raise InputError(run.folder, found=f"a run of {name}, which stores nothing to score again", do=do)
+    return module
+
+
+def _data(run: FinishedRun, made: DataUsed) -> DataUsed:
+    """What is known of the rows: what was recorded, and what was found out where they were opened again."""
+    told = run.record.data
+    if made.content_digest != told.content_digest or made.split != told.split:
+        return told
+    return replace(made, revision=told.revision)
+
+
+def _copy(run: Path, out: Path) -> None:
+    """The run's own files, with their modes, so that the new folder can be shown, compared and scored again."""
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for path in sorted(run.iterdir()):
+            if path.is_file() and not path.is_symlink() and path.name not in _LEFT and path.suffix not in _LARGE:
+                shutil.copy2(path, out / path.name)
+        pictures = run / PICTURES
+        if pictures.is_dir() and not pictures.is_symlink():
+            shutil.copytree(pictures, out / PICTURES, dirs_exist_ok=True)
+
+
+def _tell(before: list[Result], after: list[Result]) -> None:
+    """Says how many numbers are those of the run, and which are not."""
+    old = {result.key: result.value for result in before}
+    new = {result.key: result.value for result in after}
+    same = sum(key in new and new[key] == value for key, value in old.items())
+    moved = [key for key, value in old.items() if key in new and new[key] != value]
+    output.print(
+        f"{same:,} of {len(old):,} numbers are equal to the last digit; {len(moved):,} differ, "
+        f"{len(new.keys() - old.keys()):,} are new, {len(old.keys() - new.keys()):,} are gone",
+        highlight=False,
+    )
+    for key in moved[:5]:
+        output.print(
+            f"  {', '.join(part for part in key[1:] if part)}: {old[key]} before, {new[key]} now",
+            highlight=False,
+            markup=False,
+        )

@@ -1,0 +1,82 @@
+"""A finished run as `bedside rescore` takes it: what its numbers are made of, and no model to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from baselines.dialogue.played import PlayedCase, read_played
+from baselines.results.comparison import FinishedRun
+from baselines.results.run import Result, RunRecord
+from loaders.errors import InputError
+from loaders.opened import Opened, open_data
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """The numbers again, and further JSON files of the run by name."""
+
+    results: Sequence[Result]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run that is scored again: `data` is where its rows lie now, `cache` where its embeddings do."""
+
+    run: FinishedRun
+    data: str | None
+    cache: Path
+    embeddings: tuple[str, ...] = ()
+
+    @property
+    def record(self) -> RunRecord:
+        return self.run.record
+
+    @property
+    def seed(self) -> int:
+        """Of the bootstrap."""
+        return self.record.seeds["bootstrap"]
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """What the run was told, as its record says; `default` in a run of a version that did not record it.
+
+        Raises: InputError where there is neither.
+        """
+        value = self.record.options.get(name, default)
+        if value is None:
+            do = "Run the baseline again"
+            raise InputError(self.run.folder, found=f"a record without {name}", expected="a run of this version", do=do)
+        return value
+
+    def played(self, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Record]]:
+        """Its dialogues, with what is hidden where that is there. Raises: InputError where there are none."""
+        cases = read_played(self.run.folder, kind)
+        if not any(case.record is not None for case in cases):
+            raise InputError(self.run.folder, found="no dialogue", expected="dialogues.jsonl, as the run wrote it")
+        return cases
+
+    def opened(self) -> Opened:
+        """The rows of the run, from where they were, or from `data`.
+
+        Raises: InputError for other rows, and where nobody says where they lie; what `open_data` raises.
+        """
+        told, where = self.record.data, self.data or self._place()
+        if where is None:
+            do = "Name the folder or the repository: --data"
+            raise InputError(self.run.folder, found="a run over a folder", expected="its data", do=do)
+        opened = open_data(where, split=None if "+" in told.split else told.split, default=told.corpus)
+        if opened.content_digest != told.content_digest:
+            found = f"rows with digest {opened.content_digest[:16]}…"
+            raise InputError(where, found=found, expected=f"{told.content_digest[:16]}…, those of the run")
+        return opened
+
+    def _place(self) -> str | None:
+        data = self.record.data
+        if data.repository is None or data.commit is None:
+            return None
+        return f"{data.repository.partition('/datasets/')[2]}@{data.commit}"

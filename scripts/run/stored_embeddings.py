@@ -1,0 +1,76 @@
+"""The embeddings of a finished run, from the cache or from where they were made: no encoder is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from PIL import Image
+
+from baselines.medlaybench_v.embedding_cache import stored_dim
+from baselines.medlaybench_v.embeddings import Embeddings, embed
+from baselines.medlaybench_v.own_embeddings import read_own
+from baselines.results.run import ModelUsed
+from loaders.errors import InputError
+from loaders.models.encoder import Encoder, Vectors
+from loaders.opened import Opened
+from scripts.run.stored import Stored
+from scripts.terminal.embedding import images_of
+
+
+class _Kept(Encoder):
+    """An encoder of which the embeddings are there, and nothing else."""
+
+    stand_in = False
+    context_length = 0
+
+    def __init__(self, model: ModelUsed, dim: int) -> None:
+        self.name, self.dim = model.name, dim
+        self._key = str(model.revision)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {}
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    def prepare(self, image: Image.Image) -> Any:
+        self._missing()
+
+    def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
+        self._missing()
+
+    def encode_texts(self, texts: Sequence[str]) -> tuple[Vectors, list[bool]]:
+        self._missing()
+
+    def _missing(self) -> NoReturn:
+        raise _not_there(self.name, "not all of its embeddings are in the cache")
+
+
+def stored_embeddings(
+    stored: Stored, texts: Mapping[str, Sequence[str]], opened: Opened | None = None
+) -> list[tuple[str, Embeddings]]:
+    """Name and embeddings of each encoder of a run, of captions by register and of the images of `opened`.
+
+    Raises: InputError where some are not in the cache, or those of one's own are other ones or not named.
+    """
+    own = [read_own(given, texts, images=opened is not None) for given in stored.embeddings]
+    given = {(encoder.name, encoder.key): made for encoder, made in own}
+    found = []
+    for model in stored.record.models:
+        made = given.get((model.name, str(model.revision)))
+        if made is None:
+            dim = stored_dim(stored.cache / str(model.revision))
+            if dim is None:
+                raise _not_there(model.name, f"none of its embeddings are in {stored.cache}")
+            images = images_of(opened) if opened is not None else ()
+            made = embed(_Kept(model, dim), images=images, texts=texts, cache=stored.cache)
+        found.append((model.name, made))
+    return found
+
+
+def _not_there(name: str, found: str) -> InputError:
+    do = "Name the cache of the run (--cache), or the embeddings that it was given (--embeddings NAME=PLACE)"
+    return InputError(name, found=found, expected="the embeddings of the run", do=do)
