@@ -30,7 +30,7 @@ Key = tuple[str, str, str, str, str, str]
 CONDITIONS = ("data", "split", "models", "prompts", "protocol", "decoding", "rounds", "metric")
 _WORST: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 _PARTS = ("row", "setting", "column", "group")
-_ANY = "*"
+_ANY, _NONE = "*", "null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:
     if not line.stated:
         return Entry(line.condition, line.fact, "not stated", shown, "not stated", line.where)
     state: State = "differs"
-    if line.fact not in facts or (here is None and line.stated != (_ANY,)):
+    if line.fact not in facts or (here is None and not {_ANY, _NONE} & {*line.stated}):
         state = "unknown"
     elif any(_same(stated, here) for stated in line.stated):
         state = "equal"

@@ -6,18 +6,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from baselines.dialogue.game import Game
+from baselines.dialogue.played import PlayedCase
 from baselines.results.run import ModelUsed, Result
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
 from baselines.threemdbench.consultation.cases import Cases, keep_pictures, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
-from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, protocol_named
+from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, Unfinished, protocol_named
 from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
 from baselines.threemdbench.consultation.tables import results
@@ -25,6 +26,7 @@ from loaders.errors import InputError
 from loaders.models.prompts import Prompts
 from loaders.opened import Opened
 from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
+from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors, output
 from scripts.terminal.finish import finish, print_values
 from scripts.terminal.options import Resamples, one_of
@@ -156,6 +158,22 @@ def command(options: Consultations) -> None:
     )
     _print(numbers, _F1[first])
     finish(options.out, numbers, started, printed=False)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, from the dialogues."""
+    played = stored.played(PlayedCase[Consultation])
+    records = [one.record for one in played if one.record is not None]
+    unfinished: Unfinished = one_of("unfinished", stored.option("unfinished"), get_args(Unfinished))
+    numbers = results(
+        records,
+        stored.record,
+        unfinished=unfinished,
+        lost=len(played) - len(records),
+        resamples=stored.option("resamples"),
+        seed=stored.seed,
+    )
+    return Rescored(numbers)
 
 
 def _game(

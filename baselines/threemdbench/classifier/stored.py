@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class StoredAnswers:
     groups: tuple[str, ...]
     readable: tuple[bool, ...]
     logits: tuple[tuple[float, ...], ...]
+    precision: Literal["float32", "float64"]
     temperature: float
     train_labels: tuple[int, ...]
 
@@ -52,7 +53,8 @@ class StoredAnswers:
             labels=tuple(photo.label for photo in photos),
             groups=tuple(photo.group for photo in photos),
             readable=tuple(answers.readable.tolist()),
-            logits=tuple(tuple(row) for row in np.asarray(answers.logits, dtype=np.float64).tolist()),
+            logits=tuple(tuple(row) for row in answers.logits.tolist()),
+            precision="float32" if answers.logits.dtype == np.float32 else "float64",
             temperature=float(answers.temperature),
             train_labels=tuple(int(label) for label in scoring.train_labels),
         )
@@ -77,7 +79,9 @@ class StoredAnswers:
             labelled=Labelled(self.classes, self.domains, {"test": photos}, {}, record.data, record.stand_in),
             train_labels=self.train_labels,
             answers=Answers(
-                np.array(self.logits).reshape(-1, len(self.classes)), np.array(self.readable), self.temperature
+                np.array(self.logits, dtype=self.precision).reshape(-1, len(self.classes)),
+                np.array(self.readable),
+                self.temperature,
             ),
             row=self.row,
             setting=self.setting,

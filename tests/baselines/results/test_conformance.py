@@ -195,9 +195,9 @@ TABLE_5 = ("3MDBench", "Table 5", "GPT-4o-mini", "dialogue + image", "F1", "test
                      *CONSULTED.models[2:])}, "own (models)"),
         ({"words": {**CONSULTED.words, "patient": "our own"}}, "own (prompts)"),
         ({"words": {name: text for name, text in CONSULTED.words.items() if name != "temperaments"}}, "own (prompts)"),
-        ({"options": {**CONSULTED.options, "judge": "experts"}}, "own (protocol)"),
+        ({"options": {**CONSULTED.options, "judge": "nobody"}}, "own (protocol)"),
         ({"options": {**CONSULTED.options, "decoding": {}}}, "own (decoding)"),
-        ({"options": {**CONSULTED.options, "cap_mode": "authors"}}, "own (rounds)"),
+        ({"options": {**CONSULTED.options, "cap_mode": "ours"}}, "own (rounds)"),
     ],
 )  # fmt: skip
 def test_table_5_of_3mdbench(changes: dict[str, Any], label: str) -> None:

@@ -397,6 +397,9 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
         15,
         8,
     }
+    assert execute(["rescore", str(out), "-o", str(tmp_path / "again")]) == 0
+    assert [one.as_row() for one in read_run(tmp_path / "again")[1]] == [one.as_row() for one in results]
+    assert (tmp_path / "again" / "classifier.json").read_bytes() == (out / "classifier.json").read_bytes()
     assert not (out / "cues.parquet").exists()
     content = json.loads((out / "classifier.json").read_text())
     _, facts = read_tensors(out / "model.safetensors", do="")

@@ -1,0 +1,180 @@
+"""`bedside rescore`: the same numbers to the last digit, without a model, of every baseline that stores something."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.results.run import read_run, write_run
+from builders import recipe as recipes
+from builders.medlaybench_v import recipe
+from loaders.models import chat, encoders
+from scripts.cli import execute
+from tests.parts.played_consultations import write_cases
+
+pytest.importorskip("textstat")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("captions")
+    recipes.build(recipe.RECIPE, recipe.Options(captions="sample"), folder / "release", workspace=folder / "work")
+    return folder / "release"
+
+
+@pytest.fixture(scope="module")
+def consulted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A release, and a run of consultations over it."""
+    folder = tmp_path_factory.mktemp("consulted")
+    release = write_cases(folder / "release", 8)
+    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
+    assert run("consultation", release, *agents, "--resamples", 50, "--bare", "-o", folder / "run") == 0
+    return release, folder / "run"
+
+
+def run(*arguments: object) -> int:
+    return execute(["run", *map(str, arguments)])
+
+
+def rescored(folder: Path, *more: object) -> Path:
+    out = folder.with_name(f"{folder.name}-again")
+    assert execute(["rescore", str(folder), "-o", str(out), *map(str, more)]) == 0
+    return out
+
+
+def numbers(folder: Path) -> list[Any]:
+    return [result.as_row() for result in read_run(folder)[1]]
+
+
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens a model from here on fails."""
+
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("a model was opened")
+
+    for place in ("scripts.run.play.open_model", "scripts.run.captioning.open_model"):
+        monkeypatch.setattr(place, opened)
+    monkeypatch.setattr("scripts.terminal.embedding.open_encoder", opened)
+    monkeypatch.setattr(chat, "open_model", opened)
+    monkeypatch.setattr(encoders, "open_encoder", opened)
+
+
+def test_consultations(consulted: tuple[Path, Path], no_model: None, capsys: Capture) -> None:
+    _, folder = consulted
+    again = rescored(folder)
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"{len(numbers(folder))} of {len(numbers(folder))} numbers are equal to the last digit" in told
+    assert numbers(again) == numbers(folder)
+    assert read_run(again)[0].run_id == read_run(folder)[0].run_id
+    assert sorted(path.name for path in again.iterdir() if path.is_file()) == sorted(
+        path.name for path in folder.iterdir() if path.is_file() and path.suffix != ".sqlite"
+    )
+    assert (again / "images").is_dir()
+    assert numbers(rescored(again)) == numbers(folder)  # what it leaves is a run
+
+
+def test_a_run_of_an_earlier_version_gets_what_came_later(consulted: tuple[Path, Path], tmp_path: Path) -> None:
+    """It is judged by the papers' conditions, and gets the numbers that it did not have."""
+    old = tmp_path / "old"
+    shutil.copytree(consulted[1], old)
+    record, results = read_run(old)
+    write_run(old, record, results[:-3])
+    content = json.loads((old / "run.json").read_text(encoding="utf-8"))
+    del content["conformance"]
+    (old / "run.json").write_text(json.dumps(content), encoding="utf-8")
+    assert not read_run(old)[0].judged
+    again = rescored(old)
+    assert numbers(again) == numbers(consulted[1]) and read_run(again)[0].judged
+
+
+def test_rechecks(consulted: tuple[Path, Path], tmp_path: Path, no_model: None) -> None:
+    release, folder = consulted
+    out = tmp_path / "recheck"
+    assert run("recheck", release, "--run", folder, "--assessor", "scripted/assessor", "--bare", "-o", out) == 0
+    assert numbers(rescored(out)) == numbers(out)
+
+
+@pytest.mark.parametrize("task", ["confirmation", "intervention"])
+def test_reserved_patients(task: str, tmp_path: Path, no_model: None, capsys: Capture) -> None:
+    release = tmp_path / "release"
+    assert execute(["build", "medconceal", "--source", "sample", "--out", str(release)]) == 0
+    agents = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
+    assert run(task, release, *agents, "--limit", 4, "--bare", "-o", tmp_path / "run") == 0
+    again = rescored(tmp_path / "run")
+    assert numbers(again) == numbers(tmp_path / "run")
+    assert (again / "figure-2.json").read_bytes() == (tmp_path / "run" / "figure-2.json").read_bytes()
+
+
+def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "language"
+    assert run("language", captions, "--resamples", 20, "-o", out) == 0
+    capsys.readouterr()
+    assert execute(["rescore", str(out), "-o", str(tmp_path / "again")]) == 2
+    assert "Name the folder or the repository: --data" in " ".join(capsys.readouterr().err.split())
+    assert numbers(rescored(out, "--data", captions)) == numbers(out)
+    assert execute(["rescore", str(out), "-o", str(out), "--data", str(captions)]) == 2
+    other = tmp_path / "other"
+    recipes.build(recipe.RECIPE, recipe.Options(captions="sample", limit=99), other, workspace=tmp_path / "work")
+    capsys.readouterr()
+    assert execute(["rescore", str(out), "-o", str(tmp_path / "again"), "--data", str(other)]) == 2
+    assert "those of the run" in " ".join(capsys.readouterr().err.split())
+
+
+def test_concepts(captions: Path, tmp_path: Path) -> None:
+    assert run("concepts", captions, "-o", tmp_path / "run") == 0
+    again = rescored(tmp_path / "run", "--data", captions)
+    assert numbers(again) == numbers(tmp_path / "run")
+    assert (again / "figure-a2.json").read_bytes() == (tmp_path / "run" / "figure-a2.json").read_bytes()
+
+
+def test_embeddings_come_from_the_cache(
+    captions: Path, tmp_path: Path, capsys: Capture, request: pytest.FixtureRequest
+) -> None:
+    pytest.importorskip("open_clip")
+    cache = tmp_path / "cache"
+    given = ("--model", "random:tiny", "--cache", cache, "--resamples", 30, "-o")
+    assert run("retrieval", captions, *given, tmp_path / "retrieval") == 0
+    assert run("embedding-space", captions, "--no-projection", *given, tmp_path / "space") == 0
+    request.getfixturevalue("no_model")
+    for name in ("retrieval", "space"):
+        again = rescored(tmp_path / name, "--data", captions, "--cache", cache)
+        assert numbers(again) == numbers(tmp_path / name)
+    assert (tmp_path / "space-again" / "figure-a3.json").read_bytes() == (
+        tmp_path / "space" / "figure-a3.json"
+    ).read_bytes()
+    capsys.readouterr()
+    nowhere = ("--data", captions, "--cache", tmp_path / "nowhere")
+    assert execute(["rescore", str(tmp_path / "retrieval"), "-o", str(tmp_path / "x"), *map(str, nowhere)]) == 2
+    assert "none of its embeddings" in " ".join(capsys.readouterr().err.split())
+    for path in cache.rglob("texts-*.bin"):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    given = ("--data", captions, "--cache", cache)
+    assert execute(["rescore", str(tmp_path / "retrieval"), "-o", str(tmp_path / "x"), *map(str, given)]) == 2
+    assert "not all of its embeddings" in " ".join(capsys.readouterr().err.split())
+
+
+def test_captions_of_a_model(captions: Path, tmp_path: Path, request: pytest.FixtureRequest, capsys: Capture) -> None:
+    out = tmp_path / "run"
+    assert run("captioning", captions, "--model", "scripted/echo", "--pairs", 4, "--resamples", 20, "-o", out) == 0
+    request.getfixturevalue("no_model")
+    assert numbers(rescored(out, "--data", captions)) == numbers(out)
+    (out / "captions.json").write_text("[]", encoding="utf-8")
+    capsys.readouterr()
+    assert execute(["rescore", str(out), "-o", str(tmp_path / "x"), "--data", str(captions)]) == 2
+    assert "no caption of" in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_stores_nothing_says_so(captions: Path, tmp_path: Path, capsys: Capture) -> None:
+    pytest.importorskip("open_clip")
+    given = ("--model", "random:tiny", "--cache", tmp_path / "cache", "--resamples", 30, "-o", tmp_path / "run")
+    assert run("retrieval", captions, *given) == 0
+    assert run("ablation", tmp_path / "run", "-o", tmp_path / "ablation") == 0
+    capsys.readouterr()
+    assert execute(["rescore", str(tmp_path / "ablation"), "-o", str(tmp_path / "x")]) == 2
+    assert "Rescore the runs that it was made of" in " ".join(capsys.readouterr().err.split())
