@@ -14,7 +14,8 @@ from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
-from loaders.files.disk import writing
+from loaders.files.disk import make_folder, replacing
+from loaders.files.untrusted import entries, is_file, is_folder, open_file
 from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
 from scripts.run.stored import Stored
@@ -83,15 +84,15 @@ def _data(run: FinishedRun, made: DataUsed) -> DataUsed:
 
 
 def _copy(run: Path, out: Path) -> None:
-    """The run's own files, with their modes, so that the new folder can be shown, compared and scored again."""
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-        for path in sorted(run.iterdir()):
-            if path.is_file() and not path.is_symlink() and path.name not in _LEFT and path.suffix not in _LARGE:
-                shutil.copy2(path, out / path.name)
-        pictures = run / PICTURES
-        if pictures.is_dir() and not pictures.is_symlink():
-            shutil.copytree(pictures, out / PICTURES, dirs_exist_ok=True)
+    """The run's own files, so that the new folder can be shown, compared and scored again; what is private stays so."""
+    names = [path for path in entries(run) if path.name not in _LEFT and path.suffix not in _LARGE]
+    pictures = entries(run / PICTURES) if is_folder(run / PICTURES) else []
+    make_folder(out / PICTURES if pictures else out)
+    for path in (*names, *pictures):
+        if is_file(path) and not path.is_symlink():
+            private = bool(path.stat().st_mode & 0o077 == 0)
+            with open_file(path) as file, replacing(out / path.relative_to(run), private=private) as copy:
+                shutil.copyfileobj(file, copy)
 
 
 def _tell(before: list[Result], after: list[Result]) -> None:

@@ -143,8 +143,10 @@ def stored_dim(folder: Path) -> int | None:
 
     They are told by the checksum of the first record, which is right for one length only.
     """
-    for path in sorted(folder.glob("*.bin")):
-        with path.open("rb") as file:
+    for path in entries(folder) if is_there(folder) else []:
+        if path.suffix != ".bin":
+            continue
+        with open_file(path) as file:
             head = file.read(_DIGEST + 1 + 4 * _MOST_DIM + _CHECK)
         for dim in range(1, (len(head) - _DIGEST - 1 - _CHECK) // 4 + 1):
             if _whole(head[: _DIGEST + 1 + 4 * dim + _CHECK]):

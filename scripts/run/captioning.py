@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from loaders.files.disk import make_folder
 from baselines.medlaybench_v.captioning import CAPTIONS, describe, evaluate, read_answers, read_pairs, read_prompts
+from loaders.files.disk import make_folder
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.opened import open_data

@@ -16,7 +16,7 @@ import typer
 from baselines.report.classifier import CONTENT
 from baselines.results.run import ModelUsed, RunRecord
 from loaders.errors import MissingExtra
-from loaders.files.untrusted import read_json
+from loaders.files.untrusted import is_there, read_json
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors, output
 from scripts.terminal.finish import because, finish
@@ -347,7 +347,7 @@ def rescore(stored: Stored) -> Rescored:
     seed, resamples = stored.record.seeds["training and bootstrap"], stored.option("resamples")
     results, drawn = read_stored(stored.run.folder).scoring(stored.record, resamples=resamples, seed=seed).scored()
     path = stored.run.folder / CONTENT
-    before = read_json(path, expected="the file that the run wrote") if path.exists() else {}
+    before = read_json(path, expected="the file that the run wrote") if is_there(path) else {}
     return Rescored(results, {CONTENT: {**before, **drawn}})
 
 

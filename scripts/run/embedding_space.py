@@ -12,7 +12,7 @@ import typer
 from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.results.run import Result, RunRecord
-from loaders.files.untrusted import read_json
+from loaders.files.untrusted import is_there, read_json
 from loaders.opened import Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
@@ -53,7 +53,7 @@ def rescore(stored: Stored) -> Rescored:
     opened = stored.opened()
     rows = _pairs(opened)
     path = stored.run.folder / FIGURE
-    drawn = read_json(path, expected="the file that the run wrote") if path.exists() else {}
+    drawn = read_json(path, expected="the file that the run wrote") if is_there(path) else {}
     projected = isinstance(drawn, dict) and any("projection" in one for one in drawn.values())
     record = replace(stored.record, data=used(opened))
     return _scored(stored_embeddings(stored, _captions(rows)), rows, record, projection=projected)

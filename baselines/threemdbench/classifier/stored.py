@@ -14,7 +14,7 @@ from baselines.threemdbench.classifier.data import Labelled, Photo
 from baselines.threemdbench.classifier.scoring import Answers, Scoring
 from loaders.errors import InputError
 from loaders.files.records import from_json
-from loaders.files.untrusted import read_json
+from loaders.files.untrusted import is_there, read_json
 
 NAME = "answers.json"
 """Name of the file of a run folder."""
@@ -94,7 +94,7 @@ class StoredAnswers:
 def read_stored(run: Path) -> StoredAnswers:
     """The answers that a run kept. Raises: InputError where it kept none, or something else stands there."""
     path, do = run / NAME, "Run the classifier again"
-    if not path.exists():
+    if not is_there(path):
         raise InputError(run, found=f"no {NAME}: it is of an earlier version", expected="the answers of the run", do=do)
     return from_json(StoredAnswers, read_json(path, expected="the answers that the run kept"), path, do=do)
 
