@@ -29,10 +29,12 @@ from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run, run
 from builders.release.cards import render_card
+from builders.release.checkout import own_code
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
 from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
+from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError
 from loaders.files.untrusted import MAX_BAD, BadRow, read_text
@@ -42,7 +44,7 @@ from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
 
-_PACKAGES = ("bedside", "datasets", "pyarrow")
+_PACKAGES = ("datasets", "pyarrow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +134,8 @@ class Recipe(Generic[Chosen]):
 
     `sample` are the words of the command that builds the bundled sample. `template` is the card; without one it is the
     corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release: tables of counts and sentences.
+    `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and `measure` hold
+    rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made before.
     """
 
     corpus: Corpus
@@ -144,6 +148,8 @@ class Recipe(Generic[Chosen]):
     sample: Sequence[str]
     configs: Sequence[Config] = ()
     template: Path | None = None
+    extras: Sequence[str] = ()
+    rules: int = 1
 
 
 def recipe_of(name: str) -> Recipe[Any]:
@@ -204,6 +210,8 @@ def build(
         schema_version=known.schema_version,
         configs=recipe.configs,
         stand_in="; ".join(plan.stand_in) or None,
+        rules=recipe.rules,
+        code=own_code(),
     )
     return write_release(
         out,
@@ -228,7 +236,8 @@ def _with_images(finished: Run, store: ImageStore, key: str) -> Iterator[Row]:
 def _versions(plan: Plan) -> dict[str, str]:
     """Versions of what can change a byte of the release."""
     packages = [*_PACKAGES, *plan.packages, *["inspect_ai"] * (plan.chat is not None)]
-    return {"python": platform.python_version(), **{package: version(package) for package in packages}}
+    here = {package: version(package) for package in packages}
+    return {"python": platform.python_version(), "bedside": __version__, **here}
 
 
 def _card(manifest: Manifest, *, recipe: Recipe[Any], plan: Plan, gate_text: str | None) -> str:

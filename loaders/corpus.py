@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 from huggingface_hub import constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
+    HfHubHTTPError,
     HFValidationError,
     LocalEntryNotFoundError,
     RemoteEntryNotFoundError,
@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     import datasets
 
 OFFICIAL = "official"
+
+# What every failure of a request has in common, whichever HTTP client this version of the library speaks through.
+HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
+HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError)
+"""What a read from the Hub that fails may raise; `hub_error` says what it means."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ def _fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
             expected="a release that `bedside publish` made",
             do='The authors\' release is loaded with source="official"',
         ) from None
-    except (OSError, httpx2.HTTPError, HFValidationError) as error:
+    except HUB_ERRORS as error:
         raise hub_error(error, at) from error
     folder = Path(path).parent
     return folder, f"{at} (commit {folder.name[:12]})"
@@ -161,7 +166,7 @@ def _fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
 def _fetch(repo: str, commit: str, patterns: list[str] | None, at: str) -> Path:
     try:
         return Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=patterns))
-    except (OSError, httpx2.HTTPError, HFValidationError) as error:
+    except HUB_ERRORS as error:
         raise hub_error(error, at) from error
 
 

@@ -117,6 +117,14 @@ class FileFacts(_Part):
     size: Count
 
 
+class Code(_Part):
+    """The code that built a release: its commit, whether files of it were changed since, the digest of its locks."""
+
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
+    changed: bool
+    lock: Sha256 | None
+
+
 class Manifest(_Part):
     """The facts about a release.
 
@@ -144,6 +152,10 @@ class Manifest(_Part):
     """Of the corpus's schema; see `loaders.schema`."""
     stand_in: str | None = None
     """Why the content is a stand-in (sample data, scripted models); None when it is not."""
+    rules: Annotated[int, Field(ge=1)] = 1
+    """The version of the gates and scans that the rows were held to; 1 where they had no number yet."""
+    code: Code | None = None
+    """None where it was not recorded, or was installed from no checkout."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -189,7 +201,12 @@ class Manifest(_Part):
 
     def _left_out(self) -> set[str]:
         """Facts that came later, where they say no more than a manifest without them."""
-        empty = {"configs": not self.configs, "schema_version": self.schema_version == 1}
+        empty = {
+            "configs": not self.configs,
+            "schema_version": self.schema_version == 1,
+            "rules": self.rules == 1,
+            "code": self.code is None,
+        }
         return {name for name, left_out in empty.items() if left_out}
 
     def write(self, folder: Path) -> None:

@@ -7,9 +7,9 @@ import json
 import typer
 
 from builders.recipe import recipe_of
-from builders.release.verify import resolve, verify
+from builders.release.verify import made_by, resolve, verify
 from loaders.manifest import Manifest
-from scripts.terminal.console import output, table
+from scripts.terminal.console import errors, output, table
 
 
 def command(
@@ -18,14 +18,19 @@ def command(
 ) -> int:
     """Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.
 
-    Every gate runs again on every row. Exit code 0 when all holds, 1 when a problem was found.
+    Every gate runs again on every row, unless the release was made by another version of the gates: then that is said,
+    and the release is held to what its manifest names. Exit code 0 when all holds, 1 when a problem was found.
 
     Example: `bedside verify runs/mine`, `bedside verify org/name@v1.0.0`
     """
     folder = resolve(source)
     manifest = Manifest.read(folder)
     recipe = recipe_of(manifest.corpus)
-    problems = verify(folder, corpus=recipe.corpus, row_check=recipe.check_row, measure=recipe.measure)
+    problems = verify(
+        folder, corpus=recipe.corpus, row_check=recipe.check_row, measure=recipe.measure, rules=recipe.rules
+    )
+    if older := made_by(manifest, recipe.rules):
+        errors.print(f"{source}: {older}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     if as_json:
         typer.echo(
             json.dumps([{"where": p.where, "found": p.found, "expected": p.expected} for p in problems], indent=1)

@@ -23,7 +23,7 @@ import typer
 from pydantic import JsonValue
 
 from builders.curation.privacy import scrub
-from builders.medconceal.measure import check_row, measure
+from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.plausibility import read_plausibility, write_sheet
 from builders.medconceal.preview import PREVIEW
 from builders.medconceal.prompts import read_prompts
@@ -328,5 +328,15 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
 
 
 RECIPE = Recipe(
-    CORPUS, Options, from_source, measure, check_row, summary, PREVIEW, sample=("--source", SAMPLE), configs=CONFIGS
+    CORPUS,
+    Options,
+    from_source,
+    measure,
+    check_row,
+    summary,
+    PREVIEW,
+    sample=("--source", SAMPLE),
+    configs=CONFIGS,
+    extras=("threads",),
+    rules=RULES,
 )

@@ -14,6 +14,9 @@ from builders.medlaybench_v.steps import context_of, licence_with
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
+RULES = 2
+"""The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
+
 STATUSES = ("accepted", "repaired", "fallback", "ungated")
 
 

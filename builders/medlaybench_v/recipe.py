@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from builders.medlaybench_v.concepts import Recognizer
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY, Lexicon
-from builders.medlaybench_v.measure import check_row, measure
+from builders.medlaybench_v.measure import RULES, check_row, measure
 from builders.medlaybench_v.preview import PREVIEW
 from builders.medlaybench_v.prompts import CONDITIONS, read_prompts
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
@@ -245,4 +245,4 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     )
 
 
-RECIPE = Recipe(CORPUS, Options, plan, measure, check_row, summary, PREVIEW, sample=("--captions", SAMPLE))
+RECIPE = Recipe(CORPUS, Options, plan, measure, check_row, summary, PREVIEW, sample=("--captions", SAMPLE), rules=RULES)

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import httpx2
 import pyarrow as pa
 from huggingface_hub import HfApi
-from huggingface_hub.errors import HFValidationError
 
 from builders.medlaybench_v.source_files import NO_IDENTIFIER, OTHER_TYPE, SPLITS, Row, article_link, text_cell
-from loaders.corpus import hub_error
+from loaders.corpus import HTTP_ERROR, HUB_ERRORS, hub_error
 from loaders.errors import HubError, InputError
 from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file, unusual
 from loaders.medlaybench_v import parse_cuis
@@ -172,7 +170,7 @@ def rocov2_commit(revision: str | None) -> str:
     at = f"{ROCOV2}@{revision or 'main'}"
     try:
         return str(HfApi().dataset_info(ROCOV2, revision=revision).sha)
-    except (OSError, httpx2.HTTPError, HFValidationError) as error:
+    except HUB_ERRORS as error:
         raise _unreachable(error, at) from error
 
 
@@ -190,7 +188,7 @@ def rocov2_rows(commit: str) -> Iterator[Row | BadRow]:
             stream = splits[split].cast_column("image", datasets.Image(decode=False))
             for number, row in enumerate(stream, start=1):
                 yield _rocov2_row(row, SPLITS.get(split, split), f"{at}, {split} row {number}")
-    except (OSError, httpx2.HTTPError, datasets.exceptions.DatasetsError) as error:
+    except (OSError, HTTP_ERROR, datasets.exceptions.DatasetsError) as error:
         raise _unreachable(error, at) from error
     except (pa.ArrowException, ValueError, TypeError, LookupError) as error:
         found = f"cannot be read ({type(error).__name__})"

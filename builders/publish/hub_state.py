@@ -19,15 +19,13 @@ from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-d
 
 from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
+from loaders.corpus import HTTP_ERROR
 from loaders.errors import InputError
 from loaders.files.disk import scratch
 from loaders.files.untrusted import read_json
 from loaders.manifest import NAME, file_digest
 
 T = TypeVar("T")
-
-# What every failure of a request has in common, whichever HTTP client this version of the library speaks through.
-HTTP_ERROR: type[BaseException] = HfHubHTTPError.__bases__[0]
 
 # How the library fails on an answer that is none of the Hub's: a reply without `url`, a list for an object, a page.
 MALFORMED = (LookupError, TypeError, AttributeError, json.JSONDecodeError)
@@ -229,7 +227,7 @@ class HubRepo:
             def send() -> list[RepoFile | RepoFolder]:
                 return list(self.api.list_repo_tree(self.repo_id, recursive=True, revision=commit, repo_type="dataset"))
 
-            entries = self.ask(f"listing commit {commit[:8]}", send, attempts=RETRIED_ATTEMPTS)
+            entries = self.ask(f"listing commit {commit[:8]}", send)
             self._files[commit] = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
         return self._files[commit]
 
@@ -304,7 +302,7 @@ class HubRepo:
             commits = self.api.list_repo_commits(self.repo_id, repo_type="dataset")
             return [(commit.commit_id, commit.title) for commit in commits]
 
-        return self.ask("looking at the commits", send, attempts=RETRIED_ATTEMPTS)
+        return self.ask("looking at the commits", send)
 
 
 def _same(held: RepoFile, file: LocalFile) -> bool:

@@ -25,7 +25,10 @@ from loaders.errors import ReleaseError
 from loaders.manifest import Manifest, canonical_json, order_splits
 
 _DIGEST_BYTES = 8
-_FACTS = ("schema_version", "sources", "settings", "prompts", "versions", "stages", "configs", "statistics", "stand_in")
+_FACTS = (
+    *("schema_version", "sources", "settings", "prompts", "versions", "stages", "configs", "statistics"),
+    *("stand_in", "rules", "code"),
+)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
+from pydantic import JsonValue
 
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
@@ -40,13 +41,20 @@ _SHOWN = 20
 
 
 def verify(
-    folder: Path, *, corpus: Corpus | None = None, row_check: RowCheck | None = None, measure: Measure | None = None
+    folder: Path,
+    *,
+    corpus: Corpus | None = None,
+    row_check: RowCheck | None = None,
+    measure: Measure | None = None,
+    rules: int | None = None,
 ) -> list[Problem]:
     """All that is wrong with a release: its files, schema, rows, accounting, statistics and card.
 
     A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules
     and statistics of the corpus are checked too. With the `corpus`, a release of an earlier schema is held to the rules
-    as `load` gives it; its statistics are those of code that is gone, and not measured again.
+    as `load` gives it; its statistics are those of code that is gone, and not measured again. So are the gates and
+    scans of a release that was made by another version of them than `rules`: it is held to what its manifest names, its
+    files, schema, counts and digests, and to the statistics that both versions know.
     """
     try:
         manifest = Manifest.read(folder)
@@ -70,6 +78,8 @@ def verify(
             return [*problems, Problem(error.where, error.found, error.expected)]
         if upgrade.needed:
             row_check, measure = _after(upgrade, row_check), None
+    if rules not in (None, manifest.rules):
+        row_check, measure = None, _as_named(measure, manifest)
     problems += _check_rows(folder, manifest, features, sound, row_check, measure)
     if EXCLUSIONS_FILE in sound:
         problems += _check_exclusions(folder, manifest)
@@ -189,6 +199,33 @@ def _check_rows(
     except ReleaseError as error:
         return [*problems, Problem(error.where, error.found, error.expected)]
     return problems + of_rows.all()
+
+
+def made_by(manifest: Manifest, rules: int) -> str:
+    """What to say of a release that was made by another version of its corpus's gates and scans; else nothing."""
+    if manifest.rules == rules:
+        return ""
+    held = "its rows were held to what its manifest names, not to the gates and scans of today"
+    code = f" at commit {manifest.code.commit[:12]}" if manifest.code else ""
+    return f"made by version {manifest.rules} of the gates and scans{code}; this Bedside has version {rules}: {held}"
+
+
+def _as_named(measure: Measure | None, manifest: Manifest) -> Measure | None:
+    """The statistics that the manifest names and that are still measured; what only one version knows is left out."""
+
+    def measured(rows: Iterable[Row]) -> JsonValue:
+        assert measure is not None
+        return _known_to_both(manifest.statistics, measure(rows))
+
+    return measured if measure is not None else None
+
+
+def _known_to_both(said: JsonValue, measured: JsonValue) -> JsonValue:
+    if isinstance(said, dict) and isinstance(measured, dict):
+        return {
+            name: _known_to_both(value, measured[name]) if name in measured else value for name, value in said.items()
+        }
+    return measured
 
 
 def _after(upgrade: Upgrade, row_check: RowCheck | None) -> RowCheck | None:

@@ -29,7 +29,7 @@ from builders.threemdbench.curate import Curator, FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import Admission, gather, rows_digest
-from builders.threemdbench.measure import FLOOR, check_row, measure
+from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source
@@ -357,5 +357,15 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
 
 
 RECIPE = Recipe(
-    CORPUS, Options, plan, measure, check_row, summary, PREVIEW, sample=("--source", SAMPLE), configs=CONFIGS
+    CORPUS,
+    Options,
+    plan,
+    measure,
+    check_row,
+    summary,
+    PREVIEW,
+    sample=("--source", SAMPLE),
+    configs=CONFIGS,
+    extras=("curation",),
+    rules=RULES,
 )

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -23,6 +22,7 @@ from builders.medlaybench_v.sources import open_source
 from loaders.errors import HubError, InputError
 from loaders.files.untrusted import BadRow
 from tests.hub import LoopbackHub
+from tests.parts.http_client import httpx
 from tests.parts.places import shared_data
 from tests.parts.processes import printed
 from tests.parts.rows import strictly
@@ -407,12 +407,12 @@ class FakeApi:
 
 def test_rocov2_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roco, "HfApi", FakeApi)
-    request = httpx2.Request("GET", "https://huggingface.co")
+    request = httpx.Request("GET", "https://huggingface.co")
     for answer in (
-        httpx2.ConnectError("no route"),
-        httpx2.ReadTimeout("slow"),
+        httpx.ConnectError("no route"),
+        httpx.ReadTimeout("slow"),
         OSError("down"),
-        HfHubHTTPError("500 Server Error", response=httpx2.Response(500, request=request)),
+        HfHubHTTPError("500 Server Error", response=httpx.Response(500, request=request)),
     ):
         monkeypatch.setattr(FakeApi, "answer", answer, raising=False)
         with pytest.raises(HubError, match="build from a local file of captions") as error:

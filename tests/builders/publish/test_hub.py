@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx2
 import pytest
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, HfFileSystem, RepoFile, RepoFolder
 from huggingface_hub.errors import (
@@ -21,6 +20,7 @@ from huggingface_hub.errors import (
 )
 
 from tests.hub import LoopbackHub
+from tests.parts.http_client import httpx
 
 REPO = "org/corpus"
 PARQUET = b"PAR1" + bytes(range(256)) * 8 + b"PAR1"
@@ -278,7 +278,7 @@ def test_a_refusal_strikes_as_often_as_ordered_and_does_nothing(hub: LoopbackHub
 def test_a_lost_response_happens_without_an_answer(hub: LoopbackHub, api: HfApi) -> None:
     before = head(api)
     hub.lose_response("POST", "/commit/")
-    with pytest.raises(httpx2.TransportError):
+    with pytest.raises(httpx.TransportError):
         commit(api, {"a.txt": b"1"})
     assert head(api) != before
     assert [request.status for request in hub.requests if request.fault] == [0]
@@ -324,7 +324,7 @@ def test_a_lost_object_is_named_and_cannot_be_downloaded(hub: LoopbackHub, api: 
 @pytest.mark.parametrize("reply_only", [False, True])
 def test_a_delay_outlasts_a_client_that_is_in_a_hurry(hub: LoopbackHub, api: HfApi, reply_only: bool) -> None:
     hub.delay("GET", "/api/datasets/", 5.0, reply_only=reply_only)
-    with pytest.raises(httpx2.ReadTimeout):
+    with pytest.raises(httpx.ReadTimeout):
         api.dataset_info(REPO, timeout=0.05)
     assert api.dataset_info(REPO).id == REPO
 
@@ -350,8 +350,8 @@ def test_the_log_tells_reading_from_writing(hub: LoopbackHub, api: HfApi) -> Non
 
 
 def test_what_it_does_not_know_is_an_answer_too(hub: LoopbackHub, api: HfApi) -> None:
-    assert httpx2.get(f"{hub.url}/api/spaces-of-the-week").status_code == 404
-    reply = httpx2.post(f"{hub.url}/api/repos/create", content=b"{", headers={"authorization": f"Bearer {hub.token}"})
+    assert httpx.get(f"{hub.url}/api/spaces-of-the-week").status_code == 404
+    reply = httpx.post(f"{hub.url}/api/repos/create", content=b"{", headers={"authorization": f"Bearer {hub.token}"})
     assert reply.status_code == 400
 
 

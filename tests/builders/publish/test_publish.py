@@ -17,7 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -31,6 +30,7 @@ from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
 from tests import hub_routes
 from tests.hub import Fault, LoopbackHub
+from tests.parts.http_client import httpx
 
 REPO = "org/corpus"
 CARD = """---
@@ -656,7 +656,7 @@ def test_an_answer_that_comes_too_late(
     fault = hub.delay("POST", route, 2.0, reply_only=reply_only)
     client = get_session()
     before = client.timeout
-    client.timeout = httpx2.Timeout(1.0)
+    client.timeout = httpx.Timeout(1.0)
     try:
         done = publisher(release)
     finally:
@@ -668,7 +668,7 @@ def test_an_answer_that_comes_too_late(
 
 def test_no_request_waits_for_ever(publisher: Publisher, release: Path) -> None:
     client = get_session()
-    client.timeout = httpx2.Timeout(None)  # the library's own setting
+    client.timeout = httpx.Timeout(None)  # the library's own setting
     publisher(release)
     assert client.timeout.read == PATIENCE
 

@@ -19,7 +19,7 @@ import pytest
 from builders.pipeline.rows import BuildError, Row
 from builders.release.shards import read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
-from loaders.manifest import ContentDigest, Manifest
+from loaders.manifest import Code, ContentDigest, Manifest
 from tests.parts.processes import printed, python
 from tests.parts.small_release import EXCLUSIONS, FEATURES, files, png, row, rows, write_small
 
@@ -186,6 +186,13 @@ def test_the_same_release_again_is_left_as_it_is(tmp_path: Path) -> None:
     write_small(tmp_path / "out")
     assert (tmp_path / "out" / "manifest.json").stat().st_ino == before.st_ino
     assert siblings(tmp_path / "out") == ["out"]
+
+
+def test_the_same_bytes_by_another_commit_are_the_same_release(tmp_path: Path) -> None:
+    first = write_small(tmp_path / "out", code=Code(commit="a" * 40, changed=False, lock=None))
+    before = files(tmp_path / "out")
+    write_small(tmp_path / "out", code=Code(commit="b" * 40, changed=True, lock="c" * 64))
+    assert files(tmp_path / "out") == before and Manifest.read(tmp_path / "out") == first
 
 
 def test_another_release_is_replaced_only_when_told(tmp_path: Path) -> None:

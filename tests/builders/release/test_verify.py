@@ -16,10 +16,10 @@ import pytest
 from huggingface_hub import HfApi
 
 from builders.pipeline.rows import Row
-from builders.release.verify import resolve, verify
+from builders.release.verify import made_by, resolve, verify
 from loaders.corpus import Corpus
 from loaders.errors import ReleaseError
-from loaders.manifest import file_digest
+from loaders.manifest import Manifest, file_digest
 from loaders.medlaybench_v import from_official
 from loaders.schema import Migration
 from tests.hub import LoopbackHub
@@ -224,6 +224,30 @@ def test_a_release_of_a_newer_schema_is_one_problem(folder: Path) -> None:
     known = Corpus("small", FEATURES, "image_id", from_official, "", ())
     (problem,) = verify(folder, corpus=known, row_check=caption_rule, measure=measure)
     assert str(problem).startswith(f"{folder}: version 2 of the schema of small (expected at most version 1")
+
+
+def test_a_release_of_other_gates_is_held_to_what_its_manifest_names(folder: Path) -> None:
+    def stricter(row: Row) -> list[str]:
+        return ["a caption that is no longer sound"]
+
+    def counts_more(rows: Iterable[Row]) -> Any:
+        return {**measure(rows), "tone": 3}
+
+    def held(rules: int | None) -> list[str]:
+        found = verify(folder, row_check=stricter, measure=counts_more, rules=rules)
+        return [str(problem) for problem in found]
+
+    for same in (1, None):  # a manifest without the number is of version 1
+        assert len(held(same)) == 12 + 1 and "a caption that is no longer sound" in held(same)[1]
+    assert held(2) == []
+    said = made_by(Manifest.read(folder), 2)
+    assert said.startswith("made by version 1 of the gates and scans; this Bedside has version 2: ")
+    assert made_by(Manifest.read(folder), 1) == ""
+    edit_manifest(folder, lambda facts: facts["statistics"].update(letters=99))
+    (problem,) = held(2)
+    assert problem.startswith("manifest.json: statistics.letters: 99")
+    shutil.rmtree(folder / "data")
+    assert any("missing" in problem for problem in held(2))
 
 
 def test_exclusions_that_do_not_add_up(folder: Path) -> None:

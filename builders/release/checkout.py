@@ -1,0 +1,70 @@
+"""A checkout of Bedside: which code a release was built by, and the locks that its environment is made from."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import builders
+from loaders.errors import InputError
+from loaders.manifest import Code, file_digest
+
+LOCKS = "locks"
+_DECIDES = ("bedside.py", "loaders", "builders", "dataset_cards", "scripts", "setup.cfg", LOCKS)
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder that holds the code of Bedside."""
+
+    folder: Path
+
+    @classmethod
+    def opened(cls, folder: Path) -> Checkout:
+        """The checkout at `folder`. Raises: InputError where there is none, or one without locks."""
+        for part in ("setup.cfg", "builders", f"{LOCKS}/base.txt"):
+            if not (folder / part).exists():
+                do = "Clone the repository, check out the commit that the manifest names, and give its folder"
+                raise InputError(folder, found=f"holds no {part}", expected="a checkout of Bedside", do=do)
+        return cls(folder.resolve())
+
+    def lock(self, extra: str) -> Path:
+        """The lock of an extra, or `base`. Raises: InputError where there is none."""
+        path = self.folder / LOCKS / f"{extra}.txt"
+        if "/" in extra or not path.is_file():
+            known = ", ".join(sorted(path.stem for path in (self.folder / LOCKS).glob("*.txt")))
+            raise InputError(f"extra {extra}", found=f"no lock in {self.folder}", expected=f"one of {known}")
+        return path
+
+    def code(self) -> Code | None:
+        """What a manifest says of the code; None where this is no checkout (an installed package) or has no commit."""
+        top, commit = self._git("rev-parse", "--show-toplevel"), self._git("rev-parse", "--verify", "HEAD")
+        if not top or Path(top).resolve() != self.folder.resolve() or not commit:
+            return None  # a folder inside somebody else's repository has no commit of its own
+        # What git does not know counts too: a new module may be imported.
+        changed = self._git("status", "--porcelain", "--", *_DECIDES)
+        return Code(commit=commit, changed=changed != "", lock=self._lock_digest())
+
+    def _lock_digest(self) -> str | None:
+        """SHA-256 over names and digests of all locks."""
+        locks = sorted((self.folder / LOCKS).glob("*.txt"))
+        text = "".join(f"{path.name} {file_digest(path)}\n" for path in locks)
+        return hashlib.sha256(text.encode()).hexdigest() if locks else None
+
+    def _git(self, *arguments: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(self.folder), *arguments], capture_output=True, text=True, timeout=60, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip()
+
+
+@cache
+def own_code() -> Code | None:
+    """The code that runs here, as it was when it was first asked for."""
+    return Checkout(Path(builders.__file__).parent.parent).code()
