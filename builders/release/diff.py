@@ -243,6 +243,8 @@ def _excluded(folder: Path) -> dict[str, list[tuple[tuple[str, str], bytes]]]:
 
 def _by_name(value: object) -> object:
     """Lists of named parts, such as sources and columns, as mappings, so that each is compared with its namesake."""
+    if isinstance(value, BaseModel):
+        return value.model_dump()
     if not isinstance(value, list):
         return value
     parts = [part.model_dump() if isinstance(part, BaseModel) else part for part in value]

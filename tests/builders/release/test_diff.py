@@ -18,7 +18,7 @@ from builders.pipeline.rows import Row
 from builders.release.diff import Diff, diff
 from loaders.errors import ReleaseError
 from loaders.files.records import to_json
-from loaders.manifest import Source
+from loaders.manifest import Code, Source
 from tests.parts.small_release import EXCLUSIONS, FEATURES, png, rows, write_small
 
 
@@ -143,12 +143,14 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
         versions={"bedside": "0.2.0", "pyarrow": "26"},
         sources=[Source(name="drawn", digest="1" * 64, rows=15, licence="CC0-1.0")],
         stand_in="scripted model",
+        code=Code(commit="a" * 40, changed=False, lock=None),
     )
     schema = {change.where: (change.a, change.b) for change in found.schema}
     assert schema["score.dtype"] == ("float32", "float64")
     assert schema["note"][0] is None and schema["cuis"][1] is None
     facts = {change.where: (change.a, change.b) for change in found.facts}
     assert facts == {
+        "code": (None, {"commit": "a" * 40, "changed": False, "lock": None}),
         "schema_version": (1, 2),
         "settings.seed": (0, 1),
         "settings.stages.admit.allow": (["CC0-1.0"], ["CC0-1.0", "CC-BY-4.0"]),
