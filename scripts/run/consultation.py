@@ -148,6 +148,7 @@ def command(options: Consultations) -> None:
         models=[ModelUsed("cues", cues.model, cues.run_id)] if cues else (),
     )
     warn_of_family(names, "doctor", "assessor")
+    _warn_of_silence(played.records)
     numbers = results(
         played.records,
         record,
@@ -201,6 +202,18 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
     )
     warn_of_cases(read, options.data)
     return read
+
+
+def _warn_of_silence(played: Sequence[Consultation]) -> None:
+    """Says which roles have empty turns, and how many of these a reasoning model has thought away."""
+    for role in ("doctor", "patient"):
+        turns = [turn for one in played for turn in one.turns if turn.role == role]
+        empty = [turn for turn in turns if "empty" in turn.flags]
+        if empty:
+            cut = sum("max_tokens" in turn.flags for turn in empty)
+            thought = f", {cut:,} of them cut off while the model thought" if cut else ""
+            text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
+            errors.print(text, style="yellow", highlight=False)
 
 
 def _print(numbers: Sequence[Result], first: str) -> None:

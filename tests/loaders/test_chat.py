@@ -8,11 +8,12 @@ import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.models.chat import open_model
+from loaders.models.chat import THOUGHTS, open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from loaders.models.waiting import waiting, watched
@@ -457,3 +458,92 @@ def test_a_real_model_served_and_in_process(tmp_path: Path, monkeypatch: pytest.
     assert (answer.input_tokens, answer.output_tokens) == (first.input_tokens, 12)
     sampled = asyncio.run(local.ask(question, temperature=1.0, max_tokens=12))
     assert sampled.input_tokens == first.input_tokens
+
+
+# Models that think
+
+
+def test_thoughts_have_room_of_their_own_and_are_told_apart(server: ChatServer, calm: Calm) -> None:
+    def reply(body: dict[str, Any]) -> Reply:
+        return (
+            Reply("", "length", "hm " * 50) if body["max_tokens"] == 50 else Reply("A pocket of pus.", reasoning="hm")
+        )
+
+    server.reply = reply
+    model = opened(server, calm)
+    # The first answer shows that it thinks, and is cut off by that; the words of both are paid for.
+    assert ask(model) == Answer("A pocket of pus.", 38, 55, "stop", "hm")
+    assert ask(model) == Answer("A pocket of pus.", 19, 5, "stop", "hm")
+    assert [request.body["max_tokens"] for request in server.requests] == [50, 50 + THOUGHTS, 50 + THOUGHTS]
+
+
+@pytest.mark.parametrize("text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of"])
+def test_a_thought_within_the_text_is_one_too(server: ChatServer, calm: Calm, text: str) -> None:
+    server.reply = [Reply(text, "length"), Reply("<think>hm</think>A pocket of pus.")]
+    assert ask(opened(server, calm)).text.endswith("A pocket of pus.")
+    assert len(server.requests) == 2
+
+
+def test_a_plain_answer_that_is_cut_off_stays_cut_off(server: ChatServer, calm: Calm) -> None:
+    server.reply = [Reply("A pocket of", "length")]
+    assert ask(opened(server, calm)) == Answer("A pocket of", 19, 3, "max_tokens")
+    assert len(server.requests) == 1
+
+
+def test_a_server_without_that_room_gives_what_it_can(server: ChatServer, calm: Calm) -> None:
+    def reply(body: dict[str, Any]) -> Reply | Fault:
+        too_long = status(400, message="max_tokens is too large")
+        return too_long if body["max_tokens"] > 50 else Reply("A pocket", "length", "hm")
+
+    server.reply = reply
+    model = opened(server, calm)
+    for _ in range(2):
+        assert ask(model) == Answer("A pocket", 19, 3, "max_tokens", "hm")
+    assert [request.body["max_tokens"] for request in server.requests] == [50, 50 + THOUGHTS, 50 + THOUGHTS, 50]
+
+
+def test_what_is_not_given_is_not_sent(server: ChatServer, calm: Calm) -> None:
+    model = opened(server, calm)
+    asyncio.run(model.ask(HELLO, temperature=None, max_tokens=9))
+    asyncio.run(model.ask(HELLO, temperature=0.2, max_tokens=9, top_p=0.9, reasoning_effort="low", seed=None))
+    bare, full = (request.body for request in server.requests)
+    assert not {"temperature", "top_p", "reasoning_effort", "seed"} & set(bare)
+    assert (full["temperature"], full["top_p"], full["reasoning_effort"]) == (0.2, 0.9, "low") and "seed" not in full
+
+
+# Several servers
+
+
+def test_conversations_are_shared_and_move_on_where_a_server_fails(server: ChatServer, calm: Calm) -> None:
+    with ChatServer("A pocket of pus.") as second:
+        addresses = [server.base_url, second.base_url, server.base_url]
+        model = open_model("openai-api/local/some-model", base_url=addresses, max_retries=0, sleep=calm)
+        talks = [[Message("system", "Be kind."), Message("user", f"Case {number}")] for number in range(20)]
+
+        def all_asked() -> list[int]:
+            before = [len(one.requests) for one in (server, second)]
+            assert {ask(model, talk).text for talk in talks} == {"A pocket of pus."}
+            return [len(one.requests) - had for one, had in zip((server, second), before, strict=True)]
+
+        first = all_asked()
+        assert sum(first) == 20 and min(first) > 3
+        longer = [[*talk, Message("assistant", "Yes?"), Message("user", "Why?")] for talk in talks]
+        for talk, turn in zip(talks, longer, strict=True):
+            asked = [len(one.requests) for one in (server, second)]
+            ask(model, talk), ask(model, turn)
+            grown = [len(one.requests) - had for one, had in zip((server, second), asked, strict=True)]
+            assert sorted(grown) == [0, 2], "a conversation stays with its server"
+        server.faults += [status(500)] * 30
+        assert all_asked() == [1, 20], "one that failed is asked last from then on"
+        second.faults += [status(500)] * 30
+        assert "gave no answer" in refused(model)
+        assert model.identity["name"] == "openai-api/local/some-model"
+
+
+def test_a_key_that_one_server_refuses_ends_it(server: ChatServer, calm: Calm) -> None:
+    with ChatServer() as second:
+        model = open_model("openai-api/local/m", base_url=[server.base_url, second.base_url], sleep=calm)
+        for one in (server, second):
+            one.faults += [status(401)]
+        assert "refused the API key" in refused(model)
+        assert len(server.requests) + len(second.requests) == 1

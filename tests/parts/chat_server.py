@@ -3,7 +3,7 @@
     with ChatServer(reply="Hello.") as server:
         model = open_model("openai-api/local/anything", base_url=server.base_url)  # with LOCAL_API_KEY set
 
-`reply` is a text, a list of texts (one a request, the last for ever) or a function of the request's body. Faults are
+`reply` is a text, a list of texts (one a request, the last for ever) or a function of the request's body, which may also give a fault. Faults are
 ordered beforehand, each for one request, before any reply: `server.faults += [status(429, retry_after=2), cut()]`.
 `server.requests` is the log of all requests, those that met a fault included.
 """
@@ -31,14 +31,18 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply with its finish reason (stop, length, content_filter); text None is JSON's null."""
+    """A reply with its finish reason (stop, length, content_filter); text None is JSON's null.
+
+    `reasoning` is what a reasoning model's server tells apart from the text; its words count as tokens.
+    """
 
     text: str | None
     finish_reason: str = "stop"
+    reasoning: str | None = None
 
 
-Answerer = Callable[[Body], str | Reply | None]
 Fault = Callable[["_Handler"], None]
+Answerer = Callable[[Body], str | Reply | Fault | None]
 
 
 def status(
@@ -103,7 +107,7 @@ class ChatServer(Loopback):
             else:
                 answer = self.reply[min(self._served, len(self.reply) - 1)]
             self._served += 1
-        return answer if isinstance(answer, Reply) else Reply(answer)
+        return answer if isinstance(answer, Reply) or callable(answer) else Reply(answer)
 
 
 class _Handler(Handler):
@@ -125,7 +129,11 @@ class _Handler(Handler):
 def _completion(body: Body, reply: Reply) -> Body:
     """The answer's JSON. A token is a word, so that expected counts can be told by eye."""
     prompt = " ".join(text for message in body["messages"] for text in _texts(message["content"]))
-    used = {"prompt_tokens": len(prompt.split()), "completion_tokens": len((reply.text or "").split())}
+    said = f"{reply.text or ''} {reply.reasoning or ''}"
+    used = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(said.split())}
+    message = {"role": "assistant", "content": reply.text}
+    if reply.reasoning is not None:
+        message["reasoning_content"] = reply.reasoning
     return {
         "id": "chat-1",
         "object": "chat.completion",
@@ -134,7 +142,7 @@ def _completion(body: Body, reply: Reply) -> Body:
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": reply.text},
+                "message": message,
                 "finish_reason": reply.finish_reason,
             }
         ],

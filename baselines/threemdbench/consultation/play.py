@@ -10,7 +10,7 @@ dialogue shows the doctor all complaints at once and takes its one answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import extract
@@ -22,14 +22,14 @@ from baselines.threemdbench.consultation.cleaning import (
     scrub,
     spoken,
 )
-from baselines.threemdbench.consultation.prompts import filled
+from baselines.threemdbench.consultation.prompts import facets_of, filled, has_place, without_image
 from baselines.threemdbench.consultation.protocol import Protocol
 from baselines.threemdbench.consultation.record import Case, Consultation, Ended, Turn
 from baselines.threemdbench.consultation.rubric import assess
 from baselines.threemdbench.consultation.settings import Setting
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
-from loaders.threemdbench import NAMES, TEMPERAMENTS
+from loaders.threemdbench import NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class _Patient:
     def __init__(self, case: Case, ask: Ask, rules: Rules) -> None:
         self._ask = ask
         self._protocol = rules.protocol
-        values = {"basic": case.basic, "complaints": _listed(case.additional), **_facets(case.temperament)}
+        values = {"basic": case.basic, "complaints": _listed(case.additional), **facets_of(case.temperament)}
         self._messages = [Message("system", filled(rules.prompts, "patient", values))]
         self._opening = rules.prompts.fill("patient_opening")
 
@@ -165,11 +165,13 @@ class _Doctor:
 
 def _doctor_prompt(case: Case, rules: Rules) -> str:
     setting, prompts = rules.setting, rules.prompts
-    values = {"diagnoses": ", ".join(NAMES), "image": prompts.fill("doctor_image") if setting.image else ""}
-    if not setting.dialogue:
-        return filled(prompts, "doctor_no_dialogue", values)
-    values["cues"] = prompts.fill("doctor_cues", {"cues": ", ".join(case.cues or ())}) if setting.cues else ""
-    return filled(prompts, "doctor_rationale" if setting.rationale else "doctor_dialogue", values)
+    name = "doctor_rationale" if setting.rationale else "doctor_dialogue" if setting.dialogue else "doctor_no_dialogue"
+    cues = prompts.fill("doctor_cues", {"cues": ", ".join(case.cues or ())}) if setting.cues else ""
+    image = prompts.fill("doctor_image") if setting.image else ""
+    text = filled(prompts, name, {"diagnoses": ", ".join(NAMES), "image": image, "cues": cues})
+    if not setting.image and not has_place(prompts, name, "image"):
+        text = without_image(text)
+    return f"{text}\n\n{cues}" if cues and not has_place(prompts, name, "cues") else text
 
 
 def _shortened(text: str | None, flags: set[str]) -> str | None:
@@ -177,12 +179,6 @@ def _shortened(text: str | None, flags: set[str]) -> str | None:
         return text
     flags.add("truncated")
     return text[:MAX_CHARS]
-
-
-def _facets(name: str) -> dict[str, str]:
-    """What the patient's prompt says of a temperament."""
-    facets = next(asdict(temperament) for temperament in TEMPERAMENTS if temperament.name == name)
-    return {"temperament": facets.pop("name"), **facets}
 
 
 def _listed(complaints: Sequence[str]) -> str:

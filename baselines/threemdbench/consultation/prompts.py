@@ -14,44 +14,62 @@ assessment           {{judge}}, {{diagnosis}}, {{items}}, {{answer}} (H.4)
 judge_patient, judge_experts   who the assessor is: as in the paper, or as in its code (3M-G24)
 rubric               the eight Mini-CEX items, one a line, each behind its number (Table 2)
 padding              empty words for the check whether an assessor pays for length
+
+Copies of the paper's own texts may stand in the user's folder as they are printed, once the patient's has its places.
+What such a text says itself needs no placeholder: the 34 diagnoses, the eight items with the form of the answer. The
+true diagnosis, and cues where the setting gives them, are told behind a text that has no place for them. Of a text
+without {{image}} the sentences on the image are left out where there is none (3M-G16). A place may also be written as
+in the authors' code: {general_complaint}, {symptoms}, {char}; {{facets}} stands for all five.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from baselines.threemdbench.consultation.record import ITEMS
 from loaders.errors import InputError
 from loaders.models import prompts
 from loaders.models.prompts import Prompts
-from loaders.threemdbench import Temperament
+from loaders.threemdbench import NAMES, TEMPERAMENTS, Temperament
 
-_FACETS = frozenset(field.name for field in fields(Temperament)) - {"name"}
-_DOCTOR = frozenset({"diagnoses", "image", "cues"})
+_FACETS = tuple(field.name for field in fields(Temperament) if field.name != "name")
 _REQUIRED: dict[str, frozenset[str]] = {
     "patient": frozenset({"basic", "complaints"}),
     "patient_opening": frozenset(),
-    "doctor_no_dialogue": frozenset({"diagnoses", "image"}),
+    "doctor_no_dialogue": frozenset({"diagnoses"}),
     "doctor_complaints": frozenset({"complaints"}),
-    "doctor_dialogue": _DOCTOR,
-    "doctor_rationale": _DOCTOR,
+    "doctor_dialogue": frozenset({"diagnoses"}),
+    "doctor_rationale": frozenset({"diagnoses"}),
     "doctor_format": frozenset(),
     "doctor_image": frozenset(),
     "doctor_cues": frozenset({"cues"}),
     "extraction": frozenset(),
-    "assessment": frozenset({"diagnosis", "items", "answer"}),
+    "assessment": frozenset({"items", "answer"}),
     "judge_patient": frozenset(),
     "judge_experts": frozenset(),
     "rubric": frozenset(),
     "padding": frozenset(),
 }
 _OPTIONAL = {
-    "patient": _FACETS | {"temperament"},
-    "assessment": frozenset({"judge"}),
+    "patient": frozenset({*_FACETS, "temperament", "facets"}),
+    "doctor_no_dialogue": frozenset({"image"}),
+    "doctor_dialogue": frozenset({"image", "cues"}),
+    "doctor_rationale": frozenset({"image", "cues"}),
+    "assessment": frozenset({"judge", "diagnosis"}),
 }
+# Our names of places by those of the authors' code and of the paper's appendix.
+_OTHER_NAMES = {"general_complaint": "basic", "symptoms": "complaints", "char": "temperament"}
+_OTHER_NAMES |= {"personality": "temperament", "patient_personality": "temperament"}
+_OTHER_PLACE = re.compile(
+    rf"\{{\{{?({'|'.join(_OTHER_NAMES)})\}}?\}}|\[({'|'.join(_OTHER_NAMES)})\]\(#\)"
+    rf"|\{{characters_dict\[['\"]({'|'.join(_FACETS)})['\"]\]\[char\]\}}"
+)
+_ON_IMAGE = re.compile(
+    r"(?<![^\s.!?])[^.!?\n]*\b(?:images?|photos?|pictures?)\b[^.!?\n]*(?:[.!?]+[ \t]*|$)", re.I | re.M
+)
 _BLANK = re.compile(r"\n{3,}")
 
 
@@ -62,14 +80,49 @@ def read_prompts(folder: Path | None = None) -> Prompts:
     hold each of the eight items once.
     """
     known = {name: needed | _OPTIONAL.get(name, frozenset()) for name, needed in _REQUIRED.items()}
+    known["patient"] |= frozenset(_OTHER_NAMES)
     texts = prompts.read_prompts(Path(__file__).parent / "prompts", known, folder)
+    texts = Prompts({**texts.texts, "patient": _OTHER_PLACE.sub(_ours, texts.texts["patient"])})
     for name, needed in _REQUIRED.items():
-        for placeholder in (f"{{{{{word}}}}}" for word in sorted(needed)):
-            if placeholder not in texts.texts[name]:
+        for word in sorted(needed):
+            placeholder = f"{{{{{word}}}}}"
+            if placeholder not in texts.texts[name] and not _says_itself(word, texts.texts[name]):
                 found = f"no placeholder {placeholder}"
                 raise InputError(f"{name}.md", found=found, expected=f"{placeholder} in the text")
     rubric_items(texts)
     return texts
+
+
+def _ours(place: re.Match[str]) -> str:
+    """A place of the authors' as one of ours."""
+    return f"{{{{{place[3] or _OTHER_NAMES[place[1] or place[2]]}}}}}"
+
+
+def _says_itself(word: str, text: str) -> bool:
+    """Whether a text holds what would stand in that place."""
+    if word == "diagnoses":
+        return all(name in text.casefold() for name in NAMES)
+    return word in ("items", "answer") and "{{items}}" not in text and all(item in text for item in ITEMS)
+
+
+def has_place(texts: Prompts, name: str, word: str) -> bool:
+    """Whether a text has a place for that."""
+    return f"{{{{{word}}}}}" in texts.texts[name]
+
+
+def without_image(text: str) -> str:
+    """A text without its sentences on an image.
+
+    >>> without_image("You are a doctor. Use the image for it.\\nAsk one question at a time.")
+    'You are a doctor. \\nAsk one question at a time.'
+    """
+    return _ON_IMAGE.sub("", text)
+
+
+def facets_of(temperament: str) -> dict[str, str]:
+    """What the patient's prompt says of a temperament: its name, its facets, and all of these in lines."""
+    named = next(asdict(one) for one in TEMPERAMENTS if one.name == temperament)
+    return {"temperament": named.pop("name"), **named, "facets": "\n".join(f"- {text}" for text in named.values())}
 
 
 def filled(texts: Prompts, name: str, values: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from baselines.results.run import Result, RunRecord
 from baselines.results.statistics import bootstrap_means
 from baselines.threemdbench.consultation.game import transcript
 from baselines.threemdbench.consultation.names import PAPER
+from baselines.threemdbench.consultation.prompts import has_place
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
 from baselines.threemdbench.consultation.rubric import assess
@@ -42,7 +43,13 @@ class Rechecked:
 def recheck_game(
     prompts: Prompts, played: Mapping[str, Consultation], *, protocol: Protocol = BEDSIDE, seed: int = 0
 ) -> Game[Case, Rechecked]:
-    """The assessor asked twice more about each case of `played` (case id -> its consultation)."""
+    """The assessor asked twice more about each case of `played` (case id -> its consultation).
+
+    Raises InputError for a prompt whose items cannot be asked in another order.
+    """
+    if not has_place(prompts, "assessment", "items"):
+        found = "no placeholder {{items}}, so that they cannot be shuffled"
+        raise InputError("assessment.md", found=found, expected="{{items}} in the text")
 
     async def play(case: Case, ask: Ask) -> Rechecked:
         before = played[case.case_id]

@@ -16,7 +16,7 @@ from typing import Any
 
 from baselines.dialogue.game import Ask
 from baselines.threemdbench.consultation.assessor import ask_assessor
-from baselines.threemdbench.consultation.prompts import filled, rubric_items
+from baselines.threemdbench.consultation.prompts import filled, has_place, rubric_items
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.reading import LEVELS, OVERALL, choices, holds_scores, scores_in
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Turn
@@ -38,7 +38,8 @@ async def assess(
     messages = tuple(request(case, turns, prompts, protocol=protocol, order=order))
     # A doctor that writes scores may be quoted.
     read = partial(scores_in, whole=any(holds_scores(turn.text) for turn in turns if turn.role == "doctor"))
-    json_schema = schema(order) if protocol.schema else None
+    # A text that says its own form is not told another one.
+    json_schema = schema(order) if protocol.schema and has_place(prompts, "assessment", "answer") else None
     asked = await ask_assessor(messages, ask, read, protocol=protocol, json_schema=json_schema)
     return Assessment(asked.value, asked.answer, asked.attempts, asked.failure)
 
@@ -55,7 +56,10 @@ def request(
         "answer": "{" + ", ".join(f'"{item}": {choices(item)}' for item in order) + "}",
     }
     image = case.image if case.assessor_image is None else case.assessor_image
-    return [Message("system", filled(prompts, "assessment", values)), Message("user", transcript(turns), (image,))]
+    text = filled(prompts, "assessment", values)
+    if not has_place(prompts, "assessment", "diagnosis"):
+        text += f"\n\nGround truth diagnosis: {case.diagnosis}"
+    return [Message("system", text), Message("user", transcript(turns), (image,))]
 
 
 def transcript(turns: Sequence[Turn]) -> str:
