@@ -3,8 +3,9 @@
     with ChatServer(reply="Hello.") as server:
         model = open_model("openai-api/local/anything", base_url=server.base_url)  # with LOCAL_API_KEY set
 
-`reply` is a text, a list of texts (one a request, the last for ever) or a function of the request's body, which may also give a fault. Faults are
-ordered beforehand, each for one request, before any reply: `server.faults += [status(429, retry_after=2), cut()]`.
+`reply` is a text, a list of texts (one a request, the last for ever) or a function of the request's body, which may
+also give a fault. Faults are ordered beforehand, each for one request, before any reply: `server.faults +=
+[status(429, retry_after=2), cut()]`.
 `server.requests` is the log of all requests, those that met a fault included.
 """
 
