@@ -28,7 +28,7 @@ from huggingface_hub.errors import (
 )
 
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
-from loaders.files.untrusted import is_file, is_folder
+from loaders.files.untrusted import is_file, is_folder, resolved
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest
@@ -255,7 +255,7 @@ def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
         raise ReleaseError(f"{at}: {path}", found=f"has {size:,} bytes", expected=f"{facts.size:,} bytes", do=again)
     digest = file_digest(folder / path)
     if digest != facts.sha256:
-        where = (folder / path).resolve()
+        where = resolved(folder / path)
         raise ReleaseError(
             f"{at}: {path}", found=f"has SHA-256 {digest}", expected=facts.sha256, do=f"{again}: {where}"
         )

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from builders.recipe import Options, Recipe, build, recipe_of
+from builders.release.preview import Table as Counts
+from loaders.files.untrusted import understood
 from loaders.manifest import Manifest
 from scripts.terminal.console import output, table
 from scripts.terminal.options_of import options_of
@@ -70,6 +73,13 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
         output.print(sentence, highlight=False, soft_wrap=True)
 
 
+def _shown(part: Counts) -> Table:
+    shown = table(f"\n{part.title}", part.column, *part.splits, right=tuple(part.splits))
+    for name, counts in part.lines:
+        shown.add_row(name, *(f"{count:,}" for count in counts))
+    return shown
+
+
 def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
     """What was built: rows by stage, then the recipe's own tables and sentences."""
     numbers = ("rows in", "rows out", "excluded")
@@ -80,14 +90,9 @@ def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
             stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{sum(stage.excluded.values()):,}", why
         )
     output.print(stages)
-    for part in recipe.summary(manifest):
-        if isinstance(part, str):
-            output.print(f"\n{part}", highlight=False)
-            continue
-        shown = table(f"\n{part.title}", part.column, *part.splits, right=tuple(part.splits))
-        for name, counts in part.lines:
-            shown.add_row(name, *(f"{count:,}" for count in counts))
-        output.print(shown)
+    with understood(out, expected="a release as it was built"):
+        for part in recipe.summary(manifest):
+            output.print(f"\n{part}" if isinstance(part, str) else _shown(part), highlight=False)
     output.print(f"Release: {out}   content {manifest.content_digest[:16]}…", highlight=False)
     if manifest.stand_in:
         output.print(f"stand-in: {manifest.stand_in}", style="yellow", highlight=False)

@@ -21,7 +21,7 @@ import typer
 from baselines.threemdbench.consultation.settings import PAPER
 from builders.recipe import recipe_of
 from loaders.errors import BedsideError, InputError
-from loaders.files.untrusted import is_file
+from loaders.files.untrusted import is_file, resolved
 from loaders.registry import BUNDLED
 from scripts.terminal.console import output
 
@@ -53,7 +53,7 @@ def command(
     out: Path = typer.Option(Path("runs/demo"), metavar="DIR", help="Where everything is written."),
 ) -> None:
     """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples."""
-    out = out.resolve()
+    out = resolved(out)
     _step(1, "Build each corpus from its bundled sample, and verify it: digests, counts, statistics, card, every row")
     for name in BUNDLED:
         _bedside("build", name, *recipe_of(name).sample, "--overwrite", "--out", out / name)
@@ -146,7 +146,7 @@ def _module(path: Path) -> ModuleType:
 
 def _run(arguments: list[str], hub: Any, out: Path) -> None:
     """Run Python against the loopback Hub, as somebody else would who has only its address and a token."""
-    cache = (out / "hub-cache").resolve()
+    cache = resolved(out / "hub-cache")
     environment = {**os.environ, **hub.environment(cache), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     finished = subprocess.run(
         [sys.executable, *arguments],

@@ -9,6 +9,7 @@ import typer
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from builders.release.verify import resolve
+from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
@@ -33,4 +34,4 @@ def command(
     read = read_runs(runs, different_data=different_data)
     plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
     page = write_report(read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins)
-    output.print(f"report: {page.resolve()}", highlight=False, soft_wrap=True)
+    output.print(f"report: {resolved(page)}", highlight=False, soft_wrap=True)

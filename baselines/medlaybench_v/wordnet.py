@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loaders.errors import InputError, MissingExtra
-from loaders.files.untrusted import is_file
+from loaders.files.untrusted import is_file, resolved
 
 HOW_TO_GET_WORDNET = (
     "install Debian's wordnet-base, run python -m nltk.downloader wordnet, or name a folder of WordNet's files"
@@ -74,7 +74,7 @@ def find_wordnet(folder: Path | None = None) -> WordNet | None:
     except ModuleNotFoundError as missing:
         raise MissingExtra.named("nltk", extra="language", purpose="reading WordNet") from missing
     if folder is not None:
-        return _read(folder.resolve())
+        return _read(resolved(folder))
     try:
         return WordNet(_reader(nltk.data.find("corpora/wordnet")))
     except LookupError:

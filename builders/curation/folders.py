@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loaders.errors import InputError
 from loaders.files.tables import read_table
-from loaders.files.untrusted import is_folder, is_there
+from loaders.files.untrusted import is_folder, is_there, resolved
 
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
@@ -38,7 +38,7 @@ def files_of(folder: Path, *, table: Path | None = None, without: Path | None = 
     """
     if not is_folder(folder):
         raise InputError(folder, found="is not a folder" if is_there(folder) else "does not exist", expected="a folder")
-    paths = {_name(path, folder): path for path in _walk(folder, without.resolve() if without else None)}
+    paths = {_name(path, folder): path for path in _walk(folder, resolved(without) if without else None)}
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
@@ -58,14 +58,14 @@ def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
         folder, followlinks=True, onerror=lambda error: closed.append(Path(error.filename))
     ):
         here = Path(at)
-        folders[:] = sorted(name for name in folders if _entered(here / name, folder.resolve(), without, linked))
+        folders[:] = sorted(name for name in folders if _entered(here / name, resolved(folder), without, linked))
         yield from (here / name for name in names if not name.startswith("."))
     yield from closed
 
 
 def _entered(path: Path, folder: Path, without: Path | None, linked: set[Path]) -> bool:
     """A folder below is entered; of links those that lead outside, each place once: what is inside is listed anyway."""
-    real = path.resolve()
+    real = resolved(path)
     if path.name.startswith(".") or real == without:
         return False
     if not path.is_symlink():

@@ -28,6 +28,7 @@ from builders.curation.folders import files_of
 from builders.curation.report import write_report
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.untrusted import resolved
 
 CLUSTERS = pa.schema(
     [
@@ -95,7 +96,7 @@ def curate_folder(
     Raises: InputError as `folders.files_of` and `curate`, and for a report folder that is the folder of images;
     BedsideError when the disk is full.
     """
-    if report.resolve() == folder.resolve():
+    if resolved(report) == resolved(folder):
         raise InputError(
             report, found="is the folder of images itself", expected="another folder, which may lie inside it"
         )
@@ -106,7 +107,7 @@ def curate_folder(
     _write(report / "clusters.parquet", CLUSTERS, _cluster_rows(curation))
     _write(report / "pairs.parquet", PAIRS, _pair_rows(curation))
     _write(report / "leaks.parquet", LEAKS, _leak_rows(curation))
-    write_report(curation, folder.resolve().name, report / "report.html")
+    write_report(curation, resolved(folder).name, report / "report.html")
     return curation
 
 

@@ -25,7 +25,7 @@ from builders.release.exchange import exchange
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.files.disk import make_folder, write_whole, writing
-from loaders.files.untrusted import entries, files_below, is_folder, is_there
+from loaders.files.untrusted import entries, files_below, is_folder, is_there, resolved
 from loaders.manifest import (
     Code,
     Config,
@@ -88,7 +88,7 @@ def write_release(
     the counts of the stages do not add up; BuildError when a row does not fit `features`; BedsideError when the disk is
     full or another build is writing to `out`.
     """
-    out = out.resolve()  # a symlink stays one, and what it points to is replaced
+    out = resolved(out)  # a symlink stays one, and what it points to is replaced
     with _building(out) as folder:
         splits = _write_shards(folder, rows, facts.features, facts.key, shard_bytes)
         excluded, reasons = _write_exclusions(folder, exclusions)

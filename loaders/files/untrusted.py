@@ -225,11 +225,20 @@ def name_of(path: Path) -> str:
     return os.fsencode(path.name).decode("utf-8", "backslashreplace")
 
 
+def resolved(path: Path) -> Path:
+    """The place itself, without links, whether something is there or not. Raises: InputError for links in a circle."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        found = "is a link in a circle" if isinstance(error, RuntimeError) else f"is no place ({error})"
+        raise InputError(path, found=found, expected="a place") from None
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path leads to something in the folder when all links are resolved."""
     try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):  # links in a circle, a NUL in a name
+        return resolved(path).is_relative_to(resolved(folder))
+    except InputError:
         return False
 
 

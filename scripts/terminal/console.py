@@ -14,8 +14,9 @@ from rich.table import Table
 from loaders.errors import BedsideError
 from scripts.terminal import stopping
 
-output = Console()
-errors = Console(stderr=True)
+# What stands in brackets is text: names of files, cells of tables and answers of models may hold any.
+output = Console(markup=False, emoji=False)
+errors = Console(stderr=True, markup=False, emoji=False)
 
 
 def table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:

@@ -163,3 +163,21 @@ def test_what_no_reader_made_an_error_of_ours_still_is_one(
 def test_a_terminal_without_letters_for_it_still_gets_the_answer(release: Path) -> None:
     told = printed("-m", "scripts", "info", release, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert "\\u2026" in told
+
+
+def test_a_manifest_whose_statistics_are_of_another_shape_is_one_error(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = json.loads((release / "manifest.json").read_bytes())
+    facts["statistics"] = dict.fromkeys(facts["statistics"], 0.5)
+    (tmp_path / "manifest.json").write_text(json.dumps(facts))
+    assert execute(["info", str(tmp_path)]) == 2
+    assert "holds something else than was written" in capsys.readouterr().err
+
+
+def test_brackets_are_text(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = json.loads((release / "manifest.json").read_bytes())
+    facts["sources"][0]["name"] = "[red]mine[/b] :smile:"
+    (tmp_path / "manifest.json").write_text(json.dumps(facts))
+    assert execute(["info", str(tmp_path)]) == 0
+    assert "[red]mine[/b] :smile:" in capsys.readouterr().out

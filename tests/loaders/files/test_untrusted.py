@@ -30,6 +30,7 @@ from loaders.files.untrusted import (
     parse_yaml,
     read_file,
     read_text,
+    resolved,
     stream_lines,
     understood,
 )
@@ -184,6 +185,16 @@ def test_what_the_system_will_not_say_is_an_error_of_ours(ask: Any, name: str, t
     (tmp_path / "shut").mkdir(mode=0)
     with unprivileged(), pytest.raises(InputError, match="cannot be read"):
         ask(tmp_path / name)
+
+
+def test_a_link_in_a_circle_has_no_place(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "link").symlink_to("file")
+    for name in ("circle", "circle/below"):
+        with pytest.raises(InputError, match="a link in a circle"):
+            resolved(tmp_path / name)
+        assert not is_inside(tmp_path / name, tmp_path)
+    assert resolved(tmp_path / "link") == tmp_path / "file"
 
 
 def test_what_is_there_is_told_by_its_kind(tmp_path: Path) -> None:

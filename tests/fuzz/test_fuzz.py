@@ -1,0 +1,87 @@
+"""Thousands of cases nobody thought of: 5,000 here, as many as BEDSIDE_FUZZ says with `scripts/fuzz`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.fuzz import yard
+from tests.fuzz.bench import Bench
+from tests.fuzz.lines import PLACES, commands
+from tests.fuzz.readers import READERS
+from tests.fuzz.trying import Line, Read
+
+CASES = int(os.environ.get("BEDSIDE_FUZZ", "5000"))
+SEED = int(os.environ.get("BEDSIDE_FUZZ_SEED", "0"))
+CHUNK = 250
+PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+"""A locale in which the file system and the terminal speak ASCII."""
+
+_OFTEN = [name for name, reader in sorted(READERS.items()) for _ in range(reader.often)]
+_number = st.integers(0, 2**20)
+reads = st.builds(Read, st.sampled_from(_OFTEN), st.lists(st.tuples(_number, _number, _number), max_size=3).map(tuple))
+lines = st.builds(
+    Line,
+    st.sampled_from(sorted(commands())),
+    st.integers(0, 15),
+    st.integers(0, len(PLACES) - 1),
+    st.integers(0, 10**6),
+)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    folder.chmod(0o755)
+    yard.make(folder / "yard")
+    yield folder / "yard"
+    yard.remove(folder / "yard")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def faults(count: int, fault: Callable[[object], str | None], locale: int) -> str:
+    """The faults of so many cases, each kind once, with the first case that showed it; "" where there is none."""
+    found: dict[str, str] = {}
+    times: dict[str, int] = {}
+
+    def one(case: object) -> None:
+        told = fault(case)
+        if told is not None:
+            kind = told.splitlines()[0]
+            times[kind] = times.get(kind, 0) + 1
+            if kind not in found:
+                found[kind] = f"{told}\n{case}"
+                _log(f"===== {found[kind]}")
+
+    for chunk in range(count // CHUNK):
+        kind = lines if chunk % 10 == 9 else reads
+        check = settings(
+            max_examples=CHUNK,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )(given(kind)(one))
+        seed(SEED * 1_000_003 + 2 * chunk + locale)(check)()
+        _log(f"locale {locale}: {(chunk + 1) * CHUNK:,} cases, {len(found)} kinds of faults")
+    return "\n\n".join(f"===== {times[kind]} x {told}" for kind, told in found.items())
+
+
+def _log(text: str) -> None:
+    if log := os.environ.get("BEDSIDE_FUZZ_LOG"):
+        with Path(log).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{text}\n")
+
+
+@pytest.mark.parametrize("locale", [{}, PLAIN], ids=["utf-8", "C"])
+def test_nothing_falls_over_what_it_reads_or_where_it_is_led(place: Path, locale: dict[str, str]) -> None:
+    with Bench(place, **locale) as bench:
+        told = faults(CASES // 2, bench.fault, int(bool(locale)))
+    assert not told, told
