@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -26,7 +27,9 @@ from ahocorasick_rs import AhoCorasick
 from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
+from builders.medlaybench_v.stacks import FUNCTION_WORDS, is_view, noun_end, part_of_name, said_behind
 from builders.medlaybench_v.terms import Term, plural, plural_forms
+from builders.medlaybench_v.views import pictures
 
 
 class Entry(NamedTuple):
@@ -41,6 +44,7 @@ class Entry(NamedTuple):
     )
     licence: str  # of the lay phrase: of all terms that it is made of
     changes: bool  # False for names that are in the vocabulary to be left alone
+    behind: str = ""  # what is said behind the noun instead: "subcutaneous abscess" -> "abscess under the skin"
     placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
 
 
@@ -77,16 +81,6 @@ _PREPOSITIONS = frozenset(
     "of in on at from around near between under behind inside outside through due by with without for to along "
     "above below that which".split()
 )
-# What may follow a phrase that already holds a preposition. Any other word would be its new head noun.
-_FUNCTION_WORDS = frozenset(
-    "of in on at from around near between under behind inside outside through due by with without for to along "
-    "above below that which and or but nor as than then while when where whose the a an this these those is are "
-    "was were be been being has have had may can could might will would not no also both into within over after "
-    "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
-    "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
-    "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
-    "appear seen noted along across up down via per until because shown associated present".split()
-)
 # After a hyphen these continue a word without changing what stands before it: "CT-guided".
 _HYPHEN_SUFFIXES = frozenset(
     "guided like shaped enhanced weighted based sided related induced associated directed".split()
@@ -100,6 +94,10 @@ _PAIRED = frozenset(
         "armpit", "calf bone", "shin bone", "upper arm bone", "wrist", "heel bone", "kneecap", "kidney-to-bladder tube",
     )
 )  # fmt: skip
+_METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), ("ultrasound", "C0041618"))
+# Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
+_NAMED_KINDS = frozenset(("anatomy", "finding", "disease", "device", "procedure", "direction", "agent"))
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|well|also|clearly|best) \Z")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
@@ -152,9 +150,14 @@ class Drafter:
                 for number, (start, end, _) in enumerate(recognised)
                 if entries[known + number].changes
             ]
+        named = [(start, end, lay) for start, end, lay in pictures(caption.text) if keeps(lower[start:end], lay)]
+        if named:
+            places += [(start, -end, len(entries) + number) for number, (start, end, _) in enumerate(named)]
+            entries = [*entries, *(_pictured(lower[start:end], lay) for start, end, lay in named)]
         if not places:
             return []
         places.sort()
+        starts = {start for start, _, index in places if entries[index].term.kind in _NAMED_KINDS}
         facts = [fact[2:4] for fact in caption.facts]
         matches: list[Match] = []
         free_from = 0
@@ -164,6 +167,10 @@ class Drafter:
             end = -minus_end
             entry = entries[index]
             if entry.guarded and not _fits(entry, lower, start, end):
+                continue
+            if entry.changes and _belongs_elsewhere(entry.term, caption.text, start, end, starts):
+                continue
+            if entry.behind and not _can_stand(caption.text, start, end):
                 continue
             if not facts or not _cuts_a_fact(facts, start, end):
                 matches.append(Match(start, end, entry))
@@ -181,7 +188,8 @@ class Drafter:
         pieces: list[Piece] = []
         mentioned: set[str] = set()
         for part in unfold_key(text):
-            inside = _substituted(text, part.start, part.end, changing, mentioned)
+            told = mentioned | {"("} if part.defines else mentioned  # what explains is not explained again
+            inside = _substituted(text, part.start, part.end, changing, told)
             if part.defines is None:
                 pieces += inside
             elif not "".join(piece.text for piece in inside).lower().startswith(part.defines.lower()):
@@ -192,9 +200,20 @@ class Drafter:
 def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], mentioned: set[str]) -> list[Piece]:
     """The pieces of text[at:stop]."""
     pieces = []
-    for match in matches:
-        start, end, _ = match
-        if start < at or end > stop:
+    todo = [match for match in matches if match.start >= at and match.end <= stop]
+    for place, match in enumerate(todo):
+        start, end, entry = match
+        if start < at:
+            continue
+        if entry.behind:
+            last = noun_end(text, end, stop)
+            rest = [other for other in todo[place + 1 :] if other.start < last]
+            if not last and _stands_alone(text, end):
+                pieces += [Piece(text[at:start]), Piece(_inserted(text, match, mentioned), match)]
+                at = end
+            elif last and all(other.end <= last for other in rest):
+                pieces += [Piece(text[at:start]), *_unfolded(text, match, last, rest, mentioned)]
+                at = last
             continue
         if start > at:
             pieces.append(Piece(text[at:start]))
@@ -203,6 +222,17 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], mentio
     if at < stop:
         pieces.append(Piece(text[at:stop]))
     return pieces
+
+
+def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], mentioned: set[str]) -> list[Piece]:
+    """The noun up to `last` first, then what its adjective says."""
+    noun = match.end + len(text[match.end : last]) - len(text[match.end : last].lstrip())
+    first, *others = _substituted(text, noun, last, inside, mentioned)
+    said = first.text
+    if text[match.start].isupper() and _starts_sentence(text, match.start):
+        said = said[:1].upper() + said[1:]
+    # The seam before the noun is one of ours: an article may have to change.
+    return [Piece(said, first.match or match), *others, Piece(f" {match.entry.behind}", match)]
 
 
 def keeps_facts(surface: str, lay: str) -> bool:
@@ -231,6 +261,8 @@ def _entries(terms: Sequence[Term]) -> Iterator[Entry]:
 
 
 def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Entry:
+    if behind := said_behind(term):
+        return Entry(surface.lower(), behind, term, False, False, term.licence, True, behind)
     closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in lay.split()[1:])
     return Entry(
         surface.lower(), lay, term, attributive, attributive or closes, term.licence, lay.lower() != surface.lower()
@@ -273,6 +305,20 @@ def _placed(surface: str, lay: str, finding: Term, where: str, licence: str) -> 
     return Entry(surface.lower(), lay, finding, False, True, licence, True, placed=True)
 
 
+@lru_cache(maxsize=16384)
+def keeps(surface: str, lay: str) -> bool:
+    """`keeps_facts`, remembered: the same names of pictures come again and again."""
+    return keeps_facts(surface, lay)
+
+
+@lru_cache(maxsize=16384)
+def _pictured(surface: str, lay: str) -> Entry:
+    """An entry for the name of a picture (`views`)."""
+    cui = next((cui for word, cui in _METHOD_CUIS if word in lay), None)
+    term = Term(surface, lay, cui, "modality", "noun", "-", "-", "", False, "bedside-cc0", "CC0-1.0")
+    return Entry(surface, lay, term, False, False, term.licence, True)
+
+
 def _recognised(surface: str, term: Term) -> Entry:
     """An entry for a wording that a recogniser tied to the term's concept, in the number of that wording."""
     many = term.pos == "noun" and _looks_plural(surface) and not _looks_plural(term.expert.lower())
@@ -305,22 +351,49 @@ def _cuts_a_fact(facts: list[tuple[int, int]], start: int, end: int) -> bool:
     return False
 
 
+def _can_stand(text: str, start: int, end: int) -> bool:
+    """Whether what is said behind a noun finds its place; an adverb before the adjective would lose its own."""
+    if text[:start].endswith("ly "):
+        return False
+    return _stands_alone(text, end) or noun_end(text, end, len(text)) > 0
+
+
+def _stands_alone(text: str, end: int) -> bool:
+    """Whether nothing follows that an adjective could belong to: "the masses were bilateral.", "(postoperative)"."""
+    return text[end : end + 1] in ("", ".", ")", ";")
+
+
+def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[int]) -> bool:
+    """Whether what stands at [start, end) is a part of a name that the vocabulary does not know."""
+    if term.kind == "view" and term.pos == "adjective":
+        return not is_view(text, end)
+    if term.kind not in _NAMED_KINDS:
+        return False
+    adjective = term.pos != "noun" and term.kind not in ("anatomy", "direction")
+    return part_of_name(text, start, end, heads, adjective)
+
+
 def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
     """Whether the lay phrase can stand between what comes before and what follows."""
     following = _NEXT_WORD.match(text, end)
     if entry.only_attributive:
         if following is None:
             return text[end : end + 1] in (",", "/")
-        return following[1] not in _FUNCTION_WORDS or following[1] in ("and", "or")
+        return following[1] not in FUNCTION_WORDS
     if entry.placed and text[:start].rstrip().endswith(_SIDES):
         return False
-    return following is None or following[1] in _FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
+    return following is None or following[1] in FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
 
 
 def _inserted(text: str, match: Match, mentioned: set[str]) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    lay = entry.lay
+    lay, bracket, _ = entry.lay.partition(" (")
+    if bracket and mentioned.isdisjoint((lay.lower(), "(")):
+        mentioned.add(lay.lower())
+        lay = lay if _in_parentheses(text, start) else entry.lay
+    if lay == "showed" and _PASSIVE.search(text, max(0, start - 12), start):
+        lay = "shown"
     if text[start].isupper() and _starts_sentence(text, start):
         lay = lay[0].upper() + lay[1:]
     if entry.term.gloss and entry.term.expert not in mentioned:

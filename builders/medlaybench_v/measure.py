@@ -10,13 +10,15 @@ from pydantic import JsonValue
 
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, check
-from builders.medlaybench_v.steps import context_of, licence_with
+from builders.medlaybench_v.reads_well import READS_WELL, unexplained_words
+from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
-RULES = 2
+RULES = 3
 """The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
 
+_STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
 STATUSES = ("accepted", "repaired", "fallback", "ungated")
 
 
@@ -30,6 +32,8 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     phrases: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     gates: Counter[str] = Counter()
+    scores: list[float] = []
+    stumbles: Counter[str] = Counter()
     total = with_lay = with_image = expert_words = layman_words = 0
     for row in rows:
         total += 1
@@ -42,6 +46,11 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         for verdict in row["gates"]:
             gates[verdict["gate"]] += 1
             failed[verdict["gate"]] += not verdict["passed"]
+        reads = row["reads_well"]
+        scores.append(reads["score"])
+        stumbles.update({kind: reads[kind] for kind in ("repeats", "hyphens", "stacks")})
+        stumbles["unexplained"] += len(reads["unexplained"])
+        stumbles["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
         with_lay += any(concept["lay"] and concept["start"] >= 0 for concept in row["concepts"])
         with_image += row["image"] is not None
         expert_words += len(row["expert_caption"].split())
@@ -59,6 +68,14 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         "licence": dict(sorted(licence.items())),
         "licence_of_phrases": dict(sorted(phrases.items())),
         "gates": {gate: {"passed": gates[gate] - failed[gate], "failed": failed[gate]} for gate in GATES},
+        "reads_well": {
+            "captions": sum(score >= READS_WELL for score in scores),
+            "score": round(sum(scores) / total, 3) if total else 0.0,
+            **{
+                kind: stumbles[kind]
+                for kind in ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
+            },
+        },
         "with_lay_phrase": with_lay,
         "with_image": with_image,
         "expert_words": round(expert_words / total, 2) if total else 0.0,
@@ -82,6 +99,9 @@ def check_row(row: dict[str, Any]) -> list[str]:
         problems.append(
             f"modality {row['modality']} by {row['modality_source']}, found {method.code} by {method.source}"
         )
+    reads = row["reads_well"]
+    if reads is not None and not _same_reading(reads, how_it_reads(row["layman_caption"])):
+        problems.append(f"reads_well {reads}, found {how_it_reads(row['layman_caption'])}")
     if row["status"] not in STATUSES:
         problems.append(f"status {row['status']!r}, expected one of {', '.join(STATUSES)}")
     recorded = {v["gate"]: (v["passed"], v["reason"]) for v in row["gates"]}
@@ -94,6 +114,11 @@ def check_row(row: dict[str, Any]) -> list[str]:
         if not verdict.passed and row["status"] in ("accepted", "repaired"):
             problems.append(f"status {row['status']}, but gate {verdict.gate} fails: {verdict.reason}")
     return problems
+
+
+def _same_reading(stated: dict[str, Any], found: dict[str, Any]) -> bool:
+    """Equal but for what a float loses on its way through a file."""
+    return abs(stated["score"] - found["score"]) < 1e-3 and {**stated, "score": 0} == {**found, "score": 0}
 
 
 def _rights_problems(row: dict[str, Any]) -> list[str]:

@@ -23,6 +23,8 @@ from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check
 from builders.medlaybench_v.grammar import polish, tidy
 from builders.medlaybench_v.prompts import user_prompt
+from builders.medlaybench_v.reads_well import READS_WELL, reading_of
+from builders.medlaybench_v.sentences import in_sentences
 from loaders.models.asking import Ask, Unfit, ask_until, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
@@ -54,9 +56,9 @@ class Refined:
 def by_rules(caption: Caption, drafter: Drafter) -> Refined:
     """Polish the draft; where a gate fails, take back the fewest substitutions that mend it; else gloss."""
     text, verdicts = _polished(caption, drafter, caption.matches)
-    if _passed(verdicts):
+    why = failures(verdicts) or _reads_badly(text, caption)
+    if not why:
         return Refined(text, "accepted", RULES, verdicts)
-    why = failures(verdicts)
     return _repaired(caption, drafter, "repaired", why) or _glossed(caption, why)
 
 
@@ -101,6 +103,14 @@ def without_model(caption: Caption, drafter: Drafter, why: str) -> Refined:
     return _repaired(caption, drafter, "fallback", why) or _glossed(caption, why)
 
 
+def _reads_badly(text: str, caption: Caption) -> str:
+    """Why a draft is not to be kept although it is true: it reads worse than it may, and worse than the original."""
+    reads = reading_of(text)
+    if reads.score >= READS_WELL or reads.score >= reading_of(caption.expert.text).score:
+        return ""
+    return f"reads badly: {reads.repeats} repeats, {reads.hyphens} long chains, {reads.stacks} stacks"
+
+
 def failures(verdicts: Sequence[Verdict]) -> str:
     """The gates that failed, in a line."""
     return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts if not v.passed)
@@ -125,7 +135,7 @@ def parse(answer: str) -> str:
 
 
 def _polished(caption: Caption, drafter: Drafter, matches: Sequence[Match]) -> tuple[str, tuple[Verdict, ...]]:
-    text = polish(drafter.draft(caption.expert, matches))
+    text = in_sentences(polish(drafter.draft(caption.expert, matches)))
     return text, check(caption.expert, read(text), caption.context)
 
 
@@ -138,7 +148,7 @@ def _repaired(caption: Caption, drafter: Drafter, status: str, why: str) -> Refi
     for attempt in attempts:
         if attempt:
             text, verdicts = _polished(caption, drafter, attempt)
-            if _passed(verdicts):
+            if _passed(verdicts) and not _reads_badly(text, caption):
                 return Refined(text, status, RULES, verdicts, why)
     return None
 
@@ -153,10 +163,17 @@ def _glossed(caption: Caption, why: str) -> Refined:
         if not match.changes or match.entry.surface in seen:
             continue
         seen.add(match.entry.surface)
-        pieces += [Piece(text[at : match.end]), Piece(f" ({match.entry.lay})")]
+        if match.entry.behind or _inside_brackets(text, match.start):
+            continue
+        lay, _, explained = match.entry.lay.partition(" (")
+        pieces += [Piece(text[at : match.end]), Piece(f" ({explained.rstrip(')') or lay})")]
         at = match.end
     glossed = tidy("".join(piece.text for piece in pieces) + text[at:])
     return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)
+
+
+def _inside_brackets(text: str, at: int) -> bool:
+    return text.count("(", 0, at) > text.count(")", 0, at)
 
 
 def _passed(verdicts: Sequence[Verdict]) -> bool:

@@ -13,6 +13,7 @@ from builders.medlaybench_v.concepts import Mention, Recognizer, merge
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.reads_well import reading_of
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, without_model
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
@@ -29,6 +30,13 @@ _SPAN = {"start": pa.int32(), "end": pa.int32()}
 MENTION = pa.struct({"surface": pa.string(), **_SPAN, "cui": pa.string(), "source": pa.string()})
 CONCEPT = pa.struct({"surface": pa.string(), **_SPAN, "cui": pa.string(), "lay": pa.string(), "source": pa.string()})
 PROTECTED = pa.struct({"kind": pa.string(), "text": pa.string(), **_SPAN})
+READS = pa.struct(
+    {
+        "score": pa.float32(),
+        **dict.fromkeys(("repeats", "hyphens", "stacks"), pa.int32()),
+        "unexplained": pa.list_(pa.string()),
+    }
+)
 VERDICT = pa.struct({"gate": pa.string(), "passed": pa.bool_(), "reason": pa.string()})
 
 # What a row is when it leaves the source. `content` is the SHA-256 of its image file, so that another file of the same
@@ -60,6 +68,7 @@ _REFINED = pa.schema(
     [
         ("layman_caption", pa.string()),
         ("gates", pa.list_(VERDICT)),
+        ("reads_well", READS),
         ("status", pa.string()),
         ("status_reason", pa.string()),
         ("refiner", pa.string()),
@@ -180,10 +189,17 @@ def modalities_named(cuis: Sequence[str]) -> frozenset[str]:
     return frozenset(_NAMED_BY_CUI[cui] for cui in cuis if cui in _NAMED_BY_CUI)
 
 
+def how_it_reads(caption: str) -> Row:
+    """The column `reads_well` of a lay caption."""
+    reads = asdict(reading_of(caption))
+    return {**reads, "unexplained": list(reads["unexplained"])}
+
+
 def _refined(refined: Refined) -> Row:
     return {
         "layman_caption": refined.layman_caption,
         "gates": [asdict(verdict) for verdict in refined.verdicts],
+        "reads_well": how_it_reads(refined.layman_caption),
         "status": refined.status,
         "status_reason": refined.reason,
         "refiner": refined.refiner,

@@ -97,6 +97,9 @@ def plural(phrase: str) -> str:
     >>> plural("pocket of pus"), plural("bronchus"), plural("swollen lymph nodes"), plural("CT")
     ('pockets of pus', 'bronchi', 'swollen lymph nodes', 'CTs')
     """
+    named, bracket, explained = phrase.partition(" (")
+    if bracket:
+        return plural(named) + bracket + explained
     joint = _PREPOSITION.search(phrase)
     head, rest = (phrase[: joint.start()], phrase[joint.start() :]) if joint else (phrase, "")
     before, word = re.fullmatch(r"(.*?)([^\s-]*)", head, re.DOTALL).groups()  # type: ignore[union-attr]

@@ -231,7 +231,7 @@ def _unusable(term: Term, bundled: bool) -> str:
     """Why a pair can never be substituted, whoever wrote it; "" when it can."""
     if not term.expert or not term.lay:
         return "one side is empty"
-    if len(term.lay.split()) > LAY_WORDS:
+    if any(len(part.split()) > LAY_WORDS for part in term.lay.split(" (")):
         return f"lay side longer than {LAY_WORDS} words"
     if bundled:
         # Its short terms ("CT") and its protected names (same on both sides) are there on purpose.

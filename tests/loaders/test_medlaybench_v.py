@@ -15,7 +15,7 @@ from tests.parts.places import shared_data
 def test_columns_in_their_order() -> None:
     assert ",".join(FEATURES) == (
         "image,image_id,split,modality,modality_source,cuis,expert_caption,layman_caption,concepts,phrase_licences,protected,"
-        "draft,gates,status,status_reason,refiner,"
+        "draft,gates,reads_well,status,status_reason,refiner,"
         "article_id,licence,caption_licence,licence_asserted_by,attribution"
     )
     schema = FEATURES.arrow_schema

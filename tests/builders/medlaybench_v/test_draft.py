@@ -28,7 +28,7 @@ def draft(text: str, drafter: Drafter = DRAFTER) -> str:
         ("adrenal mass, hepatorenal pouch", "adrenal mass, hepatorenal pouch"),
         ("Two nodules and metastases", "Two small lumps and cancer spreads"),
         ("hepatic abscesses", "pockets of pus in the liver"),
-        ("hepatic and renal cysts", "liver and kidney cysts"),
+        ("hepatic and renal cysts", "hepatic and renal cysts"),
         ("the lesion was hepatic.", "the lesion was hepatic."),
         ("hepatic abscess drainage", "liver abscess drainage"),
         ("an aneurysm of the aorta", "an bulge in a blood vessel of the aorta"),
@@ -68,7 +68,7 @@ def test_offsets_survive_letters_that_grow_in_lower_case() -> None:
 
 def test_a_key_is_told_at_first_use() -> None:
     assert draft("LV is large. LV, left ventricle.") == "LV (left lower heart chamber) is large."
-    assert draft("CT of RV. CT, computed tomography; RV, right ventricle.") == "CT of RV (right ventricle)."
+    assert draft("CT of RV. CT, computed tomography; RV, right ventricle.") == "CT scan of RV (right ventricle)."
 
 
 def test_an_entry_that_changes_a_fact_is_rejected() -> None:

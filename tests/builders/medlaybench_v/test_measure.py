@@ -15,6 +15,7 @@ def row(**changes: Any) -> dict[str, Any]:
         "split": "test",
         "modality": "DRCO",
         "modality_source": "none",
+        "reads_well": {"score": 1.0, "repeats": 0, "hyphens": 0, "stacks": 0, "unexplained": []},
         "status": "accepted",
         "refiner": "rules",
         "licence": "CC BY",
@@ -50,6 +51,12 @@ def test_the_imaging_method_is_read_again() -> None:
         in check_row(row(expert_caption="Edema (arrow). US.", layman_caption="Swelling (arrow). US."))[0]
     )
     assert check_row(row(modality="DRCT", modality_source=None)) == []  # a release from before the column
+
+
+def test_how_it_reads_is_measured_again() -> None:
+    forged = {"score": 0.2, "repeats": 3, "hyphens": 0, "stacks": 0, "unexplained": []}
+    assert "reads_well" in check_row(row(reads_well=forged))[0]
+    assert check_row(row(reads_well=None)) == []
 
 
 def test_a_forged_licence_is_found() -> None:

@@ -77,7 +77,7 @@ def test_a_retry_names_the_failed_gates() -> None:
 def test_garbage_ends_as_fallback_to_the_draft(garbage: str) -> None:
     refined, asked = refine(EXPERT, [garbage] * 3)
     assert (refined.status, refined.refiner, len(asked)) == ("fallback", "rules", 3)
-    assert refined.layman_caption == "CT scan shows two pockets of pus in the liver of 2 cm in the left lobe (arrow)."
+    assert refined.layman_caption == "A CT scan shows two pockets of pus in the liver of 2 cm in the left lobe (arrow)."
     assert "- format: " in asked[1][-1].text
 
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_mended_falls_back_to_glosses() -> None:
 
 def test_nothing_to_simplify_is_accepted_as_it_is() -> None:
     refined = by_rules(Caption(read("Chest X-ray"), (), Context()), LEXICON.drafter)
-    assert (refined.status, refined.layman_caption) == ("accepted", "Chest X-ray.")
+    assert (refined.status, refined.layman_caption) == ("accepted", "This is a chest X-ray.")
 
 
 def test_a_caption_cannot_close_the_block_it_stands_in() -> None:

@@ -95,7 +95,7 @@ def test_concept_identifiers_of_the_corpus(expert: str, cui: str) -> None:
 
 
 def test_lay_sides_are_short_and_speak_of_no_number_and_no_reader() -> None:
-    assert failing([row for row in CHANGED if len(row["lay"].split()) > 8]) == []
+    assert failing([row for row in CHANGED if any(len(part.split()) > 8 for part in row["lay"].split(" ("))]) == []
     assert failing([row for row in CHANGED if re.search(r"\d", row["lay"])]) == []
     assert failing([row for row in CHANGED if NUMBER_WORDS & set(words(row["lay"])) - set(words(row["expert"]))]) == []
     assert failing([row for row in ROWS if {"you", "your", "yours"} & set(words(row["lay"]))]) == []
@@ -289,3 +289,19 @@ def test_every_reviewed_pair_is_in_the_public_list() -> None:
         }
     missing = [row for row in review() if (row["expert"].casefold(), row["lay"].casefold()) not in public]
     assert missing == []
+
+
+def test_the_review_says_what_the_list_holds() -> None:
+    """Each verdict on the most frequent terms is carried out: kept and mended ones stand there, dropped ones do not."""
+    with (HERE / "vocabulary_verdicts.csv").open(encoding="utf-8", newline="") as file:
+        verdicts = list(csv.DictReader(file))
+    assert len(verdicts) >= 1_500 and {row["verdict"] for row in verdicts} == {"keep", "mend", "drop", "add"}
+    for row in verdicts:
+        entry = BY_EXPERT.get(row["expert"].casefold())
+        assert row["reason"], row
+        if row["verdict"] == "drop":
+            assert entry is None or entry["lay"].casefold() == row["expert"].casefold(), row
+        else:
+            assert entry is not None and entry["lay"] == row["lay"], row
+        if row["verdict"] == "keep":
+            assert row["lay"] == row["lay_before"], row

@@ -1,0 +1,124 @@
+"""How well a lay caption reads: what a reader stumbles over, counted.
+
+    >>> measured = reading_of("A contrast CT with contrast dye shows scarring; hilar bronchiectasis.")
+    >>> measured.repeats, measured.hyphens, measured.unexplained
+    (1, 0, ('hilar', 'bronchiectasis'))
+
+Four things are counted: a word that comes twice within a name or across a short joint ("contrast CT with contrast
+dye"), a chain of more than two hyphens, six words or more in a row that no small word or verb parts, and words that are
+outside a list of plain ones (`plain_words.txt`: 2,100 words and their inflections, CC0) without an explanation in
+parentheses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from builders.medlaybench_v.stacks import FUNCTION_WORDS
+
+PLAIN = Path(__file__).with_name("plain_words.txt")
+# What each kind of stumbling block takes off, for each ten words.
+_WEIGHTS = {"repeats": 0.5, "hyphens": 0.5, "stacks": 0.5, "unexplained": 0.25}
+READS_WELL = 0.5
+"""A caption whose score is lower does not read well."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_CHAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){3,}")
+_EXPLAINED = re.compile(r"((?:[^\W\d_][\w'’/-]*\s){1,4})\(([^()]*[a-z]{3}[^()]*)\)|\(([^()]*)\)")
+_MARKERS = re.compile(r"arrow|asterisk|star\b|white|black|figure|circle", re.IGNORECASE)
+_VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
+_LONGEST_STACK = 5
+_JOINTS = frozenset("of in on at to the a an and or with without by for from is are as its".split())
+_OFTEN_TWICE = frozenset("left right side upper lower both white black arrow arrows mm cm vs type l1 image".split())
+_NAME_LIKE = re.compile(r"[A-Z0-9][\w-]*[A-Z0-9]|[A-Z]\w?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Stumbling blocks of a caption; `score` is 1 where there are none, and not below 0."""
+
+    score: float
+    repeats: int
+    hyphens: int
+    stacks: int
+    unexplained: tuple[str, ...]
+
+
+@cache
+def plain_words() -> frozenset[str]:
+    """The plain words with their plurals, verb forms, adverbs and degrees."""
+    words: set[str] = set()
+    for word in PLAIN.read_text(encoding="utf-8").split():
+        words.add(word)
+        if len(word) < 3 or not word.isalpha():
+            continue
+        stem = word.removesuffix("e")
+        doubled = word + word[-1] if re.search(r"[^aeiou][aeiou][bdgklmnprt]\Z", word) else stem
+        words |= {f"{word}s", f"{stem}ed", f"{stem}ing", f"{doubled}ed", f"{doubled}ing", f"{word}ly", f"{stem}er"}
+        words |= {f"{stem}est", f"{word}'s"}
+        if word.endswith("y"):
+            words |= {f"{word[:-1]}ies", f"{word[:-1]}ied", f"{word[:-1]}ily"}
+        if word.endswith(("s", "x", "ch", "sh")):
+            words.add(f"{word}es")
+    return frozenset(words)
+
+
+def reading_of(text: str) -> Reads:
+    """Count the stumbling blocks of a caption."""
+    words = _WORD.findall(text)
+    unexplained = unexplained_words(text)
+    repeats = _repeats(text)
+    hyphens = len(_CHAIN.findall(text))
+    stacks = _stacks(text)
+    counts = {"repeats": repeats, "hyphens": hyphens, "stacks": stacks, "unexplained": len(unexplained)}
+    tens = max(1.0, len(words) / 10)
+    score = max(0.0, 1 - sum(_WEIGHTS[kind] * count for kind, count in counts.items()) / tens)
+    return Reads(round(score, 3), repeats, hyphens, stacks, unexplained)
+
+
+def unexplained_words(text: str) -> tuple[str, ...]:
+    """Words outside the plain list, each once, that no parentheses explain; names in capitals do not count."""
+    explained: set[str] = set()
+    for found in _EXPLAINED.finditer(text):
+        if found[1] and not _MARKERS.search(found[2]):
+            explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
+    words: dict[str, None] = {}
+    for match in _WORD.finditer(text):
+        word = match[0]
+        lower = word.lower()
+        if lower in explained or _NAME_LIKE.match(word) or _is_plain(lower):
+            continue
+        words[lower] = None
+    return tuple(words)
+
+
+@lru_cache(maxsize=65536)
+def _is_plain(word: str) -> bool:
+    plain = plain_words()
+    return word in plain or all(part in plain for part in word.split("-"))
+
+
+def _stacks(text: str) -> int:
+    """Runs of more than `_LONGEST_STACK` words that nothing parts."""
+    count = run = 0
+    for part in re.split(r"[.,;:()–]", text.lower()):
+        run = 0
+        for word in _WORD.findall(part):
+            parted = word in FUNCTION_WORDS or word in _JOINTS or _VERBAL.search(word)
+            run = 0 if parted else run + 1
+            count += run == _LONGEST_STACK + 1
+    return count
+
+
+def _repeats(text: str) -> int:
+    """Words that come again within three words, joints aside."""
+    count = 0
+    for sentence in re.split(r"[.;:()]", text.lower()):
+        words = [word for word in _WORD.findall(sentence) if word not in _JOINTS]
+        for place, word in enumerate(words):
+            if word not in _OFTEN_TWICE and len(word) > 2 and word in words[max(0, place - 3) : place]:
+                count += 1
+    return count

@@ -1,0 +1,114 @@
+"""Stacks of nouns and adjectives: which word belongs to which name, and what is better said behind its noun.
+
+"a subcutaneous fluid collection was drained"  ->  "a pocket of fluid under the skin was drained"
+"""
+
+from __future__ import annotations
+
+import re
+
+from builders.medlaybench_v.terms import Term
+
+# What may follow a phrase that already holds a preposition. Any other word would be its new head noun.
+FUNCTION_WORDS = frozenset(
+    "of in on at from around near between under behind inside outside through due by with without for to along "
+    "above below that which and or but nor as than then while when where whose the a an this these those is are "
+    "was were be been being has have had may can could might will would not no also both into within over after "
+    "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
+    "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
+    "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
+    "appear seen noted along across up down via per until because shown associated present".split()
+)
+# Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
+_ANY_HEAD = frozenset(
+    "abnormalities abnormality anomaly area areas artery biopsy bleed bleeding body border borders bone bones bowel "
+    "calcification calcifications cancer cavity changes collection collections compartment contents contour damage "
+    "defect defects deformity disease disorder drainage end enlargement exam examination failure fat fluid fragment "
+    "fragments function gas graft growth half heads image images imaging infection inflammation injury injuries "
+    "invasion involvement joint joints layer lesion lesions level levels line lines lobe lobes mass masses margin "
+    "margins muscle muscles node nodes nodule nodules obstruction operation pain part parts pathology perforation "
+    "portion rate region regions repair rupture scan scans segment segments shadow side sides site sites size "
+    "skin space spaces spread stone stones structure structures surface surgery swelling symptoms system tenderness "
+    "thickening third tip tissue tissues transplant trauma treatment tube tumor tumors tumour tumours ultrasound vein "
+    "veins vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri".split()
+)
+_NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)")
+_BEFORE = re.compile(r"([^\s(]+)[ ]\Z")
+_VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
+_NOUNS_IN_ING = frozenset("thickening swelling bleeding imaging narrowing widening lining opening ring".split())
+# Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
+_VIEWED = re.compile(
+    r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
+    r"sequences?|projections?|orientation|direction|axis|axes|and|or|ct|mri?|t[12]\b|flair|stir|contrast|non-?contrast|computed|"
+    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*)",
+    re.IGNORECASE,
+)
+_PLACING = frozenset(
+    "above after around at before behind below beside between during in inside near of on outside present that through "
+    "under with without".split()
+)
+
+
+def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bool) -> bool:
+    """Whether the term at [start, end) is only a part of a longer name, such as "Baker cyst" or "femoral hernia".
+
+    `heads` are the places at which a term of the vocabulary starts that can stand behind it. An adjective that says how
+    a thing is ("dilated"), not where, is no part of a name.
+    """
+    before = _BEFORE.search(text, max(0, start - 30), start)
+    if before and _is_name(before[1]) and not _starts(text, before.start(1)):
+        return True
+    if adjective:
+        return False
+    after = _NEXT.match(text, end)
+    if after is None or after[1] == "-":
+        return after is not None
+    word = after[2].lower()
+    if word in FUNCTION_WORDS or word in _ANY_HEAD or after.start(2) in heads:
+        return False
+    return not (_VERBAL.search(word) or after[2][:1].isupper())
+
+
+def is_view(text: str, end: int) -> bool:
+    """Whether a word of a view that ends there speaks of a picture."""
+    return _VIEWED.match(text, end) is not None or text[end : end + 1] in ("", ".", ",", ")", ":", ";")
+
+
+def _is_name(word: str) -> bool:
+    plain = word.removesuffix("'s").removesuffix("’s")
+    return plain.isalpha() and plain[:1].isupper() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
+
+
+def _starts(text: str, at: int) -> bool:
+    before = text[:at].rstrip(" (")
+    return not before or before.endswith((".", "!", "?", ":"))
+
+
+def said_behind(term: Term) -> str:
+    """What says an adjective behind its noun, where a chain of hyphens would stand before it; "" for others."""
+    if term.pos != "adjective":
+        return ""
+    words = term.lay.split("-")
+    if words[0] in _PLACING and len(words) > 1:
+        return " ".join(words)
+    return term.lay if term.lay.split(" ")[0] in _PLACING else ""
+
+
+def noun_end(text: str, at: int, stop: int) -> int:
+    """Where the name ends whose adjective ends at `at`; 0 where that is not clear: no noun, or another one joined."""
+    end = at
+    for count in range(6):
+        following = _NEXT.match(text, end, stop)
+        if following is None or following[1] == "-":
+            break
+        word = following[2].lower()
+        if word in FUNCTION_WORDS or (_VERBAL.search(word) and word not in _NOUNS_IN_ING):
+            if word in ("and", "or", "nor"):
+                return 0
+            break
+        if count == 5:
+            return 0
+        end = following.end()
+    if end == at or text[end : end + 1] in ("-", "/", "’", "'"):
+        return 0
+    return 0 if text[end : end + 3].lstrip()[:1] in (",", "&") else end

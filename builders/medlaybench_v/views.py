@@ -1,0 +1,185 @@
+"""The name of a picture as plain words: "enhanced axial CT image" -> "cross-section CT image with contrast dye".
+
+A caption names its picture by a stack of words: when it was taken, with what, from where, of what, by which method.
+The stack is read as a whole and unfolded: what says from where stays in front, the rest goes behind.
+
+    >>> found = next(pictures("Preoperative contrast-enhanced axial CT image of the neck"))
+    >>> found.lay
+    'cross-section CT image with contrast dye before surgery'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Picture(NamedTuple):
+    """A name of a picture at [start, end), in plain words."""
+
+    start: int
+    end: int
+    lay: str
+
+
+_FROM = {
+    "axial": "cross-section", "transaxial": "cross-section", "transverse": "crosswise", "transversal": "crosswise",
+    "cross-sectional": "cross-section", "sagittal": "side-view", "saggital": "side-view", "coronal": "front-view",
+    "midsagittal": "side-view midline", "mid-sagittal": "side-view midline", "parasagittal": "side-view",
+    "lateral": "side-view", "frontal": "front-view", "oblique": "angled", "longitudinal": "lengthwise",
+    "anteroposterior": "front-to-back", "antero-posterior": "front-to-back", "anterior-posterior": "front-to-back",
+    "ap": "front-to-back", "posteroanterior": "back-to-front", "postero-anterior": "back-to-front",
+    "pa": "back-to-front",
+}  # fmt: skip
+_WHEN = {
+    "preoperative": "before surgery", "pre-operative": "before surgery", "preop": "before surgery",
+    "pre-op": "before surgery", "postoperative": "after surgery", "post-operative": "after surgery",
+    "postop": "after surgery", "post-op": "after surgery", "intraoperative": "during surgery",
+    "intra-operative": "during surgery", "pretreatment": "before treatment", "pre-treatment": "before treatment",
+    "posttreatment": "after treatment", "post-treatment": "after treatment",
+}  # fmt: skip
+_WITH = {
+    "contrast-enhanced": "with contrast dye", "contrast enhanced": "with contrast dye",
+    "enhanced": "with contrast dye", "postcontrast": "with contrast dye", "post-contrast": "with contrast dye",
+    "gadolinium-enhanced": "with gadolinium contrast dye", "gadolinium enhanced": "with gadolinium contrast dye",
+    "post-gadolinium": "with gadolinium contrast dye", "unenhanced": "without contrast dye",
+    "non-contrast": "without contrast dye", "noncontrast": "without contrast dye",
+    "non-enhanced": "without contrast dye", "nonenhanced": "without contrast dye",
+    "non-contrast-enhanced": "without contrast dye", "precontrast": "before contrast dye",
+    "pre-contrast": "before contrast dye",
+}  # fmt: skip
+_BODY = {
+    "chest": "chest", "thoracic": "chest", "abdominal": "belly", "abdomen": "belly", "pelvic": "pelvis",
+    "pelvis": "pelvis", "brain": "brain", "cranial": "head", "head": "head", "cerebral": "brain", "renal": "kidney",
+    "neck": "neck", "knee": "knee", "hip": "hip", "shoulder": "shoulder", "foot": "foot", "ankle": "ankle",
+    "wrist": "wrist", "hand": "hand", "spine": "spine", "lumbar": "lower-back", "spinal": "spine",
+    "abdominopelvic": "belly and pelvis", "cardiac": "heart", "scrotal": "scrotum", "breast": "breast",
+    "thyroid": "thyroid", "liver": "liver", "dental": "dental", "skull": "skull", "panoramic": "wide dental",
+    "periapical": "root-tip dental", "intraoral periapical": "root-tip dental", "fetal": "unborn baby's",
+}  # fmt: skip
+# What a method is called, alone and before "image", "view" and the like.
+_METHODS = {
+    r"(?:x-ray )?(?:computed|computerized|computerised|computer) tomogra(?:phy|phic)(?: \(ct\))?|ct": ("CT scan", "CT"),
+    r"magnetic resonance(?: imaging)?(?: \(mri\)| \(mr\))?|mri|mr imaging|mr": ("MRI scan", "MRI"),
+    r"radiographs?|radiography|radiographic|roentgenograms?|x[- ]?rays?|skiagrams?": ("X-ray", "X-ray"),
+    r"ultrasonographic|ultrasonography|ultrasound|sonographic|sonography|sonograms?|usg": ("ultrasound", "ultrasound"),
+}  # fmt: skip
+_KEPT = (
+    r"t[12](?:-weighted| weighted|w)?|flair|stir|fat-suppressed|fat-saturated|plain|initial|follow-up|repeat|3d|2d|mdct"
+)
+_PICTURES = {
+    "scan": "scan", "image": "image", "view": "view", "section": "slice", "slice": "slice", "cut": "slice",
+    "film": "film", "imaging": "imaging", "study": "study", "examination": "exam",
+}  # fmt: skip
+
+
+# Parts of the body that stand behind a method: "CT abdomen".
+_WHOLE = {"chest": "chest", "abdomen": "belly", "brain": "brain", "pelvis": "pelvis", "head": "head", "thorax": "chest",
+          "neck": "neck", "spine": "spine"}  # fmt: skip
+
+
+def _any(words: object) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))  # type: ignore[call-overload]
+
+
+_MOST_WORDS = 3
+_METHOD = "|".join(_METHODS)
+_BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
+_STACK = re.compile(
+    rf"(?<![\w/-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?!-\w)"
+    rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+scan))?"
+    rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
+    rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan)))?",
+    re.IGNORECASE,
+)
+# "Magnetic resonance imaging" is the method itself.
+_LAST_PICTURE = re.compile(rf"(?<!resonance)(?<!\bmr)[ ]+({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)
+_METHOD_AT_END = [
+    (re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), alone, before) for pattern, (alone, before) in _METHODS.items()
+]
+_WORDS_IN_FRONT = re.compile(
+    rf"(?<!\S)(?:(?P<from>{_any(_FROM)})|(?P<when>{_any(_WHEN)})|(?P<with>{_any(_WITH)})|(?P<body>{_any(_BODY)})|"
+    rf"(?P<kept>{_KEPT})|(?P<and>and))(?!\S)",
+    re.IGNORECASE,
+)
+_LOOK = re.compile(r"CT|M(?:RI|R\b)|omograph|esonance|(?i:x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg)")
+_NO_METHOD = re.compile(r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|\bMR [A-Z]\.", re.IGNORECASE)
+
+
+def pictures(text: str) -> Iterator[Picture]:
+    """The names of pictures in a text that plain words say better, left to right."""
+    if not _LOOK.search(text):
+        return
+    for found in _STACK.finditer(text):
+        surface = found[0]
+        if found.end() < len(text) and _NO_METHOD.match(text, found.end() + 1):
+            continue
+        lay = _in_plain_words(surface)
+        if lay and lay.lower() != surface.lower():
+            yield Picture(found.start(), found.end(), lay)
+
+
+@lru_cache(maxsize=16384)
+def _in_plain_words(surface: str) -> str:
+    words = surface
+    picture = whole = ""
+    if behind := re.search(rf"[ ]+({_any(_WHOLE)})\Z", words, re.IGNORECASE):
+        whole = f"of the {_WHOLE[behind[1].lower()]}"
+        words = words[: behind.start()]
+    while (last := _LAST_PICTURE.search(words)) is not None:
+        picture = picture or _PICTURES[last[1].lower()] + ("s" if last[2] else "")
+        words = words[: last.start()]
+    front: dict[str, list[str]] = {"from": [], "when": [], "with": [], "body": [], "kept": []}
+    late = re.search(rf"[ ]+({_any(_FROM)})\Z", words, re.IGNORECASE)
+    if late and picture:
+        front["from"].append(_FROM[late[1].lower()])
+        words = words[: late.start()]
+    late = re.search(r"[ ]+(chest|abdomen|brain|pelvis|head)\Z", words, re.IGNORECASE)
+    if late and picture:
+        front["body"].append(_BODY[late[1].lower()])
+        words = words[: late.start()]
+    method, alone, before = _method_of(words)
+    if method is None:
+        return ""
+    joined = False
+    for word in _WORDS_IN_FRONT.finditer(words[: method.start()]):
+        kind = str(word.lastgroup)
+        if kind == "and":
+            joined = True
+            continue
+        values = {"from": _FROM, "when": _WHEN, "with": _WITH, "body": _BODY}.get(kind)
+        said = values[word[0].lower()] if values else word[0]
+        both = joined and len(front[kind]) == 1
+        front[kind] = [f"{front[kind][0]} and {said}"] if both else [*front[kind], said]
+        joined = False
+    if joined or len(front["with"]) + len(front["when"]) > _MOST_WORDS:
+        return ""
+    front["kept"] = [
+        word.lower() if word.istitle() and "1" not in word and "2" not in word else word for word in front["kept"]
+    ]
+    plural = method[0].lower().endswith(("graphs", "grams", "rays"))
+    name = _name(alone, before, picture, plural)
+    front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}
+    order = [*front["kept"], *front["from"], *front["body"], name, *front["with"], *front["when"]]
+    first = order.index(name) + 1
+    return " ".join([*order[:first], *([whole] if whole else []), *order[first:]])
+
+
+def _method_of(words: str) -> tuple[re.Match[str] | None, str, str]:
+    for pattern, alone, before in _METHOD_AT_END:
+        method = pattern.search(words)
+        if method and (method.start() == 0 or words[method.start() - 1] == " "):
+            return method, alone, before
+    return None, "", ""
+
+
+def _name(alone: str, before: str, picture: str, plural: bool) -> str:
+    if before == "X-ray":
+        if picture in ("", "scan", "film", "study", "exam", "scans", "films"):
+            return "X-rays" if plural or picture.endswith("s") else "X-ray"
+        return f"X-ray {picture}"
+    if not picture:
+        return alone + ("s" if plural else "")
+    return f"{before} {picture}"

@@ -1,0 +1,97 @@
+"""Names of pictures, what stands behind its noun, and fragments as sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.draft import Drafter
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.grammar import polish
+from builders.medlaybench_v.reads_well import plain_words, reading_of, unexplained_words
+from builders.medlaybench_v.sentences import in_sentences
+from builders.medlaybench_v.views import pictures
+from builders.medlaybench_v.vocabulary import read_vocabulary
+
+BUNDLED = Drafter(read_vocabulary("bundled").terms)
+
+
+def lay(caption: str) -> str:
+    expert = read(caption)
+    return in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert))))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Contrast-enhanced axial and coronal CT images", "cross-section and front-view CT images with contrast dye"),
+        ("Postoperative panoramic radiograph", "wide dental X-ray after surgery"),
+        ("AP chest X-ray", "front-to-back chest X-ray"),
+        ("Sagittal T2-weighted MRI", "T2-weighted side-view MRI scan"),
+        ("Non-contrast CT head", "CT scan of the head without contrast dye"),
+        ("magnetic resonance imaging", "MRI scan"),
+        ("CT angiography", None),
+        ("CT-guided biopsy", None),
+        ("PET/CT", None),
+        ("Mr. X. Ray", None),
+    ],
+)
+def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
+    assert [picture.lay for picture in pictures(text)] == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("CT showing a subcutaneous abscess.", "A CT scan shows a pocket of pus in the tissue under the skin."),
+        ("Bilateral pleural effusion.", "The image shows fluid build-up around both lungs."),
+        ("The nodules were bilateral.", "The lumps were on both sides."),
+        # A part of a longer name is left alone.
+        ("Femoral nerve and Baker cyst", "The image shows thigh nerve and Baker cyst."),
+        (
+            "MRI of the axial skeleton and the coronal suture.",
+            "This is an MRI scan of the axial skeleton and the coronal suture.",
+        ),
+        ("Inguinal canal, umbilical cord", "Inguinal canal, umbilical cord."),
+        # One explanation, at the first mention.
+        (
+            "Its portal vein is wide. The portal vein is open.",
+            "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
+        ),
+        # Adverbs and joined nouns keep their place.
+        ("CT shows subcutaneous fat and muscle.", "A CT scan shows fat under the skin and muscle."),
+        ("Cardiac or arterial failure.", "Cardiac or artery failure."),
+        ("It was demonstrated; CT demonstrated it.", "It was shown; CT scan showed it."),
+    ],
+)
+def test_what_the_rules_write(caption: str, said: str) -> None:
+    assert lay(caption) == said
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Lateral X-ray of the wrist showing a fragment.", "A lateral X-ray of the wrist shows a fragment."),
+        ("Two CT scans showing stones.", "Two CT scans show stones."),
+        ("A scan performed in May and showing a stone.", "A scan performed in May and showing a stone."),
+        ("MRI showing that the cyst grew.", "MRI showing that the cyst grew."),
+        ("The arrow marks a stone.", "The arrow marks a stone."),
+        ("Swelling of the knee.", "The image shows swelling of the knee."),
+        ("X-ray", "This is an X-ray"),
+    ],
+)
+def test_fragments(caption: str, said: str) -> None:
+    assert in_sentences(caption) == said
+
+
+def test_no_chain_of_more_than_two_hyphens_is_written() -> None:
+    written = {entry.lay for entry in BUNDLED._entries}
+    assert [said for said in sorted(written) if any(word.count("-") > 2 for word in said.split())] == []
+
+
+def test_how_a_caption_reads() -> None:
+    assert len(plain_words()) > 5_000 and {"lungs", "seen", "swelling", "is"} <= plain_words()
+    assert unexplained_words("The hilum (root of the lung) is dense; the omentum (arrow).") == ("omentum",)
+    assert reading_of("A CT with contrast contrast.").repeats == 1
+    assert reading_of("An out-of-the-way thing.").hyphens == 1
+    assert reading_of("Left upper lobe lung cancer tissue mass edge.").stacks == 1
+    assert reading_of("This is an X-ray of the hand.").score == 1.0
