@@ -87,7 +87,7 @@ def test_every_caption_is_kept_or_excluded_with_its_reason(tmp_path: Path) -> No
         "a1unique": ("unique", "duplicate id"),
     }
     first = rows["a1"]
-    assert first["layman_caption"] == "CT shows a 2 cm pocket of pus in the liver in the left lobe (white arrow)."
+    assert first["layman_caption"] == "A CT scan shows a 2 cm pocket of pus in the liver in the left lobe (white arrow)."
     assert (first["status"], first["refiner"], first["modality"], first["image"]) == ("accepted", "rules", "DRCT", None)
     assert {(p["kind"], p["text"]) for p in first["protected"]} == {  # type: ignore[index,attr-defined]
         ("modality", "CT"),
@@ -204,7 +204,7 @@ def test_a_vocabulary_with_no_usable_line_is_an_error(tmp_path: Path) -> None:
 def test_only_concepts_of_the_record_are_substituted_on_request(tmp_path: Path) -> None:
     captions = captions_file(tmp_path, [("x1", "Computed tomography of the thorax.", "CC BY", "C0040405")])
     build(tmp_path, captions, substitute="onto")
-    assert rows_of(tmp_path / "release")["x1"]["layman_caption"] == "CT scan of the thorax."
+    assert rows_of(tmp_path / "release")["x1"]["layman_caption"] == "This is a CT scan of the thorax."
 
 
 # ------------------------------------------------------------------------------------------------------------- models
@@ -367,9 +367,9 @@ def test_concepts_of_a_medcat_pack_are_put_in_lay_words_by_their_cui(tmp_path: P
     captions = captions_file(tmp_path, [("x1", "CT shows hydrothorax.", "CC BY", "C0040405")])
     manifest = build(tmp_path, captions, vocabularies=(str(own), "bundled"), medcat=pack, trust_model_pack=True)
     row = rows_of(tmp_path / "release")["x1"]
-    assert row["layman_caption"] == "CT shows fluid around the lung."
+    assert row["layman_caption"] == "A CT scan shows fluid around the lung."
     assert [(c["surface"], c["cui"], c["source"]) for c in row["concepts"]] == [  # type: ignore[attr-defined]
-        ("computed axial tomography", "C0040405", "cui"),
+        ("CT", "C0040405", "cui"),
         ("hydrothorax", "C0032227", "medcat"),
     ]
     assert "medcat" in manifest.versions
