@@ -87,7 +87,9 @@ def test_every_caption_is_kept_or_excluded_with_its_reason(tmp_path: Path) -> No
         "a1unique": ("unique", "duplicate id"),
     }
     first = rows["a1"]
-    assert first["layman_caption"] == "A CT scan shows a 2 cm pocket of pus in the liver in the left lobe (white arrow)."
+    assert (
+        first["layman_caption"] == "A CT scan shows a 2 cm pocket of pus in the liver in the left lobe (white arrow)."
+    )
     assert (first["status"], first["refiner"], first["modality"], first["image"]) == ("accepted", "rules", "DRCT", None)
     assert {(p["kind"], p["text"]) for p in first["protected"]} == {  # type: ignore[index,attr-defined]
         ("modality", "CT"),
