@@ -68,7 +68,9 @@ class ModelOptions(Options):
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Chat model, such as openai/gpt-4o-mini or vllm/….")
     ] = None
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of the model's server.")] = None
+    base_url: Annotated[
+        tuple[str, ...], typer.Option(metavar="URL", help="Address of the model's server. May be repeated.")
+    ] = ()
     prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")] = None
     concurrency: Annotated[int, typer.Option(min=1, help="Requests to the model at a time.")] = 16
 

@@ -38,7 +38,11 @@ def consultation(
     max_invalid: float = MAX_INVALID,
     seed: int | None = None,
 ) -> Any:
-    """Simulated consultations of 3MDBench. `answers` is a file that keeps paid answers, to go on after a stop."""
+    """Simulated consultations of 3MDBench. `answers` is a file that keeps paid answers, to go on after a stop.
+
+    Models come by --model-role after the task is made: `protocol=authors` plays every doctor like an open one, which
+    `bedside run consultation` tells from closed ones.
+    """
     game = consultation_game(
         setting,
         read_prompts(Path(prompts) if prompts else None),

@@ -27,7 +27,9 @@ class Captioning:
     model: Annotated[
         str, typer.Option(metavar="NAME", help="Vision-language model, such as vllm/Qwen/Qwen2-VL-7B-Instruct.")
     ]
-    base_url: Annotated[str | None, typer.Option(metavar="URL", help="Address of the model's server.")] = None
+    base_url: Annotated[
+        tuple[str, ...], typer.Option(metavar="URL", help="Address of the model's server. May be repeated.")
+    ] = ()
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to caption.")] = "test"
     pairs: Annotated[int, typer.Option(min=2, metavar="N", help="Images to caption, the first by id.")] = 1000
     sample_seed: Annotated[int | None, typer.Option(metavar="SEED", help="Draw the images by this seed instead.")] = (

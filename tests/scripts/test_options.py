@@ -36,7 +36,7 @@ OPTIONS = {
         --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
     """,
     "run captioning": """
-        --base-url=None --concurrency=16 --label=None --max-tokens=64 --model! --out/-o! --pairs=1000
+        --base-url=[] --concurrency=16 --label=None --max-tokens=64 --model! --out/-o! --pairs=1000
         --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
     """,
     "run embedding-space": """

@@ -2,12 +2,14 @@
 
 record      cases in, consultations out
 cases       rows of the corpus -> cases
-settings    the doctor's settings and the paper's decoding
-prompts     texts in files
+settings    the doctor's settings
+protocol    our rules and those of the authors' code: decoding, caps, endings, attempts
+prompts     texts in files; temperaments: the facets of the patient's
 cleaning    what an untrusted model said -> text that can be sent on
+ending      whether a patient's BREAK ends the dialogue
 play        the dialogue, pure Python
-assessor    asked until its answer can be read; which diagnosis the doctor gave
-rubric      its scores of the eight Mini-CEX items; recheck: how far they can be moved
+assessor    asked until its answer can be read; which diagnosis the doctor gave (naming)
+rubric      its scores of the eight Mini-CEX items (reading); recheck: how far they can be moved
 game        the whole as a `baselines.dialogue.game.Game`
 agents      scripted patients, doctors and assessors by name, all stand-ins: agents_*
 diagnosis   names -> F1; tables, differences, names, physicians: what is reported

@@ -22,11 +22,12 @@ from baselines.threemdbench.consultation.cleaning import (
     scrub,
     spoken,
 )
-from baselines.threemdbench.consultation.prompts import facets_of, filled, has_place, without_image
+from baselines.threemdbench.consultation.prompts import filled, has_place, without_image
 from baselines.threemdbench.consultation.protocol import Protocol
 from baselines.threemdbench.consultation.record import Case, Consultation, Ended, Turn
 from baselines.threemdbench.consultation.rubric import assess
 from baselines.threemdbench.consultation.settings import Setting
+from baselines.threemdbench.consultation.temperaments import FILE, facets_of
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import NAMES
@@ -97,7 +98,11 @@ class _Patient:
     def __init__(self, case: Case, ask: Ask, rules: Rules) -> None:
         self._ask = ask
         self._protocol = rules.protocol
-        values = {"basic": case.basic, "complaints": _listed(case.additional), **facets_of(case.temperament)}
+        values = {
+            "basic": case.basic,
+            "complaints": _listed(case.additional),
+            **facets_of(rules.prompts.texts[FILE], case.temperament),
+        }
         self._messages = [Message("system", filled(rules.prompts, "patient", values))]
         self._opening = rules.prompts.fill("patient_opening")
 

@@ -19,23 +19,23 @@ Copies of the paper's own texts may stand in the user's folder as they are print
 What such a text says itself needs no placeholder: the 34 diagnoses, the eight items with the form of the answer. The
 true diagnosis, and cues where the setting gives them, are told behind a text that has no place for them. Of a text
 without {{image}} the sentences on the image are left out where there is none (3M-G16). A place may also be written as
-in the authors' code: {general_complaint}, {symptoms}, {char}; {{facets}} stands for all five.
+in the authors' code: {general_complaint}, {symptoms}, {char}; {{facets}} stands for all five,
+which the user's temperaments.md may hold (`temperaments`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from pathlib import Path
 
 from baselines.threemdbench.consultation.record import ITEMS
+from baselines.threemdbench.consultation.temperaments import FACETS, FILE, temperament_texts
 from loaders.errors import InputError
 from loaders.models import prompts
 from loaders.models.prompts import Prompts
-from loaders.threemdbench import NAMES, TEMPERAMENTS, Temperament
+from loaders.threemdbench import NAMES
 
-_FACETS = tuple(field.name for field in fields(Temperament) if field.name != "name")
 _REQUIRED: dict[str, frozenset[str]] = {
     "patient": frozenset({"basic", "complaints"}),
     "patient_opening": frozenset(),
@@ -54,7 +54,7 @@ _REQUIRED: dict[str, frozenset[str]] = {
     "padding": frozenset(),
 }
 _OPTIONAL = {
-    "patient": frozenset({*_FACETS, "temperament", "facets"}),
+    "patient": frozenset({*FACETS, "temperament", "facets"}),
     "doctor_no_dialogue": frozenset({"image"}),
     "doctor_dialogue": frozenset({"image", "cues"}),
     "doctor_rationale": frozenset({"image", "cues"}),
@@ -65,7 +65,7 @@ _OTHER_NAMES = {"general_complaint": "basic", "symptoms": "complaints", "char": 
 _OTHER_NAMES |= {"personality": "temperament", "patient_personality": "temperament"}
 _OTHER_PLACE = re.compile(
     rf"\{{\{{?({'|'.join(_OTHER_NAMES)})\}}?\}}|\[({'|'.join(_OTHER_NAMES)})\]\(#\)"
-    rf"|\{{characters_dict\[['\"]({'|'.join(_FACETS)})['\"]\]\[char\]\}}"
+    rf"|\{{characters_dict\[['\"]({'|'.join(FACETS)})['\"]\]\[char\]\}}"
 )
 _ON_IMAGE = re.compile(
     r"(?<![^\s.!?])[^.!?\n]*\b(?:images?|photos?|pictures?)\b[^.!?\n]*(?:[.!?]+[ \t]*|$)", re.I | re.M
@@ -82,7 +82,8 @@ def read_prompts(folder: Path | None = None) -> Prompts:
     known = {name: needed | _OPTIONAL.get(name, frozenset()) for name, needed in _REQUIRED.items()}
     known["patient"] |= frozenset(_OTHER_NAMES)
     texts = prompts.read_prompts(Path(__file__).parent / "prompts", known, folder)
-    texts = Prompts({**texts.texts, "patient": _OTHER_PLACE.sub(_ours, texts.texts["patient"])})
+    patient = _OTHER_PLACE.sub(_ours, texts.texts["patient"])
+    texts = Prompts({**texts.texts, "patient": patient, FILE: temperament_texts(folder)})
     for name, needed in _REQUIRED.items():
         for word in sorted(needed):
             placeholder = f"{{{{{word}}}}}"
@@ -117,12 +118,6 @@ def without_image(text: str) -> str:
     'You are a doctor. \\nAsk one question at a time.'
     """
     return _ON_IMAGE.sub("", text)
-
-
-def facets_of(temperament: str) -> dict[str, str]:
-    """What the patient's prompt says of a temperament: its name, its facets, and all of these in lines."""
-    named = next(asdict(one) for one in TEMPERAMENTS if one.name == temperament)
-    return {"temperament": named.pop("name"), **named, "facets": "\n".join(f"- {text}" for text in named.values())}
 
 
 def filled(texts: Prompts, name: str, values: Mapping[str, str]) -> str:

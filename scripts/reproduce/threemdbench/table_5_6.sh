@@ -16,8 +16,8 @@
 #   MedGemma-4B | dialogue + image 37.9, 17.48
 #   MedGemma-27B | dialogue + image 45.7, 16.88
 #   Gemma-3-27B | dialogue + image 51.1, 14.81
-# Unfinished dialogues are marked incomplete in the paper and assessed by its code; --unfinished authors and --cap-mode
-# authors do as the code does, and so does this script.
+# --protocol authors plays, ends and assesses as the authors' code does. PROMPTS names a folder with copies of the
+# paper's prompts (Appendix H.3-H.5); without it those of Bedside are played, and no number is a reproduced one.
 #
 # Cost: 2,996 cases of about 15 utterances and two to five answers of the assessor each, for eleven systems; the paper
 # says 210 hours of one A100. A run that was stopped goes on with the same command and pays for nothing twice.
@@ -25,25 +25,25 @@ set -euo pipefail
 data="${1:-official}"
 patient=vllm/meta-llama/Meta-Llama-3-8B-Instruct
 assessor=vllm/llava-hf/llava-onevision-qwen2-72b-ov-chat-hf
-limit=(${LIMIT:+--limit "$LIMIT"})
+common=(--protocol authors ${LIMIT:+--limit "$LIMIT"} ${PROMPTS:+--prompts "$PROMPTS"})
 runs=()
 play() { # doctor, setting, further options
   local out="runs/paper/${1##*/}-$2"
   bedside run consultation "$data" --doctor "$1" --patient "$patient" --assessor "$assessor" --setting "$2" \
-    --unfinished authors --cap-mode authors "${limit[@]}" "${@:3}" -o "$out"
+    "${common[@]}" "${@:3}" -o "$out"
   runs+=("$out")
 }
 for setting in image+basic image+all; do
   out="runs/paper/gpt-4o-mini-$setting"
   bedside run consultation "$data" --doctor openai/gpt-4o-mini --assessor "$assessor" --setting "$setting" \
-    --photos original "${limit[@]}" -o "$out"
+    "${common[@]}" -o "$out"
   runs+=("$out")
 done
 for setting in dialogue dialogue+image dialogue+image+rationale; do
-  play openai/gpt-4o-mini "$setting" --photos original
+  play openai/gpt-4o-mini "$setting"
 done
 if [ -n "${CUES:-}" ]; then
-  play openai/gpt-4o-mini dialogue+image+rationale+cues --photos original --cues "$CUES"
+  play openai/gpt-4o-mini dialogue+image+rationale+cues --cues "$CUES"
 fi
 for doctor in meta-llama/Llama-3.2-11B-Vision-Instruct Qwen/Qwen2-VL-7B-Instruct google/medgemma-4b-it \
   google/medgemma-27b-it google/gemma-3-27b-it; do

@@ -174,7 +174,7 @@ CONSULTED = RunRecord(
     },
     words={
         "patient": "2c738bc9691cfe27932b4d0f7f23ef3753d4aa147e26479cdebab4d733fa4a04",
-        "temperaments": "those of Appendix H.3",
+        "temperaments": "334bf025f960b5deebfb98cfa419509ccddaf2c81a6a4b271d8248b737ce4e87",
         "extraction": "e97dac8c60b8c4802bb84d595f1936628e2407f1357060c733010db18769c010",
         "assessment": "f82f3a547765403333a75165e8e971689bd4a061f3cf4c84c27f16fd5a32b855",
         "doctor_dialogue": "64dd665b4a6ef9646a29a56338e02283f86c44a4ae5392eceee808b7711b10f4",

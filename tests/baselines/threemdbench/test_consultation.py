@@ -19,11 +19,12 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import AUTHORS, BEDSIDE, CAPS, protocol_named
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Consultation, Extraction, Turn
 from baselines.threemdbench.consultation.settings import PAPER, SETTINGS
+from baselines.threemdbench.consultation.temperaments import FACETS, facets_of
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, Message
-from loaders.threemdbench import NAMES
+from loaders.threemdbench import NAMES, PERSONALITIES, TEMPERAMENTS
 from tests.parts.played_consultations import PHOTO, PROMPTS, VERDICT, Asked, Table, by_script, case, cases, played
 
 TALK = ("My skin itches.", "For a week.")
@@ -304,6 +305,26 @@ def test_a_game_that_is_none_is_an_error() -> None:
 def test_a_protocol_that_is_none_is_an_error(wrong: dict[str, str]) -> None:
     with pytest.raises(InputError, match="expected .* or "):
         BEDSIDE.having(**wrong)
+
+
+def test_temperaments_may_be_the_users_own(tmp_path: Path) -> None:
+    shipped = read_prompts()
+    for one in TEMPERAMENTS:
+        facets = facets_of(shipped.texts["temperaments"], one.name)
+        assert {name: facets[name] for name in FACETS} == {name: getattr(one, name) for name in FACETS}
+    names = [name.replace("_", " ").capitalize() for name in FACETS]
+    own = [f"**{name.capitalize()}** personality\n" + "\n".join(f"<p>{facet}: {name} {facet}</p>" for facet in names)
+           for name in PERSONALITIES]  # fmt: skip
+    (tmp_path / "temperaments.md").write_text("\n\n".join(own), encoding="utf-8")
+    (tmp_path / "patient.md").write_text("{{basic}} {{complaints}} {char}\n{{facets}}", encoding="utf-8")
+    texts = read_prompts(tmp_path)
+    assert texts.digests["temperaments"] != shipped.digests["temperaments"]
+    table = Table({"patient": ["It itches.", "BREAK"], "doctor": ["Acne."]})
+    asyncio.run(consultation_game("dialogue", texts).play(case(temperament="sanguine"), table.ask))
+    assert "sanguine Asking questions" in table.of("patient")[0].messages[0].text
+    (tmp_path / "temperaments.md").write_text("\n\n".join(own[:3]), encoding="utf-8")
+    with pytest.raises(InputError, match=f"{PERSONALITIES[3]}: no symptom description"):
+        read_prompts(tmp_path)
 
 
 # --- The authors' protocol --------------------------------------------------------------------------------------------
