@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from baselines.results.sheets import table_bytes
 from builders.medlaybench_v.audit import Audited, Tally, audit, read_pairs
 from builders.medlaybench_v.gates import GATES
 from builders.medlaybench_v.lexicon import Lexicon
@@ -74,13 +73,11 @@ def _release(source: str, split: str | None, revision: str | None) -> Iterable[d
 
 
 def _write(path: Path, failing: list[Audited]) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["image_id", "gate", "reason", "expert_caption", "layman_caption"])
-    for audited in failing:
-        for verdict in audited.failures:
-            writer.writerow(
-                [audited.image_id, verdict.gate, verdict.reason, audited.expert_caption, audited.layman_caption]
-            )
-    write_whole(path, text.getvalue().encode())
+    columns = ("image_id", "gate", "reason", "expert_caption", "layman_caption")
+    rows = (
+        {name: getattr(verdict if name in ("gate", "reason") else audited, name) for name in columns}
+        for audited in failing
+        for verdict in audited.failures
+    )
+    write_whole(path, table_bytes(columns, rows))
     output.print(f"failures: {path}", highlight=False)

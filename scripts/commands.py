@@ -152,6 +152,9 @@ COMMANDS: dict[str, Command | Group] = {
         "scripts.report",
         "Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.",
     ),
+    "pack": Command(
+        "scripts.pack", "Put a run into one archive that may be shared: without hidden texts, paid answers and logs."
+    ),
     "sheet": Command("scripts.sheet", "Write blank sheets and instructions for a human evaluation."),
     "curate": Command(
         "scripts.curate",

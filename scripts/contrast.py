@@ -149,7 +149,9 @@ def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
         return row
     setting = run.results[0].setting
     alone = sum(one.results[0].setting == setting for one in same) == 1
-    return f"{row}, {setting if alone else run.folder}"
+    name = run.folder.resolve().name
+    alike = sum(one.folder.resolve().name == name for one in same) > 1
+    return f"{row}, {setting if alone else run.record.run_id if alike else name}"
 
 
 def _judged(run: FinishedRun) -> list[JudgedEpisode]:

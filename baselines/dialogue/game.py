@@ -49,6 +49,7 @@ class Game(Generic[Case, Record]):
     `play` returns a record for any answers, garbage included, and raises only what `ask` raises. `invalid` is the
     reason why a record cannot be scored (an assessor that never gave a verdict), or None; `scores` are the numbers of
     one case that a log viewer shows. `transcript` is the dialogue as a reader of a log sees it, image first.
+    `secrets` are the texts that a case hides, and `public` is a record without the fields that hold them.
     """
 
     name: str
@@ -60,6 +61,8 @@ class Game(Generic[Case, Record]):
     invalid: Callable[[Record], str | None]
     settings: Mapping[str, Any] = field(default_factory=dict)
     decoding: Mapping[str, Decoding] = field(default_factory=dict)
+    secrets: Callable[[Case], Sequence[str]] = lambda case: ()
+    public: Callable[[Record], Record] = lambda record: record
 
 
 Script = Callable[[Sequence[Message]], str]

@@ -1,18 +1,28 @@
-"""What a run left of each case: a line each of its file of dialogues, as `loaders.files.records` has it."""
+"""What a run left of each case: a line of `dialogues.jsonl` each, as `loaders.files.records` has it.
+
+What a case hides stands in no such line, so that anybody may read them. Beside it lies `hidden.jsonl`, its owner's
+alone: for each case its hidden texts, what the public line lacks by place, and a digest of that line. `read_played`
+puts the two together; without `hidden.jsonl` it reads what is public.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field, PlainSerializer
 
+from baselines.dialogue.hidden import Place, Secrets, differences, put_back
+from loaders.errors import InputError
+from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import blocks_of, is_there, open_file, stream_lines
 
-DIALOGUES = "dialogues.jsonl"
+DIALOGUES, HIDDEN_PART = "dialogues.jsonl", "hidden.jsonl"
 _MOST_LINE = 256 << 20
 Record = TypeVar("Record")
 
@@ -65,9 +75,83 @@ def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Re
 
     Raises: InputError, with file, line and field, for what no run wrote.
     """
-    path = run / DIALOGUES
-    if not is_there(path):
-        return []
-    with open_file(path, expected="the file as the run wrote it") as file:
-        lines = stream_lines(blocks_of(file), path, _MOST_LINE)
-        return [from_json(kind, line, f"{path}, line {number}") for number, line in lines]
+    hidden = {(one.case_id, one.epoch): one for one in read_hidden(run)}
+    return [_read(kind, line, where, hidden) for where, line in _lines(run / DIALOGUES)]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenPart:
+    """What a case hides, and what its public line, of which `public` is the digest, lacks."""
+
+    case_id: Annotated[str, Field(alias="case")]
+    epoch: int
+    texts: tuple[str, ...]
+    values: tuple[tuple[Place, Any], ...]
+    public: str
+
+
+def read_hidden(run: Path) -> list[HiddenPart]:
+    """The hidden parts of the cases of a run; none where it has none. Raises: InputError as `read_played`."""
+    return [from_json(HiddenPart, line, where) for where, line in _lines(run / HIDDEN_PART)]
+
+
+def write_played(
+    run: Path,
+    outcomes: Sequence[PlayedCase[Record]],
+    public: Callable[[Record], Record],
+    texts: Sequence[Sequence[str]],
+) -> None:
+    """Write the cases of a run, each with the texts that it hides; `public` is a record without its hidden fields."""
+    shown = public_lines(outcomes, public, Secrets(text for own in texts for text in own))
+    hidden = []
+    for outcome, own, line in zip(outcomes, texts, shown, strict=True):
+        values = tuple(differences(json.loads(line), to_json(outcome)))
+        if own or values:
+            hidden.append(HiddenPart(outcome.case_id, outcome.epoch, tuple(own), values, _digest(line)))
+    if hidden:
+        write_whole(run / HIDDEN_PART, b"".join(_line(to_json(one)) for one in hidden), private=True)
+    else:
+        (run / HIDDEN_PART).unlink(missing_ok=True)
+    write_whole(run / DIALOGUES, b"".join(shown))
+
+
+def public_lines(
+    outcomes: Iterable[PlayedCase[Record]], public: Callable[[Record], Record], secrets: Secrets
+) -> list[bytes]:
+    """The lines of `dialogues.jsonl`: without hidden fields, and without a secret in any of their texts."""
+    lines = []
+    for outcome in outcomes:
+        part = outcome if outcome.record is None else replace(outcome, record=public(outcome.record))
+        lines.append(_line({**secrets.without(to_json(part)), "case": outcome.case_id}))
+    return lines
+
+
+def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    if is_there(path):
+        with open_file(path, expected="the file as the run wrote it") as file:
+            for number, line in stream_lines(blocks_of(file), path, _MOST_LINE):
+                yield f"{path}, line {number}", line
+
+
+def _read(
+    kind: type[PlayedCase[Record]], line: bytes, where: str, hidden: Mapping[tuple[str, int], HiddenPart]
+) -> PlayedCase[Record]:
+    shown = from_json(kind, line, where)
+    part = hidden.get((shown.case_id, shown.epoch))
+    if part is None:
+        return shown
+    do = f"Run the same command again; without {HIDDEN_PART} what is public can be read"
+    if part.public != _digest(line):
+        raise InputError(where, found=f"another line than {HIDDEN_PART} belongs to", expected="both of one run", do=do)
+    try:
+        return from_json(kind, put_back(json.loads(line), part.values), where)
+    except (LookupError, TypeError):
+        raise InputError(where, found=f"no place for what {HIDDEN_PART} holds", expected="both of one run") from None
+
+
+def _line(record: Any) -> bytes:
+    return json.dumps(record, ensure_ascii=True, sort_keys=True).encode() + b"\n"
+
+
+def _digest(line: bytes) -> str:
+    return hashlib.sha256(line.strip()).hexdigest()[:16]

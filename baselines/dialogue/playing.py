@@ -14,16 +14,22 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Unpack, cast
 
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
+from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
+from loaders.files.places import without_places
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.spans import shares_span
 
 PATIENCE = 16
 """Cases in a row that a model may fail before the run stops: it is down, and every further case costs minutes."""
+
+_REPEATED = 5  # words of a hidden text in a row: a message may be cut off
 
 
 @dataclass(frozen=True)
@@ -76,15 +82,16 @@ class Playing(Generic[Case, Record]):
             record = await self.game.play(case, asking)
             outcome = PlayedCase(case_id, epoch, record, self.game.invalid(record), None, asking.spent)
             self._failed_in_a_row = 0
-        except ModelRefused as error:
-            self.stopped = self.stopped or error
-            raise
-        except ModelError as error:
-            outcome = PlayedCase(case_id, epoch, None, None, str(error), asking.spent)
+        except ModelRefused as refusal:
+            self.stopped = self.stopped or self._told(refusal, case)
+            raise self.stopped from None
+        except ModelError as failure:
+            told = self._told(failure, case)
+            outcome = PlayedCase(case_id, epoch, None, None, str(told), asking.spent)
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= self.patience and self.stopped is None:
                 cases = f"{self.patience} cases in a row"
-                self.stopped = ModelError(error.where, found=f"failed {cases}: {error.found}", do=error.do)
+                self.stopped = ModelError(told.where, found=f"failed {cases}: {told.found}", do=told.do)
             if self.stopped is not None:
                 raise self.stopped from None
         except Exception as error:
@@ -92,6 +99,14 @@ class Playing(Generic[Case, Record]):
             raise
         self.outcomes[case_id, epoch] = outcome
         return outcome
+
+    def _told(self, error: ModelError, case: Case) -> ModelError:
+        """The error without what the case hides and without paths: a server may repeat what it was sent."""
+        texts = self.game.secrets(case)
+        if shares_span(str(error), texts, _REPEATED) or Secrets(texts).stands_in(str(error)):
+            return type(error)(error.where, found="failed, with a message that repeats what is hidden")
+        found, do = (without_places(text, Path()) for text in (error.found, error.do))
+        return type(error)(without_places(error.where, Path()), found=found, expected=error.expected, do=do)
 
 
 class _Asking:

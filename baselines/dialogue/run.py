@@ -1,11 +1,12 @@
 """A run of a game over many cases, in a folder: played, resumed, and counted.
 
-    RUN/answers.sqlite     every paid answer; the same command replays them and asks for the others only
-    RUN/dialogues.jsonl    one line a case: its record, or why there is none (written whole, at the end)
-    RUN/usage.json         requests, tokens and cost of every role
-    RUN/logs/*.eval        for `inspect view --log-dir RUN/logs`
+    RUN/dialogues.jsonl            one line a case: its public record, or why there is none (written whole, at the end)
+    RUN/hidden.jsonl               what these lines lack because the case hides it; its owner's alone
+    RUN/usage.json                 requests, tokens and cost of every role
+    RUN/private/answers.sqlite     every paid answer; the same command replays them and asks for the others only
+    RUN/private/logs/*.eval        for `inspect view --log-dir RUN/private/logs`
 
-`dialogues.jsonl` and `usage.json` of a run that was killed and resumed are those of an undisturbed one, byte for byte.
+The three files of a run that was killed and resumed are those of an undisturbed one, byte for byte.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
 
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
-from baselines.dialogue.played import DIALOGUES, PlayedCase, Spent
+from baselines.dialogue.played import PlayedCase, Spent, write_played
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError
 from loaders.files.disk import make_folder, sweep, write_whole
-from loaders.files.records import to_json
-from loaders.models.answers import AnswerStore, Usage
+from loaders.models.answers import PRIVATE, AnswerStore, Usage, store_of
 from loaders.models.chat import at_its_provider
 
 Prices = Mapping[str, tuple[float, float]]
@@ -151,7 +152,9 @@ def play_run(
     patience = max(3, concurrency)
     make_folder(out)
     sweep(out)
-    with AnswerStore(out / "answers.sqlite", dialogue=True) as store:
+    answers, logs = store_of(out), out / PRIVATE / "logs"
+    _move_logs(out / "logs", logs)
+    with AnswerStore(answers, dialogue=True) as store:
         playing = Playing(game, players, store, seed, patience)
         log = None
         try:
@@ -161,7 +164,7 @@ def play_run(
                 outcomes, log = evaluate(
                     playing,
                     cases,
-                    log_dir=out / "logs",
+                    log_dir=logs,
                     epochs=epochs,
                     concurrency=concurrency,
                     max_invalid=max_invalid,
@@ -177,11 +180,21 @@ def play_run(
         usage = store.usage
     spent = total(outcomes, game.roles)
     played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
-    lines = (json.dumps(to_json(outcome), ensure_ascii=True, sort_keys=True) + "\n" for outcome in outcomes)
-    write_whole(out / DIALOGUES, "".join(lines).encode())
+    hidden = {game.case_id(case): game.secrets(case) for case in cases}
+    write_played(out, outcomes, game.public, [hidden[outcome.case_id] for outcome in outcomes])
     text = json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n"
     write_whole(out / "usage.json", text.encode())
     return played
+
+
+def _move_logs(old: Path, new: Path) -> None:
+    """Logs of an earlier version lay where everybody could look into them."""
+    if old.is_dir() and not old.is_symlink():
+        make_folder(new)
+        for log in old.glob("*.eval"):
+            log.rename(new / log.name)
+        with suppress(OSError):  # somebody keeps other things there
+            old.rmdir()
 
 
 def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: Path) -> str:

@@ -14,7 +14,7 @@ With `evaluator="rules"` or `patient="template"` nobody is asked in that role.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -92,6 +92,8 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
         transcript=lambda profile, episode: transcript(episode),
         scores=scores,
         invalid=lambda episode: None,
+        secrets=secrets,
+        public=public,
         # Everything besides case and models that changes what is played.
         settings={
             "format": FORMAT,
@@ -282,6 +284,21 @@ def scores(episode: Episode) -> Mapping[str, float]:
     if episode.task == "intervention":
         numbers["success"] = float(episode.success)
     return numbers
+
+
+def secrets(profile: PatientProfile) -> list[str]:
+    """The texts of all hidden concerns."""
+    return [text for index in range(len(profile.hidden_concerns)) for text in patient_side.texts_of(profile, index)]
+
+
+def concern_texts(episode: Episode) -> list[str]:
+    """The same of an episode that still holds them."""
+    return [text for concern in episode.hidden or () for text in (*concern.evidence, concern.content)]
+
+
+def public(episode: Episode) -> Episode:
+    """The episode without what the profile hides."""
+    return replace(episode, hidden=None)
 
 
 def transcript(episode: Episode) -> Sequence[Message]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -100,6 +101,8 @@ def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case
         invalid=invalid,
         settings={**game.settings, "judge": prompts.digests if prompts else "rules"},
         decoding={**game.decoding, **({ROLE: DECODING} if prompts else {})},
+        secrets=game.secrets,
+        public=lambda judged: replace(judged, episode=game.public(judged.episode)),
     )
 
 

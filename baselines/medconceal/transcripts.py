@@ -17,7 +17,7 @@ from pathlib import Path
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician, rubric
-from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, scores, transcript
+from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, public, scores, secrets, transcript
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
@@ -96,6 +96,8 @@ def transcript_game(
         transcript=lambda dialogue, episode: transcript(episode),
         scores=scores,
         invalid=lambda episode: None,
+        secrets=lambda dialogue: secrets(dialogue.profile),
+        public=public,
         settings={
             "format": FORMAT,
             "task": task,

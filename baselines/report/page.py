@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from baselines.results.comparison import Compared, FinishedRun, conditions
 from baselines.results.published import Published, counterpart
 from loaders import __version__
 from loaders.errors import InputError
+from loaders.files.places import command_without_places, seen_from, without_places
 from loaders.files.untrusted import is_there
 from loaders.pages import write_page
 from loaders.plugins import Plugin
@@ -86,6 +86,7 @@ def write_report(
             number: Counter(result.provenance for result in run.results) for number, run in enumerate(runs, start=1)
         },
         unknown=any(not run.record.judged for run in runs),
+        command_text=lambda run: command_without_places(run.record.command, run.folder),
         runs=list(enumerate(runs, start=1)),
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
@@ -106,9 +107,10 @@ _FILES = ("dialogues.jsonl", "usage.json")
 
 
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:
-    """Names of the run's own files and where they lie, seen from the page."""
+    """Names of the run's own files and where they lie, seen from the page; "" where that would tell of the machine."""
     there = [run.folder / name for name in _FILES if is_there(run.folder / name)]
-    return {path.name: quote(os.path.relpath(path, page.parent)) for path in there}
+    seen = {path.name: seen_from(path, page.parent) for path in there}
+    return {name: "" if place.startswith("…") else quote(place) for name, place in seen.items()}
 
 
 def _decimals(pair: Compared) -> int:
@@ -145,4 +147,5 @@ def _text(value: float, decimals: int) -> str:
 
 
 def _json(value: Any) -> str:
+    value = without_places(value, Path())
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -13,9 +13,7 @@ takes nothing less. The run id is a digest of what determines the numbers, not o
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -25,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from baselines.results import conformance
 from baselines.results.conformance import Judgement, Key, judge
+from baselines.results.sheets import table_bytes
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
@@ -266,11 +265,7 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
         seen.add(result.key)
     rows = [result.as_row() for result in found]
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    table = io.StringIO(newline="")
-    writer = csv.DictWriter(table, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    files = {"results.jsonl": lines.encode(), "results.csv": table.getvalue().encode()}
+    files = {"results.jsonl": lines.encode(), "results.csv": table_bytes(list(rows[0]), rows)}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     said = {name: value for name, value in to_json(record).items() if name != "judged"}
     run = {"format": _FORMAT, "run_id": record.run_id, **said, "results": len(rows), "files": digests}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +16,9 @@ from loaders.files.untrusted import decode, is_there, read_file
 
 Item = TypeVar("Item")
 
-# What a spreadsheet takes for a formula.
-_FORMULA = ("=", "+", "-", "@")
+# What a spreadsheet takes for a formula, also in full width, and whatever blank stands before it; a tab or the end of a
+# line may begin another cell.
+_FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
 
 
 def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
@@ -48,17 +50,22 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
 
 def _text(cell: str) -> str:
     cell = cell.strip()
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell[1:].strip() if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
 def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """A sheet as the bytes of its file: columns that a row lacks are blank, and no cell is a formula."""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", restval="", lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _cell(value) for name, value in row.items()})
-    return b"\xef\xbb\xbf" + text.getvalue().encode()  # the mark without which Excel misreads UTF-8
+    """A sheet to be filled in, as the bytes of its file, with the mark without which Excel misreads UTF-8."""
+    return b"\xef\xbb\xbf" + table_bytes(columns, rows)
+
+
+def table_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Any CSV that a person may open: columns that a row lacks are blank, and no cell is a formula."""
+    lines = []
+    for cells in (columns, *([_cell(row.get(name, "")) for name in columns] for row in rows)):
+        line = io.StringIO(newline="")
+        csv.writer(line).writerow(cells)  # quotes what holds either sign of its line's end, and "\n" alone ends ours
+        lines.append(line.getvalue().removesuffix("\r\n") + "\n")
+    return "".join(lines).encode()
 
 
 def rater_sheets(
@@ -84,7 +91,7 @@ def rater_sheets(
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def write_new(contents: Mapping[Path, bytes]) -> list[Path]:

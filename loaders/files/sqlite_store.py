@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -31,6 +31,8 @@ class SqliteStore:
     """What to do then."""
     PRAGMAS: ClassVar[tuple[str, ...]] = ()
     """Of a new file, beyond each connection."""
+    PRIVATE: ClassVar[bool] = False
+    """Whether the file is its owner's alone."""
     PATIENCE: ClassVar[float] = 60.0
     """Seconds to wait for another process to finish its commit."""
 
@@ -41,6 +43,7 @@ class SqliteStore:
                 if not is_there(path):
                     self._create(path)
                 self._check_header(path)
+                self._keep_private(path)
             self.connection = sqlite3.connect(path or ":memory:", timeout=self.PATIENCE)
             if autocommit:
                 self.connection.isolation_level = None
@@ -126,6 +129,7 @@ class SqliteStore:
                 connection.execute(self.TABLE)
                 for pragma in self.PRAGMAS:
                     connection.execute(f"PRAGMA {pragma}")
+            self._keep_private(fresh)
             try:
                 os.link(fresh, path)
             except FileExistsError:
@@ -133,6 +137,12 @@ class SqliteStore:
             except OSError:  # a file system without hard links
                 if not is_there(path):
                     fresh.rename(path)
+
+    def _keep_private(self, path: Path) -> None:
+        """SQLite gives the files that it makes beside this one the same mode."""
+        for place in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))) if self.PRIVATE else ():
+            with suppress(FileNotFoundError, PermissionError):  # another user's
+                place.chmod(0o600)
 
     def _check_header(self, path: Path) -> None:
         """Look at the file's first bytes before SQLite does, which may write to a file only by opening it."""

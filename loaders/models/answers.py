@@ -27,10 +27,14 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from loaders.errors import InputError
+from loaders.files.disk import private_folder
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 
+STORE = "answers.sqlite"
+PRIVATE = "private"
+"""The folder of a run for what only its owner may look into: paid answers, and logs, which hold whole records."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -61,6 +65,7 @@ CREATE TABLE answers (
     output_tokens INTEGER
 )"""
     PRAGMAS = ("journal_mode = WAL",)
+    PRIVATE = True
     WHEN_DAMAGED = "It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`"
 
     def __init__(self, path: Path, *, dialogue: bool = False) -> None:
@@ -158,6 +163,21 @@ CREATE TABLE answers (
             self.connection.execute(
                 "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE rowid = ?", (_digest(plain), plain, row)
             )
+
+
+def store_of(run: Path) -> Path:
+    """The place of a run's answers in its private folder, where those of an earlier version are brought first.
+
+    Raises: what opening the store raises; InputError while another process uses it where it was, and for a folder that
+    may not be made.
+    """
+    old, new = run / STORE, private_folder(run / PRIVATE) / STORE
+    if old.exists() and not new.exists():
+        AnswerStore(old).close()  # takes in what was written last, and so leaves one file
+        if old.with_name(f"{STORE}-wal").exists():
+            raise InputError(old, found="another run uses it", expected="one run at a time", do="Wait for it to end")
+        old.rename(new)
+    return new
 
 
 async def gather_bounded(

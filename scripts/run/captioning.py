@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from baselines.medlaybench_v.captioning import CAPTIONS, describe, evaluate, read_answers, read_pairs, read_prompts
-from loaders.files.disk import make_folder
-from loaders.models.answers import AnswerStore
+from loaders.models.answers import AnswerStore, store_of
 from loaders.models.chat import open_model
 from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
@@ -49,7 +48,7 @@ class Captioning:
 def command(options: Captioning) -> None:
     """Captions of a vision-language model in both registers, against both references (Table A5).
 
-    Answers are kept in RUN/answers.sqlite and never paid twice: the same command goes on where it was stopped.
+    Answers are kept in RUN/private/answers.sqlite and never paid twice: the same command goes on where it was stopped.
 
     Example: `bedside run captioning runs/v1 --model openai/gpt-4o-mini -o runs/captioning`
     """
@@ -60,8 +59,7 @@ def command(options: Captioning) -> None:
         opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
     )
     captioner = open_model(options.model, base_url=options.base_url)
-    make_folder(options.out)
-    with AnswerStore(options.out / "answers.sqlite") as store, Bars() as bars:
+    with AnswerStore(store_of(options.out)) as store, Bars() as bars:
         answers = describe(
             captioner,
             store,

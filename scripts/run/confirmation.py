@@ -92,8 +92,9 @@ def command(options: Talks) -> None:
     """Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).
 
     The clinician sees the chart and talks for 8 turns, or for up to 20 and may stop from turn 5 on. A finding counts
-    only with a quote of the patient. Every answer is kept in RUN/answers.sqlite before it is used: a run that is
-    stopped, even by kill -9, goes on with the same command.
+    only with a quote of the patient. Every answer is kept in RUN/private/answers.sqlite before it is used: a run that
+    is stopped, even by kill -9, goes on with the same command. What the patient hides stands in RUN/hidden.jsonl and
+    RUN/private alone; `bedside pack RUN` makes an archive without them.
 
     Try it without a model: `bedside run confirmation runs/medconceal --clinician scripted/expert --patient template
     --evaluator rules --judge rules -o runs/expert`

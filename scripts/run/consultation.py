@@ -100,11 +100,11 @@ class Consultations(Play):
 def command(options: Consultations) -> None:
     """Simulated consultations: a doctor model talks to a patient model, an assessor judges (Tables 5 and 6).
 
-    Every answer is kept in RUN/answers.sqlite before it is used: a run that is stopped, even by kill -9, goes on with
-    the same command, in the middle of a dialogue, and pays for nothing twice. `inspect view --log-dir RUN/logs` shows
-    every dialogue with its photo and scores. A model can be any of inspect_ai's, such as openai/gpt-4o-mini,
-    vllm/Qwen/Qwen2-VL-7B-Instruct, or openai-api/local/NAME with LOCAL_API_KEY set and --base-url; the three roles may
-    be of three providers.
+    Every answer is kept in RUN/private/answers.sqlite before it is used: a run that is stopped, even by kill -9, goes
+    on with the same command, in the middle of a dialogue, and pays for nothing twice. `inspect view --log-dir
+    RUN/private/logs` shows every dialogue with its photo and scores. A model can be any of inspect_ai's, such as
+    openai/gpt-4o-mini, vllm/Qwen/Qwen2-VL-7B-Instruct, or openai-api/local/NAME with LOCAL_API_KEY set and --base-url;
+    the three roles may be of three providers.
 
     Try it without a model:
     `bedside run consultation runs/3mdbench --doctor scripted/keyword --patient scripted/patient --assessor

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.places import command_line, without_places
 from loaders.opened import Opened
 from scripts.terminal.console import output, table
 
@@ -43,13 +43,13 @@ def finish(
     """
     record = results[0].record
     assert record is not None
-    told = replace(
-        record, command="bedside " + shlex.join(sys.argv[1:]), wall_seconds=round(time.monotonic() - started, 2)
-    )
-    told_results = [replace(result, record=told) for result in results]
     make_folder(out)
+    told = without_places(record, out)
+    command = command_line(sys.argv[1:], out)
+    told = replace(told, command=command, wall_seconds=round(time.monotonic() - started, 2))
+    told_results = [replace(without_places(replace(result, record=None), out), record=told) for result in results]
     for name, content in (extra or {}).items():
-        write_whole(out / name, json.dumps(content, ensure_ascii=False).encode())
+        write_whole(out / name, json.dumps(without_places(content, out), ensure_ascii=False).encode())
     write_run(out, told, told_results)
     if printed:
         _print(told_results)

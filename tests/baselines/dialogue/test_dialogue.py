@@ -105,7 +105,7 @@ def test_a_changed_prompt_model_or_seed_is_never_answered_from_the_store(
 def test_the_store_of_a_dialogue_holds_answers_and_no_prompt(tmp_path: Path, server: ChatServer) -> None:
     """Each request repeats the dialogue before it: kept whole, they would take a hundred times the answers' place."""
     play(tmp_path, models(server), 2)
-    with closing(sqlite3.connect(tmp_path / "answers.sqlite")) as connection:
+    with closing(sqlite3.connect(tmp_path / "private/answers.sqlite")) as connection:
         kept = connection.execute("SELECT request, answer FROM answers").fetchall()
     assert len(kept) == 16
     assert not [request for request, _ in kept if "You are the guest" in request or "says" in request]
@@ -250,7 +250,7 @@ def worker(server: ChatServer, out: Path, number: int) -> subprocess.Popen[str]:
 
 
 def stored(out: Path) -> int:
-    with closing(sqlite3.connect(out / "answers.sqlite")) as connection:
+    with closing(sqlite3.connect(out / "private/answers.sqlite")) as connection:
         return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
 
 

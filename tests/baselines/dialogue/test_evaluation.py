@@ -268,7 +268,7 @@ def test_what_is_hidden_is_in_no_name_no_head_and_no_error(down: bool, tmp_path:
     except ModelError as error:
         shown["the error"] = str(error)
     assert bool(shown) == down
-    (path,) = (tmp_path / "logs").glob("*.eval")
+    (path,) = (tmp_path / "private/logs").glob("*.eval")
     shown |= whole_log(path) | {"its name": path.name}
     for puzzle in puzzles(3):
         assert not [name for name, text in shown.items() if puzzle.secret in text]
@@ -282,7 +282,7 @@ def test_a_wrong_key_stops_at_once_and_the_log_says_so(tmp_path: Path, server: C
     with pytest.raises(ModelRefused, match=r"refused the API key.*0 of 40 dialogues are finished"):
         play(tmp_path, models(server), 40, concurrency=2)
     assert len(server.requests) <= 2
-    (path,) = (tmp_path / "logs").glob("*.eval")
+    (path,) = (tmp_path / "private/logs").glob("*.eval")
     assert read_eval_log(str(path), header_only=True).status == "error"
 
 

@@ -42,14 +42,13 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release
     record, results = read_run(expert)
     assert record.stand_in and "scripted clinician" in record.stand_in and "judge" in record.stand_in
     assert {result.table for result in results} == {"Table 1", "Table 2", "Table 6"}
-    assert list((expert / "logs").glob("*.eval"))
+    assert list((expert / "private/logs").glob("*.eval"))
 
     assert run("intervention", release, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
     assert (values(second)["Success"] or 0) >= 0.5
     page = write_report(read_runs([expert, checklist, second]), tmp_path / "report.html").read_text()
     assert page.count('class="trace"') >= 8 + 8 + 8
-    first = json.loads((expert / "dialogues.jsonl").read_text().splitlines()[0])["record"]["episode"]
-    hidden = first["hidden"][0]["content"]
+    hidden = json.loads((expert / "hidden.jsonl").read_text().splitlines()[0])["texts"][1]
     # What was hidden is on the page, for the reader of a stand-in run, but folded away.
     before = page[: page.index(re.sub(r"'", "&#39;", hidden))]
     assert before.rindex("What was hidden") > before.rindex("</details>")

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import hashlib
 import json
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from typing import Any
 import pytest
 
 from baselines.results.run import DataUsed, ModelUsed, Result, read_run, write_run
+from baselines.results.sheets import read_sheet, table_bytes
 from loaders.errors import InputError
 from tests.parts.papers import states_the_data
+from tests.parts.places import ROOT
 from tests.parts.processes import printed
 from tests.parts.runs import DIGEST
 from tests.parts.runs import record as made_up
@@ -248,3 +251,25 @@ def test_a_run_without_results_or_with_a_cell_twice_is_refused(tmp_path: Path) -
     with pytest.raises(InputError, match="the same cell twice"):
         write_run(tmp_path / "run", record(), [result(), result(value=50.0, numerator=16.0)])
     assert not (tmp_path / "run").exists()
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\ufeff=1", "＝1", "'=1", "''@x", "－1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_cell_of_a_table_is_a_formula_and_every_text_comes_back(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(table_bytes(("note", "number"), [{"note": text, "number": -1.5}, {"note": "a - b"}]))
+    with path.open(encoding="utf-8", newline="") as handle:
+        written = [row["note"] for row in csv.DictReader(handle)]
+    assert written == [f"'{text}", "a - b"]
+    assert [row["note"] for _, row in read_sheet(path, ["note"])] == [text.strip(), "a - b"]
+    assert b"\n'" in path.read_bytes() or b"\n\"'" in path.read_bytes()
+    assert b",-1.5\n" in path.read_bytes()
+
+
+def test_every_csv_that_a_person_opens_has_one_writer() -> None:
+    sources = [path for room in ("loaders", "builders", "baselines", "scripts") for path in (ROOT / room).rglob("*.py")]
+    writing = re.compile(r"csv\.writer|DictWriter|to_csv|write_csv")
+    found = {path.relative_to(ROOT).as_posix() for path in sources if writing.search(path.read_text())}
+    assert found == {"baselines/results/sheets.py"}

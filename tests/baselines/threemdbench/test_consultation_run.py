@@ -105,7 +105,7 @@ def test_models_are_paid_once_and_a_log_is_left(
     assert f"0 answers asked now, {asked} replayed" in told(capsys)
     assert len(server.requests) == asked
     assert {name: (tmp_path / "run" / name).read_bytes() for name in files} == files
-    assert len(list((tmp_path / "run" / "logs").glob("*.eval"))) == 2
+    assert len(list((tmp_path / "run" / "private/logs").glob("*.eval"))) == 2
     record, _ = read_run(tmp_path / "run")
     assert record.stand_in == "drawn for a test"
     assert record.input_tokens and record.output_tokens

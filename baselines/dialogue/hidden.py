@@ -1,0 +1,122 @@
+"""Texts that a case hides, found and taken out wherever they stand word for word.
+
+    secrets = Secrets(game.secrets(case))
+    secrets.stands_in("She is afraid of the bill.")     # True or False
+    secrets.taken_out("She is afraid of the bill.")     # "She [hidden]."
+
+Compared by words, whatever their case, punctuation and Unicode form. A text of fewer than three words and twelve
+characters is none that could be told from what anybody says ("the bill"), and is not looked for.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from loaders.spans import words
+
+HIDDEN = "[hidden]"
+_FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 12
+# A word, or one character of a script that puts no space between words (Thai, Lao, Khmer, Burmese, Japanese, Chinese).
+_NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+(?:['’][^\W_{_NO_SPACES}]+)*")
+
+Words = tuple[str, ...]
+Place = tuple[str | int, ...]
+
+
+class Secrets:
+    """Hidden texts, ready to be looked for."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._by_first: dict[str, list[Words]] = {}
+        for wanted in {tuple(word for word, _, _ in _words(text)) for text in texts}:
+            if len(wanted) >= _FEWEST_WORDS or len(" ".join(wanted)) >= _FEWEST_CHARACTERS:
+                self._by_first.setdefault(wanted[0], []).append(wanted)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_first)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether one of them stands in the text."""
+        return bool(self._by_first) and next(self._places(list(_words(text))), None) is not None
+
+    def taken_out(self, text: str) -> str:
+        """The text with a mark in the place of each; the same text where there is none."""
+        if not self._by_first:
+            return text
+        composed = _composed(text)
+        parts, at = [], 0
+        for start, end in self._places(list(_words(composed))):
+            if start >= at:
+                parts += [composed[at:start], HIDDEN]
+            at = max(at, end)
+        return "".join([*parts, composed[at:]]) if parts else text
+
+    def without(self, value: Any) -> Any:
+        """JSON with them taken out of each of its texts; names of fields stay."""
+        if isinstance(value, str):
+            return self.taken_out(value)
+        if isinstance(value, list):
+            return [self.without(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self.without(item) for name, item in value.items()}
+        return value
+
+    def _places(self, found: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
+        """Where they stand, from the first character to behind the last, by where they begin."""
+        for at, (word, start, _) in enumerate(found):
+            ends = [
+                found[at + len(wanted) - 1][2]
+                for wanted in self._by_first.get(word, ())
+                if tuple(other for other, _, _ in found[at : at + len(wanted)]) == wanted
+            ]
+            if ends:
+                yield start, max(ends)
+
+
+def _composed(text: str) -> str:
+    """Letters and their marks as one character, where there is one."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _words(text: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a text as `loaders.spans` has them, each with where it stands."""
+    for found in _WORD.finditer(_composed(text)):
+        for word in _as_compared(found[0]):
+            yield word, found.start(), found.end()
+
+
+@lru_cache(maxsize=1 << 16)
+def _as_compared(word: str) -> Words:
+    return tuple(words(word))
+
+
+# --- JSON without, and what makes it whole again ----------------------------------------------------------------------
+
+
+def differences(shown: Any, whole: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Where two pieces of JSON differ, with what the second one holds there."""
+    if isinstance(shown, dict) and isinstance(whole, dict) and shown.keys() == whole.keys():
+        for name in shown:
+            yield from differences(shown[name], whole[name], (*place, name))
+    elif isinstance(shown, list) and isinstance(whole, list) and len(shown) == len(whole):
+        for at, (one, other) in enumerate(zip(shown, whole, strict=True)):
+            yield from differences(one, other, (*place, at))
+    elif shown != whole:
+        yield place, whole
+
+
+def put_back(shown: Any, values: Iterable[tuple[Place, Any]]) -> Any:
+    """The whole of which `differences` told. Raises: LookupError, TypeError for a place that is not there."""
+    whole = {"": shown}
+    for place, value in values:
+        holder: Any = whole
+        path = ("", *place)
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = value
+    return whole[""]

@@ -1,0 +1,152 @@
+"""`pack`: one archive of a run folder that may be given away, the same bytes for the same content.
+
+What is private stays out: `hidden.jsonl`, `private/`, and what earlier versions kept elsewhere (`answers.sqlite`,
+`logs/`). `dialogues.jsonl` goes in as its public part, also where an earlier version wrote all into it. Everything else
+is looked through for every text that a case of the run hides.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baselines.dialogue.hidden import Secrets
+from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, PlayedCase, public_lines, read_hidden, read_played
+from baselines.pack.contents import MOST_BYTES, Unreadable, texts_of
+from baselines.results.run import read_run
+from loaders.errors import InputError
+from loaders.files.disk import replacing, sweep, writing
+from loaders.files.places import command_without_places
+from loaders.files.untrusted import TooLong, is_inside, open_file, read_file
+from loaders.models.answers import PRIVATE, STORE
+
+LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_BLOCK, _LOOKED_AT = 1 << 20, 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What went into an archive, what of the run did not, and which of its files name a place of this machine."""
+
+    files: tuple[str, ...]
+    left_out: tuple[str, ...]
+    placed: tuple[str, ...]
+
+
+Opened = tuple[type[PlayedCase[Any]], Callable[[Any], Any], Callable[[Any], Sequence[str]]]
+"""How the dialogues of a run are read: their kind, a record without its hidden fields, and the texts that it hides."""
+
+
+def pack(run: Path, archive: Path, *, opened: Opened | None = None, without: Sequence[str] = ()) -> Packed:
+    """Write the archive of a finished run. `without` are files of it, or folders, that stay out besides.
+
+    `opened` reads the dialogues of a run whose cases hide something.
+
+    Raises: InputError for a folder that holds no finished run, a name in `without` that is not there, an archive inside
+    the run, a file that leads out of the folder, and every file that holds a hidden text or cannot be looked through.
+    """
+    record, _ = read_run(run)
+    if is_inside(archive, run):
+        raise InputError(archive, found="lies in the run itself", expected="a place outside")
+    for name in without:
+        if not (run / name).exists():
+            raise InputError(f"--without {name}", found="no such file", expected=f"one of {run}")
+    made = {"run.json": _run_json(run)}
+    texts: list[str] = []
+    if opened is not None and (run / DIALOGUES).exists():
+        made[DIALOGUES], texts = _dialogues(run, opened)
+    texts += [text for part in read_hidden(run) for text in part.texts]
+    sweep(run)
+    left_out, kept = _sorted_out(run, [Path(name).as_posix() for name in without])
+    _look_through(run, kept, made, Secrets(texts))
+    root = f"{record.baseline}-{record.run_id}"
+    with writing(archive):
+        archive.parent.mkdir(parents=True, exist_ok=True)
+    with writing(archive), replacing(archive) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in kept:
+            _add(target, f"{root}/{name}", made.get(name), run / name)
+    return Packed(tuple(kept), tuple(left_out), tuple(_placed(run, kept, made)))
+
+
+def _run_json(run: Path) -> bytes:
+    """`run.json`, its command without paths of this machine, which earlier versions wrote; no digest covers it."""
+    content = json.loads(read_file(run / "run.json"))
+    content["command"] = command_without_places(content["command"], run)
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _dialogues(run: Path, opened: Opened) -> tuple[bytes, list[str]]:
+    """The public part of the dialogues, and the texts that their records hide."""
+    kind, public, hidden = opened
+    rows: list[PlayedCase[Any]] = read_played(run, kind)
+    known = {(part.case_id, part.epoch): part.texts for part in read_hidden(run)}
+    texts = [known.get((row.case_id, row.epoch)) or (() if row.record is None else hidden(row.record)) for row in rows]
+    lines = public_lines(rows, public, Secrets(text for own in texts for text in own))
+    return b"".join(lines), [text for own in texts for text in own]
+
+
+def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What stays out, by its shortest name, and the files that go in, by name."""
+    left_out, kept = [], []
+    for path in sorted(run.rglob("*")):
+        name = path.relative_to(run)
+        apart = [part for part in (name, *name.parents) if part.name in LEFT_OUT or part.as_posix() in without]
+        if apart:
+            left_out.append(apart[-1].as_posix())
+        elif not path.is_dir():
+            if not is_inside(path, run):
+                do = f"Take it away, or leave it out: --without {name}"
+                raise InputError(path, found="leads out of the folder", expected="files of the run", do=do)
+            kept.append(name.as_posix())
+    return sorted(set(left_out)), kept
+
+
+def _look_through(run: Path, names: Sequence[str], made: dict[str, bytes], secrets: Secrets) -> None:
+    found, closed = [], []
+    for name in names if secrets else ():
+        try:
+            data = made[name] if name in made else read_file(run / name, most=MOST_BYTES)
+            if secrets.stands_in(name) or any(secrets.stands_in(text) for text in texts_of(data)):
+                found.append(name)
+        except (Unreadable, TooLong) as error:
+            closed.append(f"{name} ({error if isinstance(error, Unreadable) else 'too long'})")
+    do = "Take these files away, or leave them out: " + " ".join(
+        f"--without {shlex.quote(name)}" for name in (*found, *(one.partition(" (")[0] for one in closed))
+    )
+    if found:
+        raise InputError(run, found=f"a hidden text stands in {', '.join(found)}", expected="none", do=do)
+    if closed:
+        raise InputError(run, found=f"cannot be looked through: {', '.join(closed)}", expected="readable files", do=do)
+
+
+def _placed(run: Path, names: Sequence[str], made: dict[str, bytes]) -> Iterator[str]:
+    """Files that hold the path of the run, of the current folder or of the user's own."""
+    places = [str(place).encode() for place in (run.resolve().parent, Path.cwd(), Path.home()) if place != Path("/")]
+    for name in names:
+        with open_file(run / name) as file:
+            start = made.get(name) or file.read(_LOOKED_AT)
+        if any(place in start for place in places):
+            yield name
+
+
+def _add(target: zipfile.ZipFile, name: str, data: bytes | None, path: Path) -> None:
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.create_system, info.external_attr, info.compress_type = 3, 0o100644 << 16, zipfile.ZIP_DEFLATED
+    with target.open(info, "w", force_zip64=True) as file:
+        for block in _blocks(data, path):
+            file.write(block)
+
+
+def _blocks(data: bytes | None, path: Path) -> Iterator[bytes]:
+    if data is not None:
+        yield data
+        return
+    with open_file(path) as file:
+        while block := file.read(_BLOCK):
+            yield block

@@ -1,0 +1,178 @@
+"""All texts that a file holds, however it is packed: what a search for hidden texts has to look through.
+
+A text is given as it stands and without what JSON, HTML and addresses put in the place of characters. Archives,
+compressed files, SQLite bases and tables of Arrow are opened, also inside each other. Of anything else the bytes are
+read as text.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import html
+import io
+import lzma
+import re
+import sqlite3
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+from urllib.parse import unquote_plus
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+MOST_BYTES = 1 << 30
+"""Of a file when all that is packed in it is unpacked."""
+_MOST_DEPTH = 5
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>")
+# Formats whose texts cannot be had here: 7z, RAR, PDF, LZ4, and Zstandard where no package reads it.
+_CLOSED = (b"7z\xbc\xaf", b"Rar!", b"%PDF", b"\x04\x22\x4d\x18")
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+class Unreadable(Exception):
+    """What a file is packed in cannot be opened, so that nobody can say what it holds."""
+
+
+def texts_of(data: bytes) -> Iterator[str]:
+    """Every text of a file, some of them more than once. Raises: Unreadable."""
+    room = [MOST_BYTES]
+    for raw in _opened(data, 0, room):
+        yield from _forms(raw)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """A text, and what it says once escapes are undone, one kind after another."""
+    yield text
+    undoing: tuple[tuple[str, Callable[[str], str]], ...] = (
+        ("\\", lambda text: _ESCAPE.sub(_character, text)),
+        ("\\", lambda text: _ESCAPE.sub(_character, text)),  # JSON in JSON
+        ("<", lambda text: _TAG.sub(" ", text)),
+        ("&", html.unescape),
+        ("%", unquote_plus),
+    )
+    for sign, undo in undoing:
+        if sign in text and (plain := undo(text)) != text:
+            text = plain
+            yield text
+
+
+def _character(found: re.Match[str]) -> str:
+    if found[1]:
+        return chr(int(found[1], 16))
+    return found[2] if found[2] in "\\\"'/" else " "
+
+
+def _opened(data: bytes, depth: int, room: list[int]) -> Iterator[str]:
+    room[0] -= len(data)
+    if depth > _MOST_DEPTH or room[0] < 0:
+        raise Unreadable("packed too deep, or too much of it")
+    if data.startswith(_CLOSED):
+        raise Unreadable("a format whose texts cannot be read")
+    try:
+        for inner in _unpacked(data, room):
+            yield from _opened(inner, depth + 1, room) if isinstance(inner, bytes) else iter((inner,))
+    except Unreadable:
+        raise
+    except (ImportError, RuntimeError, NotImplementedError) as error:
+        raise Unreadable(f"packed in a way that cannot be undone ({error})") from None
+    except Exception as error:  # whatever a damaged archive may raise
+        raise Unreadable(f"damaged ({type(error).__name__})") from None
+    yield data.decode("utf-8", "replace")
+    if b"\x00" in data[:4096]:
+        yield from (data[shift:].decode(order, "replace") for order in ("utf-16-le", "utf-16-be") for shift in (0, 1))
+
+
+def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
+    """What is packed in the data: files as bytes, cells as texts."""
+    if data.startswith(b"SQLite format 3\0"):
+        yield from _cells(data)
+    elif data.startswith(b"PAR1"):
+        yield from _columns(pq.ParquetFile(pa.BufferReader(data)).iter_batches())
+    elif data.startswith(b"ARROW1"):
+        reader = pa.ipc.open_file(pa.BufferReader(data))
+        yield from _columns(reader.get_batch(at) for at in range(reader.num_record_batches))
+    elif data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", _ZSTD)):
+        with _stream(data) as stream:
+            yield _bounded(stream, room)
+    elif zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for member in archive.infolist():
+                yield member.filename
+                with _member(archive, member) as stream:
+                    yield _bounded(stream, room)
+    elif data[257:262] == b"ustar":
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive_of_tar:
+            for entry in archive_of_tar:
+                yield entry.name
+                if (inner := archive_of_tar.extractfile(entry)) is not None:
+                    yield _bounded(inner, room)
+    elif data[:1] == b"\x78":  # a bare stream of zlib, or text that begins with an x
+        try:
+            yield _bounded(io.BytesIO(zlib.decompressobj().decompress(data, room[0] + 1)), room)
+        except zlib.error:
+            return
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
+    """A file of a ZIP archive; those of inspect_ai may be packed by Zstandard, which Python reads from 3.14 on."""
+    if member.compress_type != 93:
+        return archive.open(member)
+    with io.BytesIO() as copy:
+        # Behind the local header, whose name and extra field have lengths of their own.
+        source: Any = archive.fp
+        source.seek(member.header_offset + 26)
+        lengths = source.read(4)
+        source.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), io.SEEK_CUR)
+        copy.write(source.read(member.compress_size))
+        return _stream(copy.getvalue())
+
+
+def _stream(data: bytes) -> Any:
+    source = io.BytesIO(data)
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.open(source)
+    if data.startswith(b"BZh"):
+        return bz2.open(source)
+    if data.startswith(_ZSTD):
+        return pa.CompressedInputStream(pa.BufferReader(data), "zstd")
+    return lzma.open(source)
+
+
+def _bounded(stream: Any, room: list[int]) -> bytes:
+    data: bytes = stream.read(room[0] + 1)
+    if len(data) > room[0]:
+        raise Unreadable("too much is packed in it")
+    return data
+
+
+def _cells(data: bytes) -> Iterator[bytes | str]:
+    """Every cell of a SQLite base, and the bytes of what it forgot."""
+    plain = bytearray(data)
+    plain[18:20] = b"\x01\x01"  # a base in memory has no log beside it
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.deserialize(bytes(plain))
+        base.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        tables = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for name in tables:
+            for row in base.execute('SELECT * FROM "' + name.replace('"', '""') + '"'):
+                yield from (cell for cell in row if isinstance(cell, bytes | str))
+
+
+def _columns(batches: Any) -> Iterator[bytes | str]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            waiting = [row]
+            while waiting:
+                value = waiting.pop()
+                if isinstance(value, bytes | str):
+                    yield value
+                elif isinstance(value, dict):
+                    waiting += value.values()
+                elif isinstance(value, list):
+                    waiting += value

@@ -1,0 +1,80 @@
+"""Places on this machine as others may read of them: seen from the folder that they get, or by their name alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+
+# An absolute path inside a text: behind nothing, a space, a bracket, "=", ":" or "provider/", but not inside a word or
+# an address ("mg/day", "https://host/page").
+_ABSOLUTE = re.compile(r"(?:(?<![\w.:/~-])|(?<=[=:,])|(?<=\w/))/(?![/\s])[^\s'\"`<>|,;()\[\]{}]+")
+_ARGUMENT = re.compile(r"(?P<before>(?:[^/=]*[=:,])?(?:\w+/(?=/))?)(?P<path>/(?!/).+)", re.DOTALL)
+_SIGNED_IN = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def seen_from(place: str | Path, folder: Path) -> str:
+    """A path as it is seen from a folder, where both lie below the folder's parent or the current one; else its name.
+
+    >>> seen_from("/data/runs/first/run.json", Path("/data/runs/first")), seen_from("/home/ada/photos", Path("/data/x"))
+    ('run.json', '…/photos')
+    """
+    path, base = Path(place).resolve(), folder.resolve()
+    for shared in (base.parent, Path.cwd()):
+        if shared != Path("/") and path.is_relative_to(shared) and base.is_relative_to(shared):
+            return os.path.relpath(path, base)
+    return f"…/{path.name}"
+
+
+def without_places(value: Value, folder: Path) -> Value:
+    """A text, or all texts of a record or of JSON: their absolute paths of this machine as they are seen from a folder,
+    and no passwords in addresses."""
+    whole: Any = value
+    if isinstance(whole, str):
+        whole = _text_without(whole, folder)
+    elif isinstance(whole, Mapping):
+        whole = {name: without_places(item, folder) for name, item in whole.items()}
+    elif isinstance(whole, list | tuple):
+        whole = type(whole)(without_places(item, folder) for item in whole)
+    elif is_dataclass(whole) and not isinstance(whole, type):
+        whole = replace(whole, **{one.name: without_places(getattr(whole, one.name), folder) for one in fields(whole)})
+    return whole  # type: ignore[no-any-return]
+
+
+def _text_without(text: str, folder: Path) -> str:
+    def told(found: re.Match[str]) -> str:
+        path = found[0].rstrip(".:")
+        is_here = Path(*Path(path).parts[:2]).is_dir()
+        return seen_from(path, folder) + found[0][len(path) :] if is_here else found[0]
+
+    return _SIGNED_IN.sub("", _ABSOLUTE.sub(told, text))
+
+
+def command_line(words: Sequence[str], folder: Path, *, typed_here: bool = True) -> str:
+    """A command of Bedside as it would be typed in a folder. What was not `typed_here` keeps its relative paths."""
+    return "bedside " + shlex.join(_argument(word, folder, typed_here) for word in words)
+
+
+def command_without_places(command: str, folder: Path) -> str:
+    """A command of a record, where earlier versions wrote absolute paths."""
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:  # no command line
+        return without_places(command, folder)
+    return command_line(words, folder, typed_here=False) if words else command
+
+
+def _argument(text: str, folder: Path, typed_here: bool) -> str:
+    """A word of it: paths, also those behind `NAME=` and `kind:`, are as they are seen from there."""
+    if found := _ARGUMENT.fullmatch(text.replace("file:///", "/")):
+        return found["before"] + seen_from(found["path"], folder)
+    before, equals, path = text.rpartition("=")
+    if typed_here and path and not path.startswith("-") and Path(path).exists():
+        return before + equals + seen_from(path, folder)
+    return _SIGNED_IN.sub("", text)

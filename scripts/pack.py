@@ -1,0 +1,45 @@
+"""`bedside pack`: a run for others, without what its cases hide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from baselines.dialogue.played import PlayedCase
+from baselines.medconceal.game import concern_texts, public
+from baselines.medconceal.judgement import JudgedEpisode
+from baselines.pack.archive import Opened, pack
+from baselines.results.run import read_run
+from scripts.terminal.console import output
+
+
+def command(
+    run: Path = typer.Argument(..., metavar="RUN", help="The folder of a finished run."),
+    out: Path | None = typer.Option(None, "--out", "-o", metavar="FILE", help="The archive [RUN.zip, beside the run]."),
+    without: list[str] = typer.Option([], metavar="NAME", help="Leave this file or folder out too. May be repeated."),
+) -> None:
+    """Put a run into one archive that may be shared: without hidden texts, paid answers and logs.
+
+    Every other file is looked through, archives and databases too, and none may hold a text that a case hides.
+    Unpacked, `bedside report` and `bedside compare` read it as any run.
+
+    Example: `bedside pack runs/expert -o expert.zip`
+    """
+    archive = out or run.resolve().with_name(f"{run.resolve().name}.zip")
+    record, _ = read_run(run)
+    packed = pack(run, archive, opened=_KINDS.get(record.baseline), without=without)
+    output.print(f"{archive}: {len(packed.files):,} files", highlight=False, soft_wrap=True)
+    output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}", highlight=False, soft_wrap=True)
+    if packed.placed:
+        text = f"a place of this machine is named in: {', '.join(packed.placed)}"
+        output.print(text, style="yellow", highlight=False, soft_wrap=True)
+
+
+_CONCEALED: Opened = (
+    PlayedCase[JudgedEpisode],
+    lambda judged: replace(judged, episode=public(judged.episode)),
+    lambda judged: concern_texts(judged.episode),
+)
+_KINDS = {"confirmation": _CONCEALED, "intervention": _CONCEALED}

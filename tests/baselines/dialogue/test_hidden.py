@@ -1,0 +1,113 @@
+"""Hidden texts: found whatever they look like, taken out of what is public, and put back for their owner."""
+
+from __future__ import annotations
+
+import json
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.dialogue.hidden import HIDDEN, Secrets, differences, put_back
+from baselines.dialogue.played import PlayedCase, read_played, write_played
+from loaders.errors import InputError
+
+SECRET = "I’m afraid the bill eats our café savings"
+
+
+@dataclass(frozen=True)
+class Talk:
+    said: tuple[str, ...]
+    kept: str | None
+
+
+ROWS = [
+    PlayedCase("a", 1, Talk(("Hello.", f"Well. {SECRET.upper()}!"), SECRET), None, None, {}),
+    PlayedCase("b", 1, Talk(("Nothing.",), "short"), None, None, {}),
+    PlayedCase[Talk]("c", 1, None, None, f"500: you sent {SECRET}", {}),
+]
+TEXTS = [[SECRET], ["short"], [SECRET]]
+
+
+def write(folder: Path, rows: list[PlayedCase[Talk]] = ROWS) -> None:
+    write_played(folder, rows, lambda talk: replace(talk, kept=None), TEXTS[: len(rows)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        f"She said: “{SECRET.upper()}.”",
+        "I'm afraid -- the bill eats\nour café_savings",
+        "I'm afraid the bill eats our cafe\u0301 savings",
+        "x I’m afraid I’m afraid the bill eats our café savings",
+    ],
+)
+def test_a_text_is_found_whatever_its_case_marks_and_form(text: str) -> None:
+    secrets = Secrets([SECRET])
+    assert secrets.stands_in(text)
+    assert HIDDEN in secrets.taken_out(text) and not secrets.stands_in(secrets.taken_out(text))
+
+
+@pytest.mark.parametrize("text", ["I’m afraid the bill eats our savings", "", "the café savings", "chimafraid"])
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert Secrets([SECRET, "the bill", "", "?!"]).taken_out(text) is text
+
+
+def test_texts_of_scripts_without_spaces_are_found() -> None:
+    assert Secrets(["我怕付不起"]).taken_out("其实我怕付不起药费") == f"其实{HIDDEN}药费"
+
+
+def test_texts_that_overlap_are_all_taken_out() -> None:
+    secrets = Secrets(["one two three", "two three four five", "three four"])
+    assert secrets.taken_out("zero one two three four five six") == f"zero {HIDDEN} six"
+
+
+def test_what_differs_can_be_put_back() -> None:
+    whole = {"a": [1, {"b": "x"}], "c": None}
+    shown: dict[str, Any] = {"a": [1, {"b": "y"}], "c": []}
+    assert put_back(shown, differences(shown, whole)) == whole
+
+
+def test_a_run_is_public_in_one_file_and_whole_with_the_other(tmp_path: Path) -> None:
+    write(tmp_path)
+    public = (tmp_path / "dialogues.jsonl").read_text()
+    assert not Secrets([SECRET]).stands_in(public) and "short" not in public and public.count(HIDDEN) == 2
+    assert read_played(tmp_path, PlayedCase[Talk]) == ROWS
+    hidden = tmp_path / "hidden.jsonl"
+    assert stat.S_IMODE(hidden.stat().st_mode) == 0o600
+    hidden.chmod(0o644)  # an archive that somebody unpacked
+    write(tmp_path)
+    assert stat.S_IMODE(hidden.stat().st_mode) == 0o600
+    hidden.unlink()
+    alone = read_played(tmp_path, PlayedCase[Talk])
+    assert [row.case_id for row in alone] == ["a", "b", "c"] and alone[0].record == Talk(
+        ("Hello.", f"Well. {HIDDEN}!"), None
+    )
+
+
+def test_parts_of_two_runs_are_one_error(tmp_path: Path) -> None:
+    write(tmp_path)
+    path = tmp_path / "dialogues.jsonl"
+    path.write_text(path.read_text().replace("Hello", "Bye"))
+    with pytest.raises(InputError, match=r"dialogues.jsonl, line 1: another line than hidden.jsonl belongs to") as told:
+        read_played(tmp_path, PlayedCase[Talk])
+    assert "afraid" not in str(told.value)
+
+
+def test_damage_of_the_hidden_part_is_one_error(tmp_path: Path) -> None:
+    write(tmp_path)
+    path = tmp_path / "hidden.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["values"] = [[["record", "nowhere", 3], "x"]]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(InputError, match="no place for what hidden.jsonl holds"):
+        read_played(tmp_path, PlayedCase[Talk])
+
+
+def test_a_run_that_hides_nothing_has_no_hidden_part(tmp_path: Path) -> None:
+    write(tmp_path)
+    write_played(tmp_path, ROWS[1:2], lambda talk: talk, [[]])
+    assert not (tmp_path / "hidden.jsonl").exists()

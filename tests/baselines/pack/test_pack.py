@@ -1,0 +1,240 @@
+"""`bedside pack`: what others get of a run holds no text that its cases hide, however it is packed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import html
+import io
+import json
+import shutil
+import sqlite3
+import stat
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from baselines.dialogue.hidden import Secrets
+from baselines.dialogue.played import DIALOGUES, PlayedCase, read_hidden, read_played
+from baselines.medconceal.judgement import JudgedEpisode
+from baselines.pack.contents import Unreadable, texts_of
+from baselines.results.run import read_run
+from loaders.files.records import to_json
+from scripts.cli import execute
+
+AGENTS = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
+SECRET = "Frau Müller fears “the knife” above all"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release and a run over it, both named in full, as scripts do."""
+    home = tmp_path_factory.mktemp("adas-laptop")
+    told, sys.argv = sys.argv, ["bedside", "run", "confirmation", str(home / "release"), f"--out={home / 'run'}"]
+    try:
+        assert execute(["build", "medconceal", "--source", "sample", "--out", str(home / "release")]) == 0
+        asked = ["run", "confirmation", str(home / "release"), "-o", str(home / "run"), "--limit", "4", *AGENTS]
+        assert execute(asked) == 0
+    finally:
+        sys.argv = told
+    return home
+
+
+@pytest.fixture
+def run(home: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(home / "run", tmp_path / "run"))
+
+
+def as_before(run: Path) -> Path:
+    """The same run as an earlier version left it: all in one file, logs and answers beside it, a command with paths."""
+    rows = read_played(run, PlayedCase[JudgedEpisode])
+    (run / DIALOGUES).write_text("".join(json.dumps(to_json(row), sort_keys=True) + "\n" for row in rows))
+    (run / "hidden.jsonl").unlink()
+    for name in ("answers.sqlite", "logs"):
+        (run / "private" / name).rename(run / name)
+    (run / "private").rmdir()
+    content = json.loads((run / "run.json").read_text())
+    content["command"] = f"bedside run confirmation /home/ada/release -o {run}"
+    (run / "run.json").write_text(json.dumps(content))
+    return run
+
+
+def secrets_of(home: Path) -> list[str]:
+    return [text for part in read_hidden(home / "run") for text in part.texts]
+
+
+def unpacked(archive: Path, to: Path) -> Path:
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(to)
+    (folder,) = to.iterdir()
+    return folder
+
+
+def test_a_run_keeps_what_is_hidden_apart(home: Path) -> None:
+    run, secrets = home / "run", Secrets(secrets_of(home))
+    assert secrets
+    for path in run.rglob("*"):
+        if path.is_file() and "private" not in path.parts and path.name != "hidden.jsonl":
+            assert not any(map(secrets.stands_in, texts_of(path.read_bytes()))), path
+            assert str(home).encode() not in path.read_bytes(), path
+    modes = {name: stat.S_IMODE((run / name).stat().st_mode) for name in ("private", "hidden.jsonl")}
+    assert modes == {"private": 0o700, "hidden.jsonl": 0o600}
+    assert stat.S_IMODE((run / "private/answers.sqlite").stat().st_mode) == 0o600
+    assert any(secrets.stands_in(text) for log in run.glob("private/logs/*") for text in texts_of(log.read_bytes()))
+    assert read_run(run)[0].command == "bedside run confirmation ../release --out=."
+
+
+@pytest.mark.parametrize("made", [lambda run: run, as_before])
+def test_what_is_packed_holds_nothing_hidden_and_opens_again(
+    made: Callable[[Path], Path], home: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secrets = Secrets(secrets_of(home))
+    made(run)
+    assert execute(["pack", str(run), "-o", str(tmp_path / "a.zip")]) == 0
+    said = capsys.readouterr().out
+    expected = "answers.sqlite, logs" if made is as_before else "hidden.jsonl, private"
+    assert f"left out: {expected}\n" in said and "a place of this machine" not in said
+    archive = (tmp_path / "a.zip").read_bytes()
+    assert not any(secrets.stands_in(text) for text in texts_of(archive))
+    assert not any(str(tmp_path) in text or "/home/ada" in text for text in texts_of(archive))
+    # The command of an earlier version tells where the run lay.
+    other = run if made is as_before else Path(shutil.copytree(run, tmp_path / "elsewhere/run"))
+    assert execute(["pack", str(other)]) == 0
+    assert (other.parent / "run.zip").read_bytes() == archive
+    folder = unpacked(tmp_path / "a.zip", tmp_path / "unpacked")
+    values = [[(result.key, result.value) for result in read_run(place)[1]] for place in (folder, run)]
+    assert values[0] == values[1] and read_run(folder)[0].run_id == read_run(run)[0].run_id
+    assert execute(["report", str(folder), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+    assert execute(["compare", str(folder), "--all", "--json"]) in (0, 2)  # 2: no number that the paper prints
+    assert not secrets.stands_in(html.unescape((tmp_path / "report.html").read_text()))
+    assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 4
+
+
+def test_an_earlier_versions_run_opens_and_goes_on(home: Path, run: Path, tmp_path: Path) -> None:
+    as_before(run)
+    assert execute(["report", str(run), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+    assert "/home/ada" not in (tmp_path / "report.html").read_text()
+    asked = ["run", "confirmation", str(home / "release"), "-o", str(run), "--limit", "4", *AGENTS]
+    assert execute(asked) == 0
+    assert not (run / "answers.sqlite").exists() and not (run / "logs").exists()
+    assert len(list((run / "private/logs").glob("*.eval"))) == 2
+    assert (run / DIALOGUES).read_bytes() == (home / "run" / DIALOGUES).read_bytes()
+    assert stat.S_IMODE((run / "private").stat().st_mode) == 0o700
+
+
+def sqlite(text: str) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute("CREATE TABLE notes (note TEXT)")
+        base.execute("INSERT INTO notes VALUES (?)", ("x" * 9000 + " " + text,))
+        base.commit()
+        return base.serialize()
+
+
+def parquet(text: str) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"notes": [{"texts": [text]}]} | {"n": [1]}), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def zipped(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inner/log.json", data)
+    return sink.getvalue()
+
+
+def tarred(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w:xz") as archive:
+        info = tarfile.TarInfo("notes")
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
+    return sink.getvalue()
+
+
+WAYS: dict[str, Callable[[str], bytes]] = {
+    "as it is": str.encode,
+    "json": lambda text: json.dumps({"said": text}).encode(),
+    "json in json": lambda text: json.dumps(json.dumps({"said": f"a\n{text}\n"})).encode(),
+    "html": lambda text: html.escape(f"<p>{text}").encode(),
+    "html with tags": lambda text: text.replace("knife", "<b>knife</b>").encode(),
+    "numbered html": lambda text: "".join(f"&#{ord(one)};" for one in text).encode(),
+    "address": lambda text: f"?q={text.replace(' ', '+')}".encode(),
+    "utf-16": lambda text: text.encode("utf-16-le"),
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "bzip2": lambda text: bz2.compress(text.encode()),
+    "zstandard": lambda text: pa.compress(text.encode(), "zstd", asbytes=True),
+    "zip": lambda text: zipped(json.dumps(text).encode()),
+    "zip in tar": lambda text: tarred(zipped(text.encode())),
+    "sqlite": sqlite,
+    "sqlite in zip": lambda text: zipped(sqlite(text)),
+    "parquet": parquet,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_hidden_text_is_found_however_it_is_packed(way: str) -> None:
+    found = Secrets([SECRET])
+    assert any(map(found.stands_in, texts_of(WAYS[way](f"Before. {SECRET}. After."))))
+    assert not any(map(found.stands_in, texts_of(WAYS[way]("Before. After."))))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"7z\xbc\xaf\x27\x1c",
+        b"%PDF-1.7",
+        gzip.compress(b"cut off" * 100)[:-20],
+        zipped(b"x" * 100).replace(b"\x08\x00", b"\x63\x00"),
+        gzip.compress(bytes(1 << 20)) * 1100,
+    ],
+)
+def test_what_cannot_be_looked_through_is_told(data: bytes) -> None:
+    with pytest.raises(Unreadable):
+        list(texts_of(data))
+
+
+def test_a_file_with_a_hidden_text_is_refused_or_left_out(
+    home: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = secrets_of(home)[0]
+    (log,) = (run / "private/logs").glob("*.eval")
+    shutil.copy(log, run / "shared.eval")
+    (run / "notes").mkdir()
+    (run / "notes/mine.txt").write_bytes(gzip.compress(secret.encode()))
+    (run / "paper.pdf").write_bytes(b"%PDF-1.7")
+    archive = tmp_path / "run.zip"
+    assert execute(["pack", str(run), "-o", str(archive)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "a hidden text stands in notes/mine.txt, shared.eval" in said and secret not in said
+    assert "--without notes/mine.txt --without shared.eval --without paper.pdf" in said and not archive.exists()
+    without = [word for name in ("notes", "shared.eval", "paper.pdf") for word in ("--without", name)]
+    assert execute(["pack", str(run), "-o", str(archive), *without]) == 0
+    assert "left out: hidden.jsonl, notes, paper.pdf, private, shared.eval" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["RUN", "-o", "RUN/run.zip"], "lies in the run itself"),
+        (["RUN", "--without", "nothing"], "no such file"),
+        (["RUN/private"], "no run.json"),
+    ],
+)
+def test_mistakes(arguments: list[str], said: str, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["pack", *(word.replace("RUN", str(run)) for word in arguments)]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_link_out_of_the_run_is_refused(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "secret.txt").write_text("mine")
+    (run / "link.txt").symlink_to(tmp_path / "secret.txt")
+    assert execute(["pack", str(run)]) == 2
+    assert "leads out of the folder" in capsys.readouterr().err

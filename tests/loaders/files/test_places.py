@@ -1,0 +1,60 @@
+"""Places of the machine, as others read of them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from loaders.files.places import command_line, command_without_places, seen_from, without_places
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ada/runs/first", "ada/runs/data", "ada/photos", "bob"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "ada")
+    return tmp_path / "ada/runs/first"
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("RUN", "."),
+        ("ADA/runs/data", "../data"),
+        ("--out=RUN", "--out=."),
+        ("clip=ADA/photos/x.npy", "clip=../../photos/x.npy"),
+        ("folder:clinic=ADA/photos", "folder:clinic=../../photos"),
+        ("hf:ADA/photos", "hf:../../photos"),
+        ("BOB/models/m", "…/m"),
+        ("vllm/BOB/models/m", "vllm/…/m"),
+        ("file://ADA/photos", "../../photos"),
+        ("photos", "../../photos"),
+        ("--cues=photos", "--cues=../../photos"),
+        ("openai/gpt-4o", "openai/gpt-4o"),
+        ("--base-url=http://ada:secret@127.0.0.1:8000/v1", "--base-url=http://127.0.0.1:8000/v1"),
+        ("https://host/home/ada", "https://host/home/ada"),
+        ("--seed", "--seed"),
+        ("", ""),
+    ],
+)
+def test_a_command_is_told_as_from_the_run(word: str, told: str, run: Path) -> None:
+    home = run.parents[2]
+    typed = word.replace("RUN", str(run)).replace("ADA", f"{home}/ada").replace("BOB", f"{home}/bob")
+    assert command_line([typed], run) == "bedside " + shlex.quote(told)
+    assert str(home) not in command_without_places(f"bedside '{typed}'", run)
+
+
+def test_texts_are_told_without_places(run: Path) -> None:
+    home = run.parents[2]
+    text = f"cannot read {home}/bob/x.png: 3 mg/day and/or (see {run}/run.json), https://host/tmp/a, hf:{home}/bob/m."
+    told = "cannot read …/x.png: 3 mg/day and/or (see run.json), https://host/tmp/a, hf:…/m."
+    assert without_places(text, run) == told
+    assert without_places({"a": [text, 1, None, (text,)]}, run) == {"a": [told, 1, None, (told,)]}
+
+
+def test_a_home_that_two_places_share_is_not_told(run: Path) -> None:
+    assert seen_from(run.parents[2] / "bob/data", run) == "…/data"
+    assert seen_from("/", run) == "…/"
