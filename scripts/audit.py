@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,15 @@ import typer
 from baselines.results.sheets import table_bytes
 from builders.medlaybench_v.audit import Audited, Tally, audit, read_pairs
 from builders.medlaybench_v.gates import GATES
+from builders.medlaybench_v.judge import BROKEN, JUDGED, judge_pairs
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_file
+from loaders.models.answers import AnswerStore
+from loaders.models.chat import open_model
+from loaders.models.messages import ChatModel
 from scripts.terminal.console import output, table
 
 
@@ -26,25 +32,38 @@ def command(
     split: str | None = typer.Option(None, help="Only this split (of a release)."),
     revision: str | None = typer.Option(None, metavar="TAG", help="Version of a release on the Hub."),
     vocabulary: list[str] = typer.Option(
-        [], metavar="FILE|bundled", help="Allow what these vocabularies' lay phrases say."
+        ["bundled"], metavar="FILE|bundled", help="Allow what these vocabularies' lay phrases say. May be repeated."
     ),
     show: int = typer.Option(20, min=0, help="How many failing pairs to print; 0 prints the summary alone."),
     write: Path | None = typer.Option(None, "--write", metavar="FILE", help="Write every failure to a CSV."),
     strict: bool = typer.Option(False, "--strict", help="Exit code 1 when a pair fails."),
+    judge: str | None = typer.Option(
+        None, metavar="NAME", help="Chat model that is asked about the doubtful pairs, and about no other."
+    ),
+    base_url: str | None = typer.Option(None, metavar="URL", help="Address of the model's server."),
+    answers: Path = typer.Option(
+        Path("audit.answers.sqlite"), metavar="FILE", help="Where its paid answers are kept, and looked for first."
+    ),
 ) -> int:
     """Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
     markers.
 
+    A pair that only a reader can decide is doubtful: counted apart, and never taken for failed.
+
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
     """
-    lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms) if vocabulary else None
+    model = open_model(judge, base_url=base_url) if judge else None
+    lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     rows = read_pairs(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
     tally = Tally()
     failing: list[Audited] = []
+    doubtful: list[Audited] = []
     for audited in audit(rows, lexicon):
         tally.add(audited)
         if audited.failures:
             failing.append(audited)
+        elif audited.doubts:
+            doubtful.append(audited)
     for audited in failing[:show]:
         output.print(audited.image_id, style="bold", highlight=False, markup=False)
         output.print(f"  expert  {audited.expert_caption}", highlight=False, markup=False)
@@ -54,15 +73,38 @@ def command(
     if show and len(failing) > show:
         output.print(f"… and {len(failing) - show:,} more (--show, --write)")
     summary = table(
-        f"\n{tally.failing:,} of {tally.pairs:,} pairs fail a gate", "gate", "pairs", "share", right=("pairs", "share")
+        f"\n{tally.failing:,} of {tally.pairs:,} pairs fail a gate, {tally.doubtful:,} are doubtful",
+        "gate",
+        "pairs",
+        "share",
+        "doubtful",
+        right=("pairs", "share", "doubtful"),
     )
     for gate in GATES:
         count = tally.by_gate[gate]
-        summary.add_row(gate, f"{count:,}", f"{count / tally.pairs:.1%}" if tally.pairs else "")
+        share = f"{count / tally.pairs:.1%}" if tally.pairs else ""
+        summary.add_row(gate, f"{count:,}", share, f"{tally.doubts_by_gate[gate]:,}")
     output.print(summary)
+    if model is not None:
+        _judged(model, answers, doubtful)
     if write:
         _write(write, failing)
     return 1 if strict and failing else 0
+
+
+def _judged(model: ChatModel, answers: Path, doubtful: list[Audited]) -> None:
+    """What a judge says of the pairs that the rules leave open: where it finds a broken fact, the two disagree."""
+    with AnswerStore(answers) as store:
+        opinions = asyncio.run(judge_pairs(doubtful, model, store))
+    for audited, opinion in zip(doubtful, opinions, strict=True):
+        if opinion.verdict == BROKEN:
+            output.print(audited.image_id, style="bold", highlight=False, markup=False)
+            for verdict in audited.doubts:
+                output.print(f"  {verdict.gate:<11} {verdict.reason}", highlight=False, markup=False)
+            output.print(f"  judge       broken: {opinion.why}", style="red", highlight=False, markup=False)
+    counts = Counter(opinion.verdict for opinion in opinions)
+    said = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in JUDGED)
+    output.print(f"{model.name} on {len(doubtful):,} doubtful pairs, which the rules keep: {said}", highlight=False)
 
 
 def _release(source: str, split: str | None, revision: str | None) -> Iterable[dict[str, Any]]:

@@ -3,7 +3,7 @@
     bedside audit pairs.json          names the numbers, sides, negations, modalities and markers that got lost
     bedside audit official            the same for the published corpus
 
-Pairs without a vocabulary are checked as they stand; with one (`--vocabulary`), what its lay phrases say is allowed.
+What the lay phrases of the vocabulary say is allowed, and a caption that it could simplify may not be copied.
 """
 
 from __future__ import annotations
@@ -41,19 +41,28 @@ class Audited:
     def failures(self) -> tuple[Verdict, ...]:
         return tuple(v for v in self.verdicts if not v.passed)
 
+    @property
+    def doubts(self) -> tuple[Verdict, ...]:
+        """What only a reader can decide; none where a gate fails the pair anyway."""
+        return () if self.failures else tuple(v for v in self.verdicts if v.doubtful)
+
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over an audit: pairs, pairs with a failure, failures per gate."""
+    """Counts over an audit: pairs, pairs with a failure, pairs left doubtful, failures and doubts per gate."""
 
     pairs: int = 0
     failing: int = 0
+    doubtful: int = 0
     by_gate: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(GATES, 0)))
+    doubts_by_gate: Counter[str] = field(default_factory=Counter)
 
     def add(self, audited: Audited) -> None:
         self.pairs += 1
         self.failing += bool(audited.failures)
+        self.doubtful += bool(audited.doubts)
         self.by_gate.update(v.gate for v in audited.failures)
+        self.doubts_by_gate.update(v.gate for v in audited.verdicts if v.doubtful)
 
 
 def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Iterator[Audited]:

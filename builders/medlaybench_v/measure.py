@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.gates import GATES, check
+from builders.medlaybench_v.gates import GATES, OUTCOMES, Verdict, check
 from builders.medlaybench_v.reads_well import READS_WELL, unexplained_words
 from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
@@ -30,10 +30,9 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     refiner: Counter[str] = Counter()
     licence: Counter[str] = Counter()
     phrases: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
-    gates: Counter[str] = Counter()
     scores: list[float] = []
     stumbles: Counter[str] = Counter()
+    gates: dict[str, Counter[str]] = {gate: Counter() for gate in GATES}
     total = with_lay = with_image = expert_words = layman_words = 0
     for row in rows:
         total += 1
@@ -43,14 +42,14 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         refiner[row["refiner"]] += 1
         licence[row["licence"] or "unknown"] += 1
         phrases.update({licence for licence in row["phrase_licences"] if licence})
-        for verdict in row["gates"]:
-            gates[verdict["gate"]] += 1
-            failed[verdict["gate"]] += not verdict["passed"]
         reads = row["reads_well"]
         scores.append(reads["score"])
         stumbles.update({kind: reads[kind] for kind in ("repeats", "hyphens", "stacks")})
         stumbles["unexplained"] += len(reads["unexplained"])
         stumbles["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
+        for stored in row["gates"]:
+            verdict = Verdict(**stored)
+            gates.setdefault(verdict.gate, Counter())[verdict.outcome] += 1
         with_lay += any(concept["lay"] and concept["start"] >= 0 for concept in row["concepts"])
         with_image += row["image"] is not None
         expert_words += len(row["expert_caption"].split())
@@ -67,7 +66,6 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         "refiner": dict(sorted(refiner.items())),
         "licence": dict(sorted(licence.items())),
         "licence_of_phrases": dict(sorted(phrases.items())),
-        "gates": {gate: {"passed": gates[gate] - failed[gate], "failed": failed[gate]} for gate in GATES},
         "reads_well": {
             "captions": sum(score >= READS_WELL for score in scores),
             "score": round(sum(scores) / total, 3) if total else 0.0,
@@ -76,6 +74,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
                 for kind in ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
             },
         },
+        "gates": {gate: {outcome: gates[gate][outcome] for outcome in OUTCOMES} for gate in GATES},
         "with_lay_phrase": with_lay,
         "with_image": with_image,
         "expert_words": round(expert_words / total, 2) if total else 0.0,
@@ -105,7 +104,7 @@ def check_row(row: dict[str, Any]) -> list[str]:
     if row["status"] not in STATUSES:
         problems.append(f"status {row['status']!r}, expected one of {', '.join(STATUSES)}")
     recorded = {v["gate"]: (v["passed"], v["reason"]) for v in row["gates"]}
-    verdicts = check(read(caption), read(row["layman_caption"]), context_of(row))
+    verdicts = check(read(row["expert_caption"]), read(row["layman_caption"]), context_of(row))
     for verdict in verdicts:
         if recorded.get(verdict.gate) != (verdict.passed, verdict.reason):
             problems.append(

@@ -44,7 +44,7 @@ _PACKAGES = ("ahocorasick-rs", "inflect", "numpy", "pillow")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ModelOptions):
-    """Build MedLayBench-V: lay captions beside expert captions, every row through nine fact gates.
+    """Build MedLayBench-V: lay captions beside expert captions, every row through twelve gates.
 
     A build that is stopped, even by `kill -9`, goes on with the same command; answers of a model are never paid twice.
 

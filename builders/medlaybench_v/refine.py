@@ -2,7 +2,7 @@
 
 Every row ends with a caption and a status; none is dropped:
 
-    accepted  the refiner's first text passed all nine gates
+    accepted  the refiner's first text passed all gates
     repaired  it passed after a repair: a model was told which gates failed and tried again (twice at most), or the
               rules took back the substitutions that broke a gate
     fallback  no text of the refiner passed; the row carries the polished draft if that passes, else the expert caption

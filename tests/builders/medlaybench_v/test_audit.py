@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from builders.medlaybench_v.audit import Tally, audit, read_pairs
+from builders.medlaybench_v.judge import read_opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from loaders.errors import InputError
+from loaders.models.asking import Unfit
+from loaders.models.messages import Answer, Message
 from scripts.cli import execute
 from tests.parts.places import shared_data
 from tests.parts.terms import TERMS
@@ -49,10 +53,10 @@ def test_a_vocabulary_allows_what_its_phrases_say() -> None:
         "image_id": "1",
         "expert_caption": "An angiogram.",
         "lay": "",
-        "layman_caption": "An X-ray blood vessel scan.",
+        "layman_caption": "An MRI blood vessel scan.",
     }
     (plain,) = audit([row])
-    assert [v.reason for v in plain.failures] == ["new: X-ray"]
+    assert [v.reason for v in plain.failures] == ["new: MRI"]
     lexicon = Lexicon([t for t in TERMS if t.expert != "angiogram"])
     (still,) = audit([row], lexicon)
     assert still.failures == plain.failures
@@ -91,3 +95,63 @@ def test_the_command_writes_every_failure(tmp_path: Path, capsys: pytest.Capture
         assert [(r["image_id"], r["gate"], r["reason"]) for r in csv.DictReader(file)] == [
             ("x7", "laterality", "lost: left; new: right")
         ]
+
+
+def test_copied_captions_and_lost_planes_are_found_without_naming_a_vocabulary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = [
+        {"id": "copied", "expert": "Hepatic abscess on axial CT.", "lay": "Hepatic abscess on axial CT."},
+        {"id": "plane", "expert": "Sagittal MRI of the hip.", "lay": "An MRI of the hip."},
+        {"id": "covid", "expert": "CT in coronavirus disease 2019.", "lay": "A CT in COVID-19."},
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in pairs), encoding="utf-8")
+    assert execute(["audit", str(tmp_path / "p.jsonl")]) == 0
+    shown = capsys.readouterr().out
+    assert "copied from the expert caption" in shown and "lost: sagittal" in shown and "covid" not in shown
+    assert "2 of 3 pairs fail a gate, 0 are doubtful" in " ".join(shown.split())
+
+
+def test_a_judge_is_asked_about_doubtful_pairs_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Judge:
+        name, stand_in = "test/judge", True
+
+        @property
+        def identity(self) -> dict[str, object]:
+            return {"name": self.name, "base_url": None}
+
+        async def ask(self, messages: Sequence[Message], **settings: object) -> Answer:
+            asked.append(messages[-1].text)
+            return Answer('{"verdict": "broken", "why": "The dye is gone."}', None, None, "stop")
+
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: Judge())
+    pairs = [
+        {"id": "kept", "expert": "CT of a cyst.", "lay": "A CT of a cyst."},
+        {"id": "open", "expert": "Contrast-enhanced CT of a cyst.", "lay": "A CT of a cyst."},
+        {"id": "lost", "expert": "Contrast-enhanced CT of a 2 cm cyst.", "lay": "A CT of a cyst."},
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in pairs), encoding="utf-8")
+    command = [
+        "audit",
+        str(tmp_path / "p.jsonl"),
+        "--judge",
+        "test/judge",
+        "--answers",
+        str(tmp_path / "answers.sqlite"),
+    ]
+    for _ in range(2):  # the second time from the store
+        assert execute(command) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "judge broken: The dye is gone." in shown
+        assert "test/judge on 1 doubtful pairs, which the rules keep: 0 kept, 1 broken" in shown
+    assert len(asked) == 1 and "with contrast" in asked[0] and "Contrast-enhanced CT of a cyst." in asked[0]
+
+
+@pytest.mark.parametrize("text", ["", "kept", '{"verdict": "fine", "why": ""}', '{"verdict": "kept"}'])
+def test_an_opinion_that_cannot_be_read_is_none(text: str) -> None:
+    with pytest.raises(Unfit):
+        read_opinion(Answer(text, None, None, "stop"))

@@ -1,6 +1,8 @@
 """Each gate on sentences that one can judge by eye, and none on a faithful rewrite."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, check
@@ -15,7 +17,7 @@ FAITHFUL = [
         "Thoracic CT scan showing perihilar lymphadenomegaly.",
         "The chest CT scan shows enlarged lymph nodes near the center of the lungs.",
     ),
-    ("Axial MRI shows two lesions of 5 mm (white arrows).", "The MRI shows 2 abnormal spots of 5 mm (white arrows)."),
+    ("Axial MRI shows two lesions of 5 mm (white arrows).", "A cross-section MRI: 2 spots of 5 mm (white arrows)."),
     ("No evidence of pleural effusion on the left.", "There is no fluid around the lung on the left."),
     ("Bilateral renal cysts on US.", "Ultrasound shows cysts in both kidneys."),
     ("Left and right ovaries are enlarged.", "Both ovaries are enlarged."),
@@ -32,22 +34,32 @@ def test_a_faithful_rewrite_passes_all_gates(expert: str, lay: str) -> None:
 
 
 UNFAITHFUL = [
-    ("numbers", "A mass of 2 cm and 10 mL of fluid.", "A mass of 2 cm and some fluid.", "lost: 10 ml"),
+    ("numbers", "A mass of 2 cm and 10 mL of fluid.", "A mass of 2 cm and some fluid.", "lost: 10 mL"),
     ("numbers", "A 2 cm mass.", "A 2 mm mass.", "changed: 2 cm became 2 mm"),
     ("numbers", "A mass of the liver.", "A 3 cm mass of the liver.", "new: 3 cm"),
-    ("numbers", "T2-weighted MRI of a Type 1 canal.", "An MRI of a special canal.", "lost: T2, 1"),
-    ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: march"),
+    ("numbers", "T2-weighted MRI of a Type 1 canal.", "An MRI of a special canal.", "lost: 1"),
+    ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
     ("laterality", "Mass in the left lung.", "Mass in the lung.", "lost: left"),
     ("laterality", "Mass in the left lung.", "Mass in the right lung.", "lost: left; new: right"),
     ("laterality", "Left kidney stone and right lung nodule.", "Right kidney stone and left lung nodule.", "swapped:"),
     ("laterality", "Bilateral effusions.", "Fluid in the chest.", "lost: both"),
-    ("negation", "There is no fracture of the hip.", "There is a fracture of the hip.", "lost: “no fracture"),
-    ("negation", "A fracture of the hip.", "There is no fracture of the hip.", "new: “no fracture"),
-    ("negation", "No fracture but a large hematoma.", "A fracture but no large hematoma.", "lost: “No fracture"),
+    (
+        "negation",
+        "There is no fracture of the hip.",
+        "There is a fracture of the hip.",
+        "changed: no fracture became fracture",
+    ),
+    ("negation", "A fracture of the hip.", "There is no fracture of the hip.", "changed: fracture became no fracture"),
+    (
+        "negation",
+        "No fracture but a large hematoma.",
+        "A fracture but no large hematoma.",
+        "bleeding became no bleeding",
+    ),
     ("modality", "CT shows a cyst of the liver.", "The scan shows a cyst of the liver.", "lost: CT"),
     ("modality", "A cyst of the liver.", "MRI of a cyst of the liver.", "new: MRI"),
-    ("markers", "Aneurysm (*) and clot (blue arrow).", "Aneurysm and clot (arrow).", "lost: asterisk, colour blue"),
-    ("markers", "Clot in a vein.", "Clot in a vein (red arrow).", "new: arrow, colour red"),
+    ("markers", "Aneurysm (*) and clot (blue arrow).", "Aneurysm and clot (arrow).", "lost: asterisk, blue colour"),
+    ("markers", "Clot in a vein.", "Clot in a vein (red arrow).", "new: arrow, red colour"),
     ("invention", "Opacity in the left lung.", "A cancer in the left lung.", "new: cancer"),
     ("person", "CT of the chest.", "CT of your chest.", "new: your"),
     ("length", "CT of a large mass in the upper part of the liver near the vein.", "CT of a mass.", "4 words for 15"),
@@ -71,7 +83,7 @@ def test_facts_of_the_vocabulary_phrases_are_no_inventions() -> None:
     glosses = Context(glosses=(("asymptomatic", "without symptoms"), ("carcinoma", "cancer")))
     expert, lay = "Asymptomatic carcinoma of the lung.", "Lung cancer without symptoms."
     assert failures(expert, lay, glosses) == {}
-    assert set(failures("Asymptomatic mass of the lung.", lay)) == {"negation", "invention"}
+    assert failures("Asymptomatic mass of the lung.", lay)["invention"] == "new: cancer"
 
 
 def test_the_records_modality_may_be_named() -> None:
@@ -79,9 +91,9 @@ def test_the_records_modality_may_be_named() -> None:
     assert failures(expert, lay, Context(modalities=frozenset({"CT"}))) == {}
 
 
-def test_every_row_carries_the_nine_gates_in_order() -> None:
+def test_every_row_carries_the_gates_in_order() -> None:
     verdicts = check(read("CT."), read(""), Context())
-    assert [v.gate for v in verdicts][:9] == list(GATES) and len(GATES) == 9
+    assert [v.gate for v in verdicts][:-1] == list(GATES) and len(GATES) == 12
     assert not verdicts[list(GATES).index("length")].passed
 
 
@@ -89,3 +101,29 @@ def test_an_abbreviation_that_disappears_is_remarked_without_failing() -> None:
     verdicts = check(read("Arrow shows ULP at the arch."), read("The arrow shows an ulcer at the arch."), Context())
     remark = next(v for v in verdicts if v.gate == "abbreviations")
     assert remark.passed and remark.reason == "dropped: ULP"
+
+
+def test_what_only_a_reader_can_decide_is_doubtful() -> None:
+    verdicts = check(read("Contrast-enhanced CT of a cyst."), read("A CT of a cyst."), Context())
+    modality = next(v for v in verdicts if v.gate == "modality")
+    assert (modality.passed, modality.doubtful, modality.outcome) == (True, True, "doubtful")
+    assert modality.reason == "doubtful: lost: with contrast"
+
+
+_WORDS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            "no not without left right both CT MRI axial T2 2 cm 3 x 4² IV of a half arrow (A) before after than "
+            "may be seen none ? , . ; and stone in kidney 1,2 12.03.2014 ³ isn't R".split()
+        ),
+        st.text(max_size=6),
+    ),
+    max_size=14,
+).map(" ".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_WORDS, _WORDS)
+def test_any_two_texts_are_judged(expert: str, lay: str) -> None:
+    verdicts = check(read(expert), read(lay), Context())
+    assert [v.gate for v in verdicts][:-1] == list(GATES)

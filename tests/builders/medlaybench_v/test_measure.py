@@ -76,5 +76,5 @@ def test_statistics_count_by_split() -> None:
     assert found["status_by_split"] == {"accepted": {"test": 1, "train": 0}, "fallback": {"test": 0, "train": 1}}
     assert found["refiner"] == {"glosses": 1, "rules": 1}
     assert found["licence"] == {"CC BY": 1, "unknown": 1} and found["licence_of_phrases"] == {"CC0-1.0": 2}
-    assert found["gates"]["markers"] == {"passed": 2, "failed": 0}
+    assert found["gates"]["markers"] == {"passed": 2, "doubtful": 0, "failed": 0}
     assert (found["with_lay_phrase"], found["with_image"], found["expert_words"]) == (2, 0, 2.0)

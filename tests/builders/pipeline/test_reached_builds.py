@@ -87,7 +87,7 @@ def test_a_change_recomputes_the_stages_that_can_reach_it(tmp_path: Path) -> Non
         file.write_text(f"# A remark.\n{file.read_text(encoding='utf-8')}\nNEW = 1\n", encoding="utf-8")
     change("loaders/errors.py", '"""', '"""Another word: ')
     assert worked() == set()
-    change("builders/medlaybench_v/facts.py", "\n\nimport", "\n\nNEW = 1\nimport")
+    change("builders/medlaybench_v/facts/scan.py", "\n\nimport", "\n\nNEW = 1\nimport")
     assert worked() == {"draft", "refine"}
     change("builders/pipeline/workspace.py", "\n\nimport", "\n\nNEW = 1\nimport")
     assert worked() == {"admit", "unique", "images", "draft", "refine"}

@@ -31,7 +31,11 @@ ROMAN = {
 GRADED = frozenset(
     "type stage grade class segment zone level nerve case patient group phase category degree factor sector".split()
 )
-MONTHS = frozenset("january february march april may june july august september october november december".split())
+MONTHS_IN_ORDER = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+MONTHS = frozenset(MONTHS_IN_ORDER)
 
 SIDES = {
     "left": "left", "leftward": "left", "leftsided": "left", "right": "right", "rightward": "right",

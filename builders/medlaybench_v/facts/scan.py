@@ -14,9 +14,11 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
-from builders.medlaybench_v import fact_words as known
+from builders.medlaybench_v.facts import words as known
+
+Value = TypeVar("Value")
 
 
 class Fact(NamedTuple):
@@ -45,6 +47,13 @@ class Reading:
         self.lower = lower  # the text in lower case, letter for letter
         self.facts = facts
         self._tokens = tokens
+        self._parsed: dict[Callable[[Reading], Any], Any] = {}
+
+    def get(self, parse: Callable[[Reading], Value]) -> Value:
+        """What a parser makes of this text, made once."""
+        if parse not in self._parsed:
+            self._parsed[parse] = parse(self)
+        return cast(Value, self._parsed[parse])
 
     @cached_property
     def texts(self) -> list[str]:
@@ -103,7 +112,7 @@ _TOKEN = re.compile(
     r"|\d+(?:[.,]\d+)*"  # 1.5  1,200
     r"|[a-z]{1,4}\d+[a-z]*(?![a-z0-9])"  # T2 L5 T1WI
     r"|[^\W\d_]+"  # words of any script
-    r"|[%°*†#]"
+    r"|[%°*†#+<>≥≤]"
 )
 
 

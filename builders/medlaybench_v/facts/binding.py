@@ -1,0 +1,178 @@
+"""What a value is said of: the words near it, weighed by distance, and whether two values changed places.
+
+A rewrite may turn a sentence round and name everything otherwise. Which of two values belongs to which of two things
+can still be told when any word near them is shared: if the things near value A in one text stand near value B in the
+other and the reverse, they were exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.poles import poles
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import implied, senses
+from builders.medlaybench_v.facts.wordings import root
+
+# How far punctuation and joints push two words apart, in words.
+_GAPS = {",": 2.0, ";": 6.0, ":": 2.0, ".": 9.0, "?": 9.0, "!": 9.0, "(": 0.5, ")": 0.5, "—": 2.0, "–": 1.0}
+_JOINTS = {"and": 2.0, "but": 5.0, "while": 5.0, "whereas": 5.0, "however": 5.0, "although": 5.0, "though": 5.0}
+_FAR = 14.0
+STOP_WORDS = frozenset(
+    "a an the of in on at to for from with by and or is are was were be been being this that these those there "
+    "here it its "
+    "as has have had having do does did not no nor but if then than so such one ones two which who whom whose "
+    "what where "
+    "when while how can could may might will would shall should must into onto over under out up down off about "
+    "between "
+    "through during after before both each every all any some more most less least other another same very also "
+    "just only "
+    "too yet still again shows show showing shown showed seen see sees reveals reveal revealed demonstrates "
+    "demonstrate "
+    "demonstrated demonstrating scan scans image images picture pictures view views study test film films taken "
+    "made done "
+    "given using used called known means marked marks mark marking points point pointing lies lie sits sit runs "
+    "run part "
+    "parts area patient patients person his her their he she they them him case figure ct mri ray x ultrasound".split()
+)
+
+_TELLING = frozenset("vertical sagittal size breath beat depth severity".split())
+_TIMES = {
+    **dict.fromkeys(("before", "beforehand", "prior", "preoperative", "initial", "first"), "@before"),
+    **dict.fromkeys(("after", "afterwards", "following", "since", "once", "postoperative", "later"), "@after"),
+}
+
+
+class Placed(NamedTuple):
+    """A value at the words [first, last] of a reading."""
+
+    value: str
+    first: int
+    last: int
+    before: float = 1.0
+    after: float = 1.0
+
+
+def _positions(reading: Reading) -> list[float]:
+    """A place for each word; punctuation and joints count as distance."""
+    places: list[float] = []
+    at, end = 0.0, 0
+    text = reading.text
+    for word in reading.words:
+        at += 1.0
+        if word.start > end:
+            for char in text[end : word.start]:
+                at += _GAPS.get(char, 0.0)
+        at += _JOINTS.get(word.text, 0.0)
+        places.append(at)
+        end = word.end
+    return places
+
+
+def positions(reading: Reading) -> list[float]:
+    """Where each word stands, farther apart across punctuation."""
+    return reading.get(_positions)
+
+
+def keys(reading: Reading) -> list[tuple[int, int, str, float]]:
+    """(first word, last word, key, weight) of all that can tell what a value is said of."""
+    found: list[tuple[int, int, str, float]] = []
+    covered: set[int] = set()
+    for said in reading.get(senses):
+        covered.update(range(said.first, said.last + 1))
+        own = {sense.concept for sense in said.senses}
+        found += [(said.first, said.last, concept, 1.0) for concept in sorted(own)]
+        more = frozenset().union(*map(implied, own)) - own
+        found += [(said.first, said.last, concept, 0.3) for concept in sorted(more)]
+    for i, text in enumerate(reading.texts):
+        if (
+            text not in STOP_WORDS
+            and text not in ("left", "right")
+            and (i not in covered or len(text) > 5)
+            and (len(text) > 2 or text[0].isdigit())
+        ):
+            found.append((i, i, f"={root(text)[:7]}", 0.8))
+        elif text in _TIMES:
+            found.append((i, i, _TIMES[text], 0.8))
+    found += [(p.first, p.last, f"{p.dimension} {p.value}", 1.0) for p in reading.get(poles) if p.dimension in _TELLING]
+    found += [(i, i, f"side {text}", 1.2) for i, text in enumerate(reading.texts) if text in ("left", "right")]
+    return found
+
+
+def anchors(
+    reading: Reading,
+    first: int,
+    last: int,
+    before: float = 1.0,
+    after: float = 1.0,
+    skip: frozenset[int] | set[int] = frozenset(),
+) -> dict[str, float]:
+    """What stands near the words [first, last], each with a weight that falls with distance.
+
+    `before` and `after` say how much each direction counts.
+    """
+    at = positions(reading)
+    near: dict[str, float] = {}
+    for start, end, key, weight in reading.get(keys):
+        if start in skip:
+            continue
+        if end < first:
+            distance, share = at[first] - at[end], before
+        elif start > last:
+            distance, share = at[start] - at[last], after
+        else:
+            continue
+        if distance < _FAR and share:
+            near[key] = max(near.get(key, 0.0), weight * share / (1.0 + distance))
+    return near
+
+
+def likeness(one: dict[str, float], other: dict[str, float]) -> float:
+    """How much two neighbourhoods share."""
+    if len(other) < len(one):
+        one, other = other, one
+    return sum(min(weight, other[key]) for key, weight in one.items() if key in other)
+
+
+def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> tuple[str, str] | None:
+    """Two values that changed places between the texts, or None.
+
+    What tells two values apart is what stands nearer to one than to the other.
+    """
+    at_here, at_there = _near(expert, here), _near(lay, there)
+    values = sorted(set(at_here) & set(at_there))
+    for i, one in enumerate(values):
+        for other in values[i + 1 :]:
+            if _crossed(_difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other])):
+                return one, other
+    return None
+
+
+def _near(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[str, float]]:
+    """What stands near each value, at the nearest of its places; the values themselves tell nothing."""
+    own = {i for p in placed for i in range(p.first, p.last + 1)}
+    near: dict[str, dict[str, float]] = {}
+    for place in placed:
+        merged = near.setdefault(place.value, {})
+        for key, weight in anchors(reading, place.first, place.last, place.before, place.after, skip=own).items():
+            merged[key] = max(merged.get(key, 0.0), weight)
+    return near
+
+
+def _crossed(ours: dict[str, float], theirs: dict[str, float]) -> bool:
+    """Whether what stands by each of two values in one text stands by the other of them in the other text.
+
+    Both have to be: a heading ("sizes: 3 cm and 5 cm") stands by the first value only.
+    """
+    kept = [0.0, 0.0]
+    turned = [0.0, 0.0]
+    for key in ours.keys() & theirs.keys():
+        here, there = ours[key], theirs[key]
+        by = kept if (here > 0) == (there > 0) else turned
+        by[here > 0] += (abs(here) * abs(there)) ** 0.5
+    return min(turned) > 0.06 and sum(turned) > 1.3 * sum(kept) + 0.05
+
+
+def _difference(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    return {key: gap for key in one.keys() | other.keys() if abs(gap := one.get(key, 0.0) - other.get(key, 0.0)) > 0.02}

@@ -1,0 +1,198 @@
+"""How sure a caption is: confirmed, stated, probable, possible, open, unlikely, ruled out.
+
+A degree belongs to what it is said of. The two degrees between "stated" and "open" may be exchanged in plain words
+("suspicious for" = "may be"); certain and uncertain may not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.wordings import Wordings, rows
+
+CONFIRMED, PROBABLE, POSSIBLE, OPEN, UNLIKELY, RULED_OUT, SEEMING = (
+    "confirmed", "probable", "possible", "open", "unlikely", "ruled out", "seeming",
+)  # fmt: skip
+_UNSURE = frozenset((PROBABLE, POSSIBLE, OPEN))
+
+
+class Degree(NamedTuple):
+    """A degree of certainty at the words [first, last]."""
+
+    value: str
+    first: int
+    last: int
+
+
+@cache
+def _wordings() -> Wordings[str]:
+    return Wordings((wording, row["degree"]) for row in rows("certainty.csv") for wording in row["wordings"].split("|"))
+
+
+_EVIDENCE = frozenset(
+    "suggest suggests suggesting suggestive indicate indicates indicating evidence point points sign signs hint "
+    "hints".split()
+)
+_NOT_OPINION = frozenset("arrow arrows arrowhead arrowheads asterisk star circle line lines letter number".split())
+_MONTH_MAY = frozenset("in of since last".split())
+
+
+def degrees(reading: Reading) -> list[Degree]:
+    """The degrees of certainty of a caption, in their order."""
+    known, texts = _wordings(), reading.texts
+    found: list[Degree] = []
+    i = 0
+    while i < len(texts):
+        step = 1
+        for size, values in known.at(reading, i):
+            if _meant(reading, i, size, values[0]):
+                found.append(_denied(texts, i, size, values[0]))
+                step = size
+                break
+        i += step
+    return found
+
+
+def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
+    texts = reading.texts
+    word = texts[i]
+    before = texts[i - 1] if i else ""
+    after = texts[i + size] if i + size < len(texts) else ""
+    if word in ("may", "march") and (before in _MONTH_MAY or after[:1].isdigit()):
+        return False
+    if word in ("could", "can", "may", "might") and size == 1:
+        # "could be seen", "could not be seen", "can be made out": ability, not doubt
+        tail = texts[i + 1 : i + 5]
+        if word == "can" or {
+            "seen",
+            "made",
+            "detected",
+            "found",
+            "visualized",
+            "visualised",
+            "identified",
+            "told",
+            "felt",
+            "settle",
+            "demonstrated",
+        } & set(tail):
+            return False
+    if (
+        word in ("could", "might", "may")
+        and size == 2
+        and after in ("seen", "made", "detected", "found", "told", "compared", "felt", "excluded", "ruled", "drained")
+    ):
+        return False
+    if word in (
+        "indicate",
+        "point",
+        "points",
+        "pointing",
+        "indicating",
+        "indicates",
+        "represents",
+        "represent",
+        "representing",
+    ) and (set(texts[max(0, i - 4) : i]) & _NOT_OPINION):
+        return False
+    if (
+        word in ("fit", "fits", "match", "matches", "fitting")
+        and after not in ("with", "a", "an", "the", "what", "both", "for", "best")
+        and size == 1
+    ):
+        return False
+    if word in ("sign", "signs", "evidence") and before in ("no", "any", "nothing"):
+        return False
+    if word == "certain" and size == 1 and before in ("a", "in"):
+        return False
+    if word in ("look", "features", "sign", "evidence", "signs") and value == PROBABLE:
+        return word in ("look", "features")
+    return not (word == "chance" and before in ("by",))
+
+
+def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
+    before = set(texts[max(0, i - 3) : i])
+    if value == RULED_OUT and {"not", "cannot", "t", "never", "neither"} & before:
+        return Degree(OPEN, i, i + size - 1)
+    if value == CONFIRMED and {"not", "no", "neither", "cannot", "t", "without"} & before:
+        return Degree(OPEN, i, i + size - 1)
+    if (
+        value in (PROBABLE, POSSIBLE)
+        and texts[i] in _EVIDENCE
+        and {"not", "no", "nothing", "t", "neither", "or", "to"} & set(texts[max(0, i - 2) : i])
+    ):
+        return Degree("denied", i, i + size - 1)
+    if value in (PROBABLE, POSSIBLE) and {"not", "no", "nothing", "t", "neither", "less"} & set(
+        texts[max(0, i - 2) : i]
+    ):
+        return Degree(UNLIKELY, i, i + size - 1)
+    if value == UNLIKELY and "not" in before:
+        return Degree(POSSIBLE, i, i + size - 1)
+    return Degree(value, i, i + size - 1)
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """What is possible does not become certain, nor what is certain possible."""
+    here, there = expert.get(degrees), lay.get(degrees)
+    outcome = Outcome()
+    ours, theirs = {d.value for d in here}, {d.value for d in there}
+    unsure_here, unsure_there = ours & (_UNSURE | {UNLIKELY}), theirs & (_UNSURE | {UNLIKELY})
+    shown = _shown(lay, there)
+    for degree in here:
+        if degree.value in _UNSURE and not unsure_there:
+            if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree)):
+                outcome.doubts.append(f"lost: “{_text(expert, degree)}”")
+            elif CONFIRMED in theirs or RULED_OUT in theirs:
+                outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
+            else:
+                outcome.lost.append(f"“{_text(expert, degree)}”")
+            break
+    if outcome.failed:
+        return outcome
+    if CONFIRMED in theirs and CONFIRMED not in ours and ours & _UNSURE and len(here) >= len(there):
+        outcome.changed.append(f"{', '.join(sorted(ours & _UNSURE))} became {shown}")
+    if UNLIKELY in ours and UNLIKELY not in theirs and theirs & _UNSURE and not {"denied", RULED_OUT} & theirs:
+        outcome.changed.append(f"{UNLIKELY} became {shown}")
+    if OPEN in ours and RULED_OUT in theirs and RULED_OUT not in ours:
+        outcome.changed.append(f"{OPEN} became {shown}")
+    if unsure_there and not unsure_here and SEEMING not in ours:
+        hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
+        if hedge is not None and not _soft(lay, hedge):
+            outcome.changed.append(f"stated became “{_text(lay, hedge)}”")
+        elif hedge is not None:
+            outcome.doubts.append(f"new: “{_text(lay, hedge)}”")
+    if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
+        outcome.changed.append(f"{CONFIRMED} became {shown}")
+    if not outcome.failed:
+        swap = exchanged(expert, _placed(here), lay, _placed(there))
+        if swap:
+            outcome.swapped.append(" and ".join(swap))
+    return outcome
+
+
+_SOFT = frozenset(
+    "indicating indicates representing represent represents typical characteristic supports fits fitting match "
+    "matches look features fit".split()
+)
+
+
+def _soft(reading: Reading, degree: Degree) -> bool:
+    """Words that many use for a plain statement too."""
+    return reading.texts[degree.first] in _SOFT
+
+
+def _text(reading: Reading, degree: Degree) -> str:
+    return reading.text[reading.words[degree.first].start : reading.words[degree.last].end]
+
+
+def _shown(reading: Reading, found: list[Degree]) -> str:
+    return ", ".join(f"“{_text(reading, d)}”" for d in found) or "a plain statement"
+
+
+def _placed(found: list[Degree]) -> list[Placed]:
+    group = {PROBABLE: "likely", POSSIBLE: "likely", OPEN: "open", UNLIKELY: UNLIKELY, CONFIRMED: CONFIRMED}
+    return [Placed(group[d.value], d.first, d.last) for d in found if d.value in group]

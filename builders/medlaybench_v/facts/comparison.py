@@ -1,0 +1,167 @@
+"""Comparisons and directions: which of two poles a caption names in each dimension of `poles.csv`.
+
+Larger and smaller, up and down, front and back, towards and away, bright and dark, mild and severe, flexion and
+extension. A caption that names one pole only may not become one that names the other only, unless the two things that
+are compared changed places ("A is larger than B" = "B is smaller than A").
+"""
+
+from __future__ import annotations
+
+from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
+from builders.medlaybench_v.facts.quantities import quantities
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.sides import sides
+
+# Dimensions in which one pole alone in each text, and not the same, is a contradiction.
+_STRICT = (
+    "sagittal",
+    "position",
+    "breath",
+    "beat",
+    "gender",
+    "vertical",
+    "severity",
+    "course",
+    "brightness",
+    "size",
+    "depth",
+    "end",
+)
+_COMPARING = frozenset(
+    "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "
+    "shrunk wider narrower "
+    "thicker thinner higher lower progression regression reduced reduction equal exceeds exceed greater less "
+    "more fallen risen improved "
+    "worse worsened shorter longer bigger fewer doubled elevated widened shortened milder".split()
+)
+_ALSO_NAMES = frozenset(
+    "lower higher longer shorter less more greater reduction reduced larger smaller fallen elevated".split()
+)
+_THAN = frozenset("than relative pair exceeds exceed exceeding".split())
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """No comparison or direction is lost or turned round."""
+    here, there = expert.get(poles), lay.get(poles)
+    outcome = Outcome()
+    dimensions = {p.dimension for p in here} & {p.dimension for p in there}
+    for dimension in _STRICT:
+        if dimension not in dimensions:
+            continue
+        ours = [p for p in here if p.dimension == dimension]
+        theirs = [p for p in there if p.dimension == dimension]
+        _one(expert, ours, lay, theirs, dimension, outcome)
+    compared = [p for p in here if p.dimension == "size" and _is_compared(expert, p)]
+    if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
+        told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
+        (outcome.doubts if told_by_numbers else outcome.lost).append(f"“{_text(expert, compared[0])}”")
+    if not outcome.failed and not turned(expert, lay):
+        for dimension in ("size", "sagittal", "brightness", "end", "breath", "beat", "position"):
+            one, other = _placed(here, dimension), _placed(there, dimension)
+            if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
+                outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))
+    return outcome
+
+
+def _is_compared(reading: Reading, pole: Pole) -> bool:
+    """Whether a word compares, and is no name: "increased", "larger than", but not "the lower pole"."""
+    word = reading.texts[pole.first]
+    if word in _ALSO_NAMES:
+        return "than" in reading.texts[pole.last : pole.last + 7] and reading.texts[pole.first - 1 : pole.first] != [
+            "no"
+        ]
+    return word in _COMPARING
+
+
+def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], dimension: str, outcome: Outcome) -> None:
+    """The poles of one dimension in the two texts."""
+    values, told = {p.value for p in ours}, {p.value for p in theirs}
+    opposite = (values == {PLUS} and told == {MINUS}) or (values == {MINUS} and told == {PLUS})
+    if opposite:
+        if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
+            return
+        outcome.changed.append(f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”")
+    elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
+        one, other = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
+        if one and other and one != other and (_compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
+            outcome.changed.append(f"the {one} “{_text(expert, ours[0])}” became the {other}")
+    elif dimension == "size" and SAME in values | told and len(values) == len(told) == 1 and values != told:
+        sure = all(
+            any(_is_compared(r, p) or p.value == SAME for p in found) for r, found in ((expert, ours), (lay, theirs))
+        )
+        (outcome.changed if sure else outcome.doubts).append(
+            f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”"
+        )
+    elif dimension == "size" and values == {PLUS, MINUS} and len(told) == 1 and told != {SAME}:
+        lost = [p for p in ours if p.value not in told and _is_compared(expert, p)]
+        if lost and (
+            len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
+        ):
+            outcome.changed.append(f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”")
+
+
+def turned(expert: Reading, lay: Reading) -> bool:
+    """Whether the texts compare the same two things from opposite ends: "A is larger than B", "B is smaller than A"."""
+    here, there = expert.get(poles), lay.get(poles)
+    for dimension in ("size", "brightness"):
+        ours = [p for p in here if p.dimension == dimension and p.value != SAME]
+        theirs = [p for p in there if p.dimension == dimension and p.value != SAME]
+        if ours and theirs and {p.value for p in ours}.isdisjoint(p.value for p in theirs):
+            return True
+    return False
+
+
+def _other_way(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole]) -> bool:
+    """A is larger than B, B is smaller than A."""
+    sides_turned = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
+    if all(sides_turned):
+        return sides_turned[0] != sides_turned[1]
+    if not (_compares(expert, ours[0]) and _compares(lay, theirs[0])):
+        return False
+    one, other = ours[0], theirs[0]
+    before, after = anchors(expert, one.first, one.last, after=0.0), anchors(expert, one.first, one.last, before=0.0)
+    lay_before, lay_after = (
+        anchors(lay, other.first, other.last, after=0.0),
+        anchors(lay, other.first, other.last, before=0.0),
+    )
+    before, after = _without(before, after), _without(after, before)
+    lay_before, lay_after = _without(lay_before, lay_after), _without(lay_after, lay_before)
+    straight = likeness(before, lay_before) + likeness(after, lay_after)
+    crossed = likeness(before, lay_after) + likeness(after, lay_before)
+    return crossed > straight
+
+
+def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    """What stands nearer to this end than to the other."""
+    return {key: weight - other.get(key, 0.0) for key, weight in bag.items() if weight > other.get(key, 0.0) * 1.2}
+
+
+def _compares(reading: Reading, pole: Pole) -> bool:
+    return (
+        bool(_THAN & set(reading.texts[pole.first : pole.last + 4]))
+        or "than" in reading.texts[pole.last : pole.last + 12]
+    )
+
+
+def _subject_side(reading: Reading, pole: Pole) -> str:
+    """Which of left and right a comparison is said of: the nearest before it, else the nearest behind it."""
+    found = [s for s in reading.get(sides) if s.value in ("left", "right") and s.named]
+    if len({s.value for s in found}) < 1:
+        return ""
+    before = [s for s in found if s.last < pole.first]
+    after = [s for s in found if s.first > pole.last and "than" not in reading.texts[pole.last : s.first]]
+    return before[-1].value if before else after[0].value if after else ""
+
+
+def _placed(found: list[Pole], dimension: str) -> list[Placed]:
+    return [Placed(p.value, p.first, p.last) for p in found if p.dimension == dimension and p.value != SAME]
+
+
+def _at(reading: Reading, placed: Placed) -> str:
+    return reading.text[reading.words[placed.first].start : reading.words[placed.last].end]
+
+
+def _text(reading: Reading, pole: Pole) -> str:
+    return reading.text[reading.words[pole.first].start : reading.words[pole.last].end]

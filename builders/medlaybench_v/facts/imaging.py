@@ -1,0 +1,230 @@
+"""The imaging method with its family, its plane, its sequence and its contrast.
+
+A caption may name a method by its family ("CT angiogram" is a CT scan of vessels, a mammogram is an X-ray) but not by
+another one; a plane may be told by where one looks from.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.wordings import Wordings, rows
+
+CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR, ENDOSCOPY = (
+    "CT", "MRI", "ultrasound", "X-ray", "angiography", "PET", "nuclear", "endoscopy",
+)  # fmt: skip
+
+
+class Imaging(NamedTuple):
+    """What a caption says of how it was made; each set is empty where it says nothing."""
+
+    methods: frozenset[str]
+    kinds: frozenset[str]
+    planes: frozenset[str]
+    sequences: frozenset[str]
+    contrast: frozenset[str]
+    phases: frozenset[str]
+
+
+_CAPITALS = frozenset("us pet tee mr cat ap pa echo cc toe pd".split())
+
+
+@cache
+def _wordings() -> Wordings[tuple[str, str]]:
+    return Wordings(
+        (wording, (row["says"], row["value"])) for row in rows("imaging.csv") for wording in row["wordings"].split("|")
+    )
+
+
+def imaging(reading: Reading) -> Imaging:
+    """What a caption says of how its picture was made."""
+    known, texts = _wordings(), reading.texts
+    found: dict[str, set[str]] = {kind: set() for kind in Imaging._fields}
+    for i, text in enumerate(texts):
+        for size, named in known.at(reading, i):
+            for says, value in named:
+                if size == 1 and text in _CAPITALS and not _capital(reading, i):
+                    continue
+                if not _not_meant(reading, i, text, says, value):
+                    found[says].add(value)
+    return Imaging(**{kind: frozenset(values) for kind, values in found.items()})
+
+
+def _capital(reading: Reading, i: int) -> bool:
+    word = reading.words[i]
+    raw = reading.text[word.start : word.end]
+    if raw.lower() == "echo":
+        before = reading.texts[i - 1] if i else ""
+        after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
+        return before not in ("spin", "gradient", "field", "planar", "acoustic") and after not in ("time", "pattern")
+    return raw.isupper()
+
+
+def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bool:
+    before = reading.texts[i - 1] if i else ""
+    after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
+    if kind == "sequences" and value in ("T1", "T2") and re.fullmatch(r"t[12]", text):
+        if after in _BY_VERTEBRA or (re.fullmatch(r"t\d{1,2}", after) and after not in ("t1", "t2")):
+            return True
+        return before in ("at", "level", "vertebra", "vertebral", "of") and after not in (
+            "weighted",
+            "mri",
+            "weighting",
+        )
+    if kind == "sequences" and value in ("T1", "T2"):
+        return False
+    if kind == "methods" and text == "duplex" and after in ("collecting", "kidney", "system", "ureter", "renal"):
+        return True
+    if kind == "methods" and value == XRAY and text in ("film", "films"):
+        return before in ("thin", "a")
+    if kind == "planes" and after in _NO_PLANE:
+        return True
+    if kind == "contrast" and text in ("enhancing", "enhancement", "enhances", "enhance"):
+        return True
+    if kind == "contrast" and after in ("enhancing", "enhancement") and text in ("non", "contrast", "post"):
+        return True
+    if kind == "contrast" and value == "with" and before in ("non", "no", "without", "un"):
+        return True
+    if kind == "contrast" and text in ("enhanced",):
+        return before not in ("contrast", "gadolinium", "dye", "") or after in ("through",)
+    return kind == "methods" and value == NUCLEAR and text == "radioactive" and after in ("beads", "seeds", "spheres")
+
+
+_BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bone spinous body pedicle root".split())
+_NO_PLANE = frozenset(
+    "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures "
+    "dimension dimensions "
+    "plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length extent "
+    "craniosynostosis".split()
+)
+
+
+# What each method may be called by its family, and what a method brings along.
+_MAY_BE_CALLED: dict[str, frozenset[str]] = {
+    ANGIOGRAPHY: frozenset((ANGIOGRAPHY, XRAY)),
+    XRAY: frozenset((XRAY, ANGIOGRAPHY)),
+    PET: frozenset((PET,)),
+    NUCLEAR: frozenset((NUCLEAR, PET)),
+}
+_BRINGS: dict[str, frozenset[str]] = {PET: frozenset((NUCLEAR,)), ANGIOGRAPHY: frozenset((XRAY,)), NUCLEAR: frozenset()}
+_VESSELS = frozenset("vessel vessels artery arteries vein veins vascular aorta".split())
+_PLANE_WORDS = {
+    "sagittal": {"lateral view"},
+    "lateral view": {"sagittal"},
+    "coronal": {"frontal view"},
+    "frontal view": {"coronal"},
+}
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[str] = frozenset()) -> Outcome:
+    """The method is named and no other one; plane, sequence and contrast are kept. `named` are the record's methods."""
+    here, there = expert.get(imaging), lay.get(imaging)
+    outcome = Outcome()
+    _methods(here, there, expert, lay, named | allowed.get(imaging).methods, outcome)
+    for kind, other in (
+        ("panoramic", "periapical"),
+        ("swallow", "enema"),
+        ("MR angiography", "catheter angiography"),
+        ("MRCP", "ERCP"),
+        ("CT angiography", "MR angiography"),
+    ):
+        for one, two in ((kind, other), (other, kind)):
+            if one in here.kinds and two not in here.kinds and two in there.kinds and one not in there.kinds:
+                outcome.changed.append(f"{one} became {two}")
+    _views(here, there, lay, outcome)
+    lost = here.sequences - there.sequences
+    new = there.sequences - here.sequences
+    lost_strict = lost & {"T1", "T2", "FLAIR", "STIR"}
+    if lost_strict and new:
+        outcome.changed.append(f"{', '.join(sorted(lost_strict))} became {', '.join(sorted(new))}")
+    elif lost_strict:
+        outcome.lost += sorted(lost_strict)
+    elif new & {"T1", "T2", "FLAIR", "STIR"}:
+        outcome.new += sorted(new & {"T1", "T2", "FLAIR", "STIR"})
+    elif lost:
+        outcome.doubts.append(f"lost: {', '.join(sorted(lost))}")
+    if len(here.contrast) == 1 and len(there.contrast) == 1 and here.contrast != there.contrast:
+        outcome.changed.append(f"{', '.join(here.contrast)} contrast became {', '.join(there.contrast)}")
+    elif here.contrast and not there.contrast and not ({"dye", "contrast", "gadolinium", "enhanced"} & set(lay.texts)):
+        outcome.doubts.append(f"lost: {', '.join(sorted(here.contrast))} contrast")
+    elif "myelogram" in here.kinds and there.contrast == {"without"}:
+        outcome.changed.append("myelogram became without contrast")
+    if len(here.phases) == 1 and len(there.phases) == 1 and here.phases != there.phases:
+        outcome.changed.append(f"{', '.join(here.phases)} phase became {', '.join(there.phases)} phase")
+    return outcome
+
+
+def _methods(
+    here: Imaging, there: Imaging, expert: Reading, lay: Reading, known: frozenset[str], outcome: Outcome
+) -> None:
+    ours, theirs = set(here.methods), set(there.methods)
+    if CT in ours or MRI in ours:
+        ours -= {ANGIOGRAPHY, XRAY} if not _separate_xray(expert) else set()
+    if ULTRASOUND in ours and "elastogram" in ours:
+        ours.discard("elastogram")
+    if PET in ours:
+        ours.discard(NUCLEAR)
+    lost = set()
+    for method in ours:
+        called = _MAY_BE_CALLED.get(method, frozenset((method,)))
+        if called & theirs:
+            continue
+        if method == ANGIOGRAPHY and ({"dye", "contrast"} & set(lay.texts) or _VESSELS & set(lay.texts)):
+            continue
+        if method == XRAY and {"dye", "contrast"} & set(lay.texts) and not theirs:
+            outcome.doubts.append(f"lost: {XRAY}")
+            continue
+        if method == XRAY and {"panoramic"} & here.kinds & there.kinds:
+            continue
+        lost.add(method)
+    brought = (
+        set().union(*(_MAY_BE_CALLED.get(m, frozenset((m,))) | _BRINGS.get(m, frozenset()) for m in here.methods))
+        if here.methods
+        else set()
+    )
+    new = theirs - brought - known - set(here.methods)
+    new -= {XRAY} if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts else set()
+    new -= {ANGIOGRAPHY, NUCLEAR} if _explained(expert, here) else set()
+    if not ours and here.sequences:
+        new -= {MRI}
+    if lost and new:
+        outcome.changed.append(f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}")
+    else:
+        outcome.lost += sorted(lost)
+        outcome.new += sorted(new)
+
+
+def _separate_xray(expert: Reading) -> bool:
+    return bool(
+        {"radiograph", "radiographs", "cxr", "fluoroscopy", "fluoroscopic", "dsa", "mammogram", "mammography", "xray"}
+        & set(expert.texts)
+    ) or "x ray" in expert.lower.replace("-", " ")
+
+
+def _explained(expert: Reading, here: Imaging) -> bool:
+    return (
+        bool({"uptake", "avid", "fdg", "tracer"} & set(expert.texts))
+        or bool({"CT angiography", "MR angiography"} & here.kinds)
+        or MRI in here.methods
+        or CT in here.methods
+    )
+
+
+def _views(here: Imaging, there: Imaging, lay: Reading, outcome: Outcome) -> None:
+    """Planes: the three of a sliced picture, and the views of a flat one."""
+    strict = {"axial", "sagittal", "coronal"}
+    ours, theirs = here.planes & strict, set(there.planes)
+    for plane in sorted(ours):
+        if plane in theirs or _PLANE_WORDS.get(plane, set()) & theirs:
+            continue
+        others = (theirs & strict) - set(here.planes) - set().union(*(_PLANE_WORDS.get(p, set()) for p in here.planes))
+        if others:
+            outcome.changed.append(f"{plane} became {', '.join(sorted(others))}")
+        elif plane == "axial" and {"slice", "slices", "section", "sections", "across"} & set(lay.texts):
+            continue
+        else:
+            outcome.lost.append(plane)

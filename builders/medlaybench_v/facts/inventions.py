@@ -1,0 +1,99 @@
+"""Inventions: what a lay caption claims of the patient and the expert caption neither says nor implies.
+
+A claim is a concept (a finding, a cause, a treatment, a symptom, advice, an outcome, a person's age or sex) that is not
+among the concepts of the expert caption, those that they imply, and those of the vocabulary's phrases for its terms.
+Body parts that explain a term in parentheses or behind "that is" are no claims.
+"""
+
+from __future__ import annotations
+
+import re
+
+from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.poles import poles
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+
+_FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
+# General enough to describe anything that a picture shows.
+_GENERAL = frozenset(
+    "lesion fluid swelling opacity defect blood air flow visible normal clear collection narrowing dilated enlarged "
+    "compression displaced mass obstruction torn hernia inflammation thickening septation fat vascularity leak spread "
+    "lucency benign calcification cyst diverticulum fistula treatment surgery trauma genes necrosis erosion ulcer "
+    "atrophy pus ileus plaque collapse edema torsion scoliosis stone drug".split()
+) | {"foreign body", "air-fluid level"}
+
+
+def _definitions(lay: Reading) -> list[tuple[int, int]]:
+    """The stretches that explain a term: parentheses, and what follows "that is", "a name for", "called"."""
+    spans = [(m.start(), m.end()) for m in re.finditer(r"\([^)]*\)", lay.text)]
+    for match in _EXPLAINS.finditer(lay.lower):
+        end = re.compile(r"[.;:]").search(lay.lower, match.end())
+        spans.append((match.start(), end.start() if end else len(lay.text)))
+    return spans
+
+
+# Words that name a finding or a deed only by chance: "the drainage system of the kidney".
+_NO_CLAIM = frozenset(
+    "drainage drains draining pushed removed sample contrast dye run runs operated bulging bulge bulges broken breaks "
+    "break chip crack balloon".split()
+)
+_STRONG = frozenset("severe severely mild mildly moderate serious seriously".split())
+_OPINIONS = frozenset((PROBABLE, POSSIBLE))
+_CAUSES = re.compile(
+    r"\bdue to\b|\bcaused by\b|\bbecause of\b|\bcomes? from\b|\bcame from\b|\bas a result\b|\bis the reason\b|"
+    r"\bare the reason\b|"
+    r"\bresults? from\b|\bresulting\b|\bbrought on by\b|\bresult of\b|\bowing to\b|\bled to\b|\bthanks to\b|"
+    r"\bsecondary to\b|"
+    r"\bstem(?:s|med)? from\b|\bafter years of\b|\bto blame\b|\bis the cause\b|\bthe culprit\b|\btriggered by\b|"
+    r"\barising from\b|"
+    r"\bcaus(?:es|ing|ed)\b|\bprobably from\b|\blikely from\b"
+)
+_EXPLAINS = re.compile(
+    r"\bthat is\b|\bthe name for\b|\bwhat doctors\b|\bdoctors (?:call|name)\b|\bknown as\b|\bmeaning\b|\bi\.e\.|"
+    r"\bor rather\b|"
+    r", an? (?=[a-z -]+ (?:of|that|which|in|for|disorder|disease|cancer|treatment|gland|growth)\b)"
+)
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """No finding, cause, treatment, symptom, advice or outcome that the expert caption does not speak of."""
+    known = _concepts(expert) | _concepts(allowed)
+    outcome = Outcome()
+    definitions = lay.get(_definitions)
+    for said in lay.get(senses):
+        concepts = {sense.concept for sense in said.senses}
+        if concepts & known or set(lay.texts[said.first : said.last + 1]) & _NO_CLAIM:
+            continue
+        start, end = lay.words[said.first].start, lay.words[said.last].end
+        explained = any(a <= start and end <= b for a, b in definitions)
+        firm = {c for c in concepts if kind_of(c) in _FIRM}
+        text = lay.text[start:end]
+        if firm and len(firm) == len(concepts):
+            if explained:
+                outcome.doubts.append(f"new: {text}")
+            elif "treatment" not in {kind_of(c) for c in firm} or not any(kind_of(c) == "treatment" for c in known):
+                outcome.new.append(text)
+        elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL:
+            (outcome.doubts if explained else outcome.new).append(f"new: {text}" if explained else text)
+    if not _CAUSES.search(expert.lower) and not any(d.value in _OPINIONS for d in expert.get(degrees)):
+        for match in _CAUSES.finditer(lay.lower):
+            if not any(a <= match.start() < b for a, b in definitions):
+                outcome.new.append(match[0])
+    strong = _STRONG & set(lay.texts) - set(expert.texts)
+    if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
+        outcome.new += sorted(strong)
+    return outcome
+
+
+def _concepts(reading: Reading) -> frozenset[str]:
+    return reading.get(_closed)
+
+
+def _closed(reading: Reading) -> frozenset[str]:
+    found: set[str] = set()
+    for said in reading.get(senses):
+        for sense in said.senses:
+            found |= implied(sense.concept)
+    return frozenset(found)

@@ -1,0 +1,288 @@
+"""Figure markers with their colour, shape and letter, and what each points to.
+
+An arrow in parentheses stands behind what it marks; a lay caption may put it before ("the white arrows point to …").
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.sides import sides
+from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
+
+
+class Marker(NamedTuple):
+    """`shape` is the kind of mark ("arrow", "letter A"), `looks` its colours and traits; at the words [first, last]."""
+
+    shape: str
+    looks: frozenset[str]
+    first: int
+    last: int
+    inside: bool
+
+
+_SHAPES = {
+    **dict.fromkeys(("arrow", "arrows", "arrowed"), "arrow"),
+    **dict.fromkeys(("arrowhead", "arrowheads"), "arrowhead"),
+    **dict.fromkeys(("asterisk", "asterisks", "asterix", "star", "stars", "*", "starred"), "asterisk"),
+    **dict.fromkeys(("circle", "circles", "circled", "ring"), "circle"),
+    **dict.fromkeys(("oval", "ovals", "ellipse", "egg", "ellipsoid"), "oval"),
+    **dict.fromkeys(("triangle", "triangles"), "triangle"),
+    **dict.fromkeys(("box", "boxes", "boxed", "square", "squares", "rectangle", "rectangles", "frame"), "box"),
+    **dict.fromkeys(("line", "lines", "outline", "contour"), "line"),
+    **dict.fromkeys(("calipers", "caliper", "callipers", "cursor", "cursors", "crosses"), "calipers"),
+    **dict.fromkeys(("#", "hash"), "hash"),
+    **dict.fromkeys(("+", "plus"), "plus"),
+    **dict.fromkeys(("†", "dagger"), "dagger"),
+    **dict.fromkeys(("inset", "insert"), "inset"),
+}
+_TRAITS = {
+    **dict.fromkeys(COLOURS, ""), "grey": "gray", "dashed": "dashed", "broken": "dashed", "dotted": "dotted",
+    "dotte": "dotted",
+    "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "thin": "thin", "long": "long",
+    "short": "short", "hollow": "open", "open": "open", "empty": "open", "solid": "solid", "filled": "solid",
+    "double": "double", "headed": "double",
+}  # fmt: skip
+_OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}
+_FILLING = frozenset(
+    "and or small large big bold the of in a an with double headed shape shaped measuring coloured colored s".split()
+)
+_REQUIRED = frozenset(
+    ("arrow", "arrowhead", "asterisk", "circle", "oval", "triangle", "box", "calipers", "hash", "plus", "dagger")
+)
+_SAME = ({"circle", "oval"}, {"calipers", "plus"}, {"oval", "line"}, {"circle", "line"}, {"box", "line"})
+
+
+def markers(reading: Reading) -> list[Marker]:
+    """The markers of a caption, in their order, letters and numbers of a key among them."""
+    texts, words, text = reading.texts, reading.words, reading.text
+    found: list[Marker] = []
+    for i, word in enumerate(texts):
+        shape = _SHAPES.get(word)
+        inside = _in_parentheses(text, words[i].start)
+        if shape and _is_marker(reading, i, shape):
+            found.append(Marker(shape, _looks(reading, i), i, i, inside))
+        elif (
+            word in COLOURS
+            and text[words[i].start - 1 : words[i].start] == "("
+            and text[words[i].end : words[i].end + 1] == ")"
+        ):
+            found.append(Marker("colour", frozenset((_trait(word),)), i, i, inside))
+        elif _is_letter(reading, i):
+            found.append(Marker(f"letter {text[words[i].start : words[i].end].upper()}", frozenset(), i, i, inside))
+    return found
+
+
+def _trait(word: str) -> str:
+    return _TRAITS.get(word) or word
+
+
+def _looks(reading: Reading, i: int) -> frozenset[str]:
+    """Colours and traits beside the mark: "black and white arrows", "the arrows in white", "circled in red"."""
+    texts = reading.texts
+    looks = set()
+    for j in range(i - 1, max(-1, i - 5), -1):
+        if texts[j] in _TRAITS:
+            looks.add(_trait(texts[j]))
+        elif texts[j] not in _FILLING or any(
+            c in ",.;:()" for c in reading.text[reading.words[j].end : reading.words[j + 1].start]
+        ):
+            break
+    if i + 2 < len(texts) and texts[i + 1] == "in" and texts[i + 2] in COLOURS:
+        looks.add(_trait(texts[i + 2]))
+    return frozenset(looks)
+
+
+def _is_marker(reading: Reading, i: int, shape: str) -> bool:
+    texts, words, text = reading.texts, reading.words, reading.text
+    word = texts[i]
+    after = texts[i + 1] if i + 1 < len(texts) else ""
+    before = texts[i - 1] if i else ""
+    inside = _in_parentheses(text, words[i].start)
+    if word in ALSO_ANATOMY and after == "of":
+        return False
+    if shape in ("line", "circle", "oval", "triangle", "box", "inset") or word in (
+        "star",
+        "stars",
+        "plus",
+        "+",
+        "crosses",
+        "cursor",
+        "open",
+        "ring",
+        "#",
+    ):
+        looks = _looks(reading, i)
+        if word in ("+", "#", "*"):
+            return not after[:1].isdigit()
+        if inside and (looks or shape != "line"):
+            return len(_parenthesis(text, words[i].start).split()) <= 6
+        if word in ("ring", "egg"):
+            return False
+        if shape == "line":
+            return bool(looks - {"thick", "thin", "long", "short", "dark"} - {"black", "white"}) and before not in (
+                "central",
+            )
+        if word in ("circled", "boxed", "asterisk"):
+            return True
+        if word in ("star", "stars") and after == "shaped":
+            return False
+        if word in ("plus", "hash"):
+            return after == "sign"
+        if shape == "box" and word == "square" and after in ("millimetres", "millimeters", "centimetres", "mm", "cm"):
+            return False
+        return (
+            bool(looks)
+            or after
+            in ("marks", "shows", "outlines", "indicates", "points", "lies", "encloses", "surrounds", "sits", "sign")
+            or before in ("the", "a", "red")
+        )
+    return True
+
+
+def _in_parentheses(text: str, at: int) -> bool:
+    return text.rfind("(", 0, at) > text.rfind(")", 0, at)
+
+
+def _parenthesis(text: str, at: int) -> str:
+    start = text.rfind("(", 0, at) + 1
+    end = text.find(")", at)
+    return text[start : end if end >= 0 else len(text)]
+
+
+_KEY_WORDS = frozenset(
+    "panel panels image images picture pictures letter letters labelled labeled marked figure label in and "
+    "marks".split()
+)
+
+
+_NO_KEYS = frozenset("CT MR US AP PA IV ED ER GE OR TB II IV VI MS".split())
+
+
+def _is_letter(reading: Reading, i: int) -> bool:
+    """A letter or number that is the name of a panel or of a structure in a key."""
+    words, text = reading.words, reading.text
+    word = words[i]
+    raw = text[word.start : word.end]
+    if len(raw) > 2 or not ((raw.isalpha() and (raw.isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)):
+        return False
+    around = text[max(0, word.start - 1) : word.start], text[word.end : word.end + 1]
+    if around == ("(", ")"):
+        return True
+    if len(raw) > 1:
+        after = reading.texts[i + 1] if i + 1 < len(words) else ""
+        key = around[1] in ("=", ":") or (around[1] == "," and text[word.end + 1 : word.end + 3].strip()[:1].islower())
+        return raw not in _NO_KEYS and (key or after in ("marks", "is", "stands", "shows", "indicates", "the"))
+    if raw.isdigit():
+        before = reading.texts[i - 1] if i else ""
+        return (
+            (around[1] == "," and text[max(0, word.start - 2) : word.start].strip() in (":", ";", "", "."))
+            or before == "number"
+            or before == "marked"
+        )
+    if _is_unit_or_side(reading, i, raw):
+        return False
+    named = (raw.isupper() and raw not in "IAT") or (raw == "A" and not _article(reading, i))
+    if (named or (raw == "T" and around[1] in ",)=:")) and around[1] in tuple(",=: .;"):
+        before = reading.texts[i - 1] if i else ""
+        return around[0] != "-" and before not in _BEFORE_A_CLASS
+    return False
+
+
+_BEFORE_A_CLASS = frozenset("vitamin hepatitis type stanford child weber factor class".split())
+
+
+def _is_unit_or_side(reading: Reading, i: int, raw: str) -> bool:
+    """1.2 L, 60 °C, grade V, the R hip."""
+    before = reading.texts[i - 1] if i else ""
+    if before in ("°", "grade", "stage", "type", "class", "segment") or (before[:1].isdigit() and raw in "LCFTG"):
+        return True
+    return raw in "RL" and any(s.value in ("left", "right") and s.first == i for s in reading.get(sides))
+
+
+def _article(reading: Reading, i: int) -> bool:
+    """Whether "A" is the article at the start of a sentence."""
+    words, text = reading.words, reading.text
+    before = reading.texts[i - 1] if i else ""
+    after = reading.texts[i + 1] if i + 1 < len(words) else ""
+    if before in _KEY_WORDS or after in ("and", "is", "shows", "was", "came", "to", "marks", "has"):
+        return False
+    return text[words[i].end : words[i].end + 1] == " " and (
+        i == 0 or any(c in ".:;?!" for c in text[words[i - 1].end : words[i].start])
+    )
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """Every marker is kept with its looks, and points to what it pointed to."""
+    here, there = expert.get(markers), lay.get(markers)
+    outcome = Outcome()
+    if not here and not there:
+        return outcome
+    shapes_here, shapes_there = {m.shape for m in here}, {m.shape for m in there}
+    for shape in sorted(shapes_here - shapes_there):
+        if shape not in _REQUIRED:
+            if shape.startswith("letter") and not _letter_told(shape, lay):
+                outcome.lost.append(shape)
+            continue
+        like = set().union(*(group for group in _SAME if shape in group)) & shapes_there
+        if shape == "arrowhead" and "arrow" in shapes_there - shapes_here:
+            shapes_here = shapes_here | {"arrow"}  # to call an arrowhead an arrow points to the same place
+            continue
+        if not like:
+            outcome.lost.append(shape)
+    for shape in sorted(shapes_there - shapes_here):
+        if (shape in _REQUIRED and not set().union(*(g for g in _SAME if shape in g)) & shapes_here) or (
+            shape.startswith("letter")
+            and any(m.shape.startswith("letter") for m in here)
+            and len(shape) == 8
+            and outcome.lost
+        ):
+            outcome.new.append(shape)
+    for shape in sorted(shapes_here & shapes_there):
+        kinds_here, kinds_there = ({m.looks for m in found if m.shape == shape} for found in (here, there))
+        if len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1:
+            gone = next(iter(kinds_here - kinds_there), frozenset())
+            outcome.lost.append(f"{' '.join((*sorted(gone), shape))}")
+    looks_here = {look for m in here for look in m.looks}
+    looks_there = {look for m in there for look in m.looks}
+    mentioned = set(map(_trait, lay.texts))
+    lost = {look for look in looks_here - looks_there if look not in mentioned}
+    new = looks_there - looks_here - set(map(_trait, expert.texts))
+    colours = {_trait(colour) for colour in COLOURS}
+    outcome.lost += sorted(f"{look} {'colour' if look in colours else 'shape'}" for look in lost)
+    outcome.new += sorted(
+        f"{look} {'colour' if look in colours else 'shape'}"
+        for look in new
+        if look in colours
+        or look in ("dashed", "dotted", "curved", "open")
+        or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
+    )
+    if not outcome.failed:
+        swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
+        if swap:
+            outcome.swapped.append(" and ".join(swap))
+    return outcome
+
+
+def _letter_told(shape: str, lay: Reading) -> bool:
+    """The letter stands in the lay caption in some other way: "on R", "(a)"."""
+    letter = shape[7:]
+    return re.search(rf"(?<![\w'’-]){re.escape(letter)}(?![\w'’])", lay.text) is not None or bool(
+        letter != "A" and re.search(rf"(?<![\w'’-]){re.escape(letter.lower())}(?![\w'’])", lay.text)
+    )
+
+
+def _placed(reading: Reading, found: list[Marker]) -> list[Placed]:
+    return [Placed(" ".join((*sorted(m.looks), m.shape)), m.first, m.last, *_directions(reading, m)) for m in found]
+
+
+def _directions(reading: Reading, marker: Marker) -> tuple[float, float]:
+    """How much what stands before a marker counts, and what stands behind it."""
+    behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 2]
+    if behind[:1] in (":", "=") or (behind[:1] == "," and marker.shape.startswith("letter")):
+        return 0.2, 1.0
+    return (1.0, 0.25) if marker.inside else (1.0, 1.0)

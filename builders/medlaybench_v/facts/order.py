@@ -1,0 +1,208 @@
+"""Order in time: what came before what, and which time of an event a caption tells of.
+
+"A before B", "B after A", "A, followed by B" and "preoperative" are read as (earlier, later) with the words near each;
+two captions disagree where what is earlier in one is later in the other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.wordings import Wordings, rows
+
+BEFORE, AFTER, DURING = "before", "after", "during"
+
+
+class Moment(NamedTuple):
+    """The caption speaks of a time before, after or during an event; `event` says whether the event follows the words
+    ("after surgery"), precedes them ("surgery was followed by"), or is in them ("postoperative")."""
+
+    value: str
+    event: str
+    first: int
+    last: int
+
+
+_FOLLOWS, _PRECEDES, _WITHIN, _NONE = "follows", "precedes", "within", "none"
+
+
+@cache
+def _wordings() -> Wordings[tuple[str, str]]:
+    return Wordings(
+        (wording, (row["time"], row["event"])) for row in rows("order.csv") for wording in row["wordings"].split("|")
+    )
+
+
+def moments(reading: Reading) -> list[Moment]:
+    """The times that a caption tells of, in their order."""
+    known, texts = _wordings(), reading.texts
+    found: list[Moment] = []
+    i = 0
+    while i < len(texts):
+        step = 1
+        for size, named in known.at(reading, i)[:1]:
+            if _is_time(reading, i, size):
+                found.append(_moment(texts, *named[0], i, i + size - 1))
+            step = size
+        i += step
+    return found
+
+
+def _moment(texts: list[str], value: str, event: str, first: int, last: int) -> Moment:
+    if value == AFTER and event == _FOLLOWS and "not" in texts[max(0, first - 2) : first]:
+        return Moment(value, event, first, last)
+    if (
+        texts[first] == "before"
+        and texts[max(0, first - 2) : first]
+        and (
+            last + 1 >= len(texts)
+            or texts[first - 1]
+            in ("as", "than", "never", "months", "weeks", "days", "year", "years", "ever", "was", "were")
+        )
+        and (last + 1 >= len(texts) or texts[last + 1] in ("and", "but", "it", "he", "she", "a"))
+    ):
+        return Moment(value, _NONE, first, last)
+    return Moment(value, event, first, last)
+
+
+def _is_time(reading: Reading, i: int, size: int) -> bool:
+    texts = reading.texts
+    word = texts[i]
+    before = texts[i - 1] if i else ""
+    after = texts[i + size] if i + size < len(texts) else ""
+    if word == "while" and size == 1:
+        return after.endswith("ing") or (
+            after in ("the", "a", "an", "passing") and any(w.endswith("ing") for w in texts[i : i + 8])
+        )
+    if word in ("when", "then", "once", "next", "later", "since") and size == 1:
+        if word == "next":
+            return after not in ("to",)
+        if word == "once":
+            return before not in ("at", "more")
+        return (word != "when" and word != "then") or (word == "then" and before in ("and", ""))
+    if word == "following":
+        return before not in ("the",) or after not in ("",)
+    if word == "control":
+        return after not in ("group", "case", "over") and before not in ("matched", "a", "an")
+    return not (word == "post" and after == "")
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """What came before still comes before."""
+    here, there = expert.get(moments), lay.get(moments)
+    outcome = Outcome()
+    if not here or not there:
+        return outcome
+    turned = _turned(expert, here, lay, there)
+    if turned:
+        outcome.changed.append(turned)
+        return outcome
+    days_here, days_there = ([m for m in found if m.event == _NONE] for found in (here, there))
+    own, other = ({m.value for m in found} for found in (days_here, days_there))
+    if own == {AFTER} and other == {BEFORE} and AFTER not in {m.value for m in there}:
+        outcome.changed.append(f"{_text(expert, days_here, own)} became {_text(lay, days_there, other)}")
+    ours, theirs = _frames(here), _frames(there)
+    if ours and theirs and not _told_backwards(there) and not _told_backwards(here):
+        if (
+            (set(ours) == {BEFORE} and set(theirs) == {AFTER})
+            or (set(ours) == {AFTER} and set(theirs) == {BEFORE})
+            or (len(ours) == len(theirs) and sorted(ours) != sorted(theirs))
+        ):
+            outcome.changed.append(f"{_text(expert, here, set(ours))} became {_text(lay, there, set(theirs))}")
+        return outcome
+    if DURING in {m.value for m in here} and not ours and theirs and DURING not in {m.value for m in there}:
+        outcome.changed.append(f"{_text(expert, here, {DURING})} became {_text(lay, there, set(theirs))}")
+    return outcome
+
+
+def _frames(found: list[Moment]) -> list[str]:
+    return [m.value for m in found if m.value != DURING and m.event in (_FOLLOWS, _WITHIN)]
+
+
+def _told_backwards(found: list[Moment]) -> bool:
+    return any(m.event in (_PRECEDES, _NONE) for m in found)
+
+
+def _text(reading: Reading, found: list[Moment], values: set[str]) -> str:
+    moment = next(m for m in found if m.value in values)
+    last = min(moment.last + (2 if moment.event == _FOLLOWS else 0), len(reading.words) - 1)
+    return f"“{reading.text[reading.words[moment.first].start : reading.words[last].end]}”"
+
+
+def _sentence(reading: Reading, i: int) -> tuple[int, int]:
+    """The words [start, end) of the sentence that holds word i."""
+    words, text = reading.words, reading.text
+    start, end = i, i + 1
+    while start > 0 and not _parts(text, words[start - 1].end, words[start].start):
+        start -= 1
+    while end < len(words) and not _parts(text, words[end - 1].end, words[end].start):
+        end += 1
+    return start, end
+
+
+def _parts(text: str, start: int, end: int) -> bool:
+    return any(char in ".;?!" for char in text[start:end])
+
+
+def _comma(reading: Reading, start: int, end: int) -> int:
+    """The first word behind a comma or colon within [start, end), else `end`."""
+    words, text = reading.words, reading.text
+    for i in range(start + 1, end):
+        if any(char in ",:" for char in text[words[i - 1].end : words[i].start]):
+            return i
+    return end
+
+
+def _ends(reading: Reading, moment: Moment) -> tuple[dict[str, float], dict[str, float]]:
+    """What stands in the event, and in the rest of the statement: (event, rest)."""
+    start, end = _sentence(reading, moment.first)
+    if moment.event == _FOLLOWS:
+        opens = moment.first - start <= 4 and _comma(reading, moment.last, end) < end
+        stop = _comma(reading, moment.last, end)
+        event = _bag(reading, moment.last + 1, stop)
+        rest = _bag(reading, stop, end) if opens else _bag(reading, start, moment.first)
+        return event, rest
+    if moment.event == _PRECEDES:
+        return _bag(reading, start, moment.first), _bag(reading, moment.last + 1, end)
+    return {}, {}
+
+
+def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
+    """The keys of the words [start, end), the far ones lighter."""
+    bag: dict[str, float] = {}
+    for first, last, key, weight in reading.get(keys):
+        if start <= first and last < end and not key.startswith("@"):
+            bag[key] = max(bag.get(key, 0.0), weight)
+    return bag
+
+
+def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> str:
+    """Two moments of the same event on different sides of it: earlier in one text is later in the other."""
+    for one in here:
+        event, rest = _ends(expert, one)
+        if not event or one.value == DURING:
+            continue
+        own, other_own = _without(event, rest), _without(rest, event)
+        found = ""
+        straight = crossed = 0.0
+        for other in there:
+            lay_event, lay_rest = _ends(lay, other)
+            if not lay_event or other.value == DURING:
+                continue
+            direct = likeness(own, _without(lay_event, lay_rest)) + likeness(other_own, _without(lay_rest, lay_event))
+            reverse = likeness(own, _without(lay_rest, lay_event)) + likeness(other_own, _without(lay_event, lay_rest))
+            same, opposite = (direct, reverse) if one.value == other.value else (reverse, direct)
+            straight = max(straight, same)
+            if opposite > crossed:
+                crossed, found = opposite, _text(lay, [other], {other.value})
+        if crossed > straight * 1.3 + 0.5:
+            return f"{_text(expert, [one], {one.value})} became {found}"
+    return ""
+
+
+def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    return {key: weight for key, weight in bag.items() if key not in other}

@@ -1,0 +1,328 @@
+"""Negation with its scope: for each concept of a caption, whether it is said to be there.
+
+"No A and no B", "A without B", "A is absent", "one in B but none in A"; opposites are signs of one concept in
+`findings.csv`, so that "patent", "open" and "not blocked" are the same, and so are "intact" and "not torn".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import anchors, likeness
+from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
+from builders.medlaybench_v.facts.sides import sides
+
+# Words that deny what follows; "not" denies what stands before it only where it denies that it is seen at all.
+_FORWARD = frozenset(
+    "no without neither nor lack lacks lacking lacked devoid never denies denied nothing nobody".split()
+)
+_BACKWARD = frozenset("absent missing gone vanished disappeared resolved cleared excluded unseen disappear".split())
+_CONTRACTED = frozenset("isn wasn aren weren doesn don didn hasn haven couldn wouldn shouldn ain can won".split())
+_FAILS = frozenset("fail fails failed failing failure unable inability".split())
+_ENDS = frozenset("clearance resolution disappearance absence loss".split())  # of what follows
+_SEEN = frozenset(
+    "seen visible visualised visualized identified found present detected evident shown apparent demonstrated "
+    "noted depicted "
+    "there appreciated observed made visualise visualize show".split()
+)
+_STOPS = frozenset(
+    "but however although though while whereas except apart besides despite after before following since during "
+    "because "
+    "due then whose where yet only until unless on by".split()
+)
+_DETERMINERS = frozenset("the a an there it this that these those its his her their some both all also".split())
+_VERBS = frozenset(
+    "is are was were has have shows show lies lie sits reaches remains holds looks can does do accompany marks".split()
+)
+_DYE = frozenset("contrast dye gadolinium injection enhanced injected iodinated intravenous".split())
+
+
+class Cue(NamedTuple):
+    """A denial at the words [first, last], and the words [start, end) that it covers."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+
+
+class Polarity(NamedTuple):
+    """`signs` tells of each concept whether it is affirmed (1), denied (-1) or both."""
+
+    cues: list[Cue]
+    signs: dict[str, set[int]]
+
+
+def clauses(reading: Reading) -> list[tuple[int, int]]:
+    """The clauses [start, end) of a caption: between full stops, semicolons, and joints that begin anew."""
+    texts, words, text = reading.texts, reading.words, reading.text
+    found, start = [], 0
+    for i in range(1, len(texts)):
+        gap = text[words[i - 1].end : words[i].start]
+        hard = any(char in ".;:?!—" for char in gap)
+        word = texts[i]
+        joint = word in ("but", "however", "whereas", "while", "although", "though", "except", "yet")
+        comma = "," in gap or ")" in gap
+        after = texts[i + 1] if i + 1 < len(texts) else ""
+        begins = comma and (word in _DETERMINERS or (word in ("and", "with", "so") and after in _DETERMINERS | {"no"}))
+        # "no fracture and the joint is normal", "and is the smaller"
+        anew = word == "and" and (
+            after
+            in ("the", "a", "an", "there", "it", "its", "this", "is", "has", "neither", "both", "shows", "no", "on")
+        )
+        if (
+            hard
+            or joint
+            or begins
+            or anew
+            or (comma and word in ("no", "without", "which", "whose", "none", "neither"))
+        ):
+            found.append((start, i))
+            start = i
+    found.append((start, len(texts)))
+    return found
+
+
+def polarity(reading: Reading) -> Polarity:
+    """The denials of a caption, and the sign of each of its concepts."""
+    cues = _cues(reading)
+    denied = [0] * len(reading.texts)
+    for cue in cues:
+        for i in range(cue.start, cue.end):
+            if not cue.first <= i <= cue.last:
+                denied[i] += 1
+    signs: dict[str, set[int]] = {}
+    for said in reading.get(senses):
+        own = any(said.first <= cue.first <= said.last for cue in cues)
+        flip = -1 if denied[said.last] % 2 and not own else 1
+        for sense in said.senses:
+            signs.setdefault(sense.concept, set()).add(sense.sign * flip)
+    for start, end in _undecided(reading):
+        for said in reading.get(senses):
+            if start <= said.first < end:
+                for sense in said.senses:
+                    signs[sense.concept] = {1, -1}
+    return Polarity(cues, signs)
+
+
+def _undecided(reading: Reading) -> list[tuple[int, int]]:
+    """The clauses that leave open whether something is there, or say that it is only in one place."""
+    places = [d.first for d in reading.get(degrees) if d.value in (OPEN, UNLIKELY)]
+    places += [i for i, word in enumerate(reading.texts) if word in ("only", "alone", "sole", "solely", "exclusively")]
+    return (
+        [(start, end) for start, end in reading.get(clauses) if any(start <= i < end for i in places)] if places else []
+    )
+
+
+def _cues(reading: Reading) -> list[Cue]:
+    found: list[Cue] = []
+    open_spans = [(d.first, d.last) for d in reading.get(degrees) if d.value in (OPEN, UNLIKELY, PROBABLE, POSSIBLE)]
+    previous = (0, 0)
+    for start, end in reading.get(clauses):
+        i = start
+        while i < end:
+            cue = None if any(a <= i <= b for a, b in open_spans) else _cue(reading, i, start, end)
+            if cue is not None:
+                if i == start and i and "?" in reading.text[reading.words[i - 1].end : reading.words[i].start]:
+                    cue = cue._replace(start=previous[0])  # "A pocket of pus? None."
+                found.append(cue)
+                i = cue.last
+            i += 1
+        previous = (start, end)
+    return found
+
+
+def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
+    texts = reading.texts
+    word = texts[i]
+    following = texts[i + 1] if i + 1 < end else ""
+    if word == "no":
+        if following[:1].isdigit() or following in ("sooner", "doubt"):
+            return None
+        if following in ("more", "larger", "bigger") and "than" in texts[i + 2 : i + 4]:
+            return None  # a limit
+        if following == "longer":
+            return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
+    if word in ("neither", "not") and following in ("confirm", "yes", "only", "just", "printed", "yet", "merely", "as"):
+        return None
+    if (
+        word == "not"
+        and following == "shown"
+        and reading.text[reading.words[i + 1].end : reading.words[i + 1].end + 1] == ")"
+    ):
+        return None
+    if word in _FORWARD or word in _FAILS:
+        return Cue(i, i, i, _reach(reading, i + 1, end))
+    if word in ("rather", "instead") and following in ("than", "of"):
+        return Cue(i, i + 1, i, _reach(reading, i + 2, end))
+    if word in ("free", "clear") and following in ("of", "from"):
+        return Cue(i, i + 1, i, _reach(reading, i + 2, end))
+    if word in _ENDS and following == "of":
+        return Cue(i, i, i, _reach(reading, i + 1, end))
+    if (word in _CONTRACTED and following == "t") or word in ("not", "cannot"):
+        last = i + 1 if following == "t" else i
+        if following == "as" and word == "not":
+            return None
+        seen = bool(_SEEN & set(texts[last + 1 : last + 4]))
+        return Cue(i, last, _back(reading, i, start) if seen else i, _reach(reading, last + 1, end, short=True))
+    if word == "none":
+        return Cue(i, i, i, _reach(reading, i + 1, end))
+    if word == "non":
+        return Cue(i, i, i, min(end, i + 2))
+    if word == "ruled" and following == "out":
+        return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
+    if word == "negative" and following == "for":
+        return Cue(i, i + 1, i, _reach(reading, i + 2, end))
+    if word in _BACKWARD:
+        return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
+    return None
+
+
+def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
+    """Where a denial that begins at word i ends; a `short` one ends at a comma."""
+    texts, words, text = reading.texts, reading.words, reading.text
+    for j in range(i, end):
+        gap = text[words[j - 1].end : words[j].start]
+        if texts[j] in _STOPS and not (texts[j] in ("on", "by") and j - i < 4):
+            return j
+        if j > i and "," in gap and texts[j] not in ("or", "nor"):
+            rest = texts[j:end]
+            if short or _VERBS & set(rest) or not ({"or", "nor", "and"} & set(rest)):
+                return j
+        if j > i and "(" in gap:
+            return j
+        if (
+            j > i + 1
+            and texts[j] == "with"
+            and texts[j - 1] not in ("consistent", "associated", "compatible", "filled", "contact")
+        ):
+            return j
+    return end
+
+
+def _back(reading: Reading, i: int, start: int) -> int:
+    """Where a denial that covers what stands before it begins: the subject of its clause, behind the last comma."""
+    words, text = reading.words, reading.text
+    for j in range(i, start, -1):
+        if "," in text[words[j - 1].end : words[j].start] or (
+            reading.texts[j] in ("and", "but", "after", "of") and reading.texts[j] == "but"
+        ):
+            return j
+    return start
+
+
+# ------------------------------------------------------------------------------------------------------------ compare
+
+_JUDGED = frozenset(("finding", "symptom", "enhancement", "uptake", "visible"))
+_WEAK = frozenset("visible uptake lesion".split())
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """What is denied stays denied, what is affirmed stays affirmed."""
+    here, there = expert.get(polarity), lay.get(polarity)
+    outcome = Outcome()
+    ours, theirs = _units(expert, here), _units(lay, there)
+    if not ours and not theirs:
+        return outcome
+    for concept in sorted(set(here.signs) & set(there.signs)):
+        if kind_of(concept) not in _JUDGED:
+            continue
+        signs, told = here.signs[concept], there.signs[concept]
+        if (signs == {-1} and told == {1}) or (signs == {1, -1} and told == {1} and theirs < ours):
+            _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, lost=theirs < ours)
+        elif signs == {1} and told == {-1}:
+            _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours)
+    if ours and not theirs and not outcome.failed:
+        denied = {c for c, signs in here.signs.items() if -1 in signs and kind_of(c) in _JUDGED}
+        sure = any(1 in there.signs.get(concept, ()) for concept in denied)
+        (outcome.lost if sure else outcome.doubts).append(
+            _shown(expert, here) if sure else f"lost: {_shown(expert, here)}"
+        )
+    places = expert.get(_places), lay.get(_places)
+    if not outcome.failed and ours and theirs:
+        swap = _exchanged_places(*places)
+        if swap:
+            outcome.swapped.append(swap)
+    return outcome
+
+
+def _units(reading: Reading, found: Polarity) -> int:
+    """How many denials a caption holds, those of the contrast dye aside."""
+    covered = {i for cue in found.cues for i in range(cue.start, cue.end)}
+    texts = reading.texts
+    count = sum(
+        not (_DYE & set(texts[cue.last + 1 : cue.last + 4])) or texts[cue.first - 1] in ("up", "takes", "taking")
+        for cue in found.cues
+    )
+    for said in reading.get(senses):
+        if (
+            said.last not in covered
+            and texts[said.last] not in ("unenhanced", "nonenhanced")
+            and any(s.sign < 0 and kind_of(s.concept) in _JUDGED for s in said.senses)
+        ):
+            count += 1
+    return count
+
+
+def _shown(reading: Reading, found: Polarity) -> str:
+    if found.cues:
+        cue = found.cues[0]
+        last = min(cue.last + 3, len(reading.words) - 1)
+        return f"“{reading.text[reading.words[cue.first].start : reading.words[last].end]}”"
+    said = next(s for s in reading.get(senses) if any(x.sign < 0 for x in s.senses))
+    return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
+
+
+def _tell(outcome: Outcome, concept: str, text: str, expert: Reading, lay: Reading, *, lost: bool) -> None:
+    """A contradiction, or a doubt where the concept is general and stands among other things."""
+    alike = _context(expert, lay, concept)
+    weak = concept in _WEAK
+    if lost or (alike > 0.5 and not weak):
+        outcome.changed.append(text)
+    else:
+        outcome.doubts.append(text)
+
+
+def _context(expert: Reading, lay: Reading, concept: str) -> float:
+    """How much of what stands near a concept stands near it in the other text."""
+    near = []
+    for reading in (expert, lay):
+        bags = [
+            anchors(reading, s.first, s.last)
+            for s in reading.get(senses)
+            if any(x.concept == concept for x in s.senses)
+        ]
+        near.append(bags)
+    return max((likeness(a, b) for a in near[0] for b in near[1]), default=0.0)
+
+
+def _places(reading: Reading) -> dict[str, set[int]]:
+    """Of each body part and side, whether it stands in clauses that deny, that affirm, or in both."""
+    found = reading.get(polarity)
+    signs: dict[str, set[int]] = {}
+    for start, end in reading.get(clauses):
+        denied = any(start <= cue.first < end for cue in found.cues) or any(
+            start <= s.first < end and any(x.sign < 0 and kind_of(x.concept) in _JUDGED for x in s.senses)
+            for s in reading.get(senses)
+        )
+        sign = -1 if denied else 1
+        for said in reading.get(senses):
+            if start <= said.first < end:
+                for sense in said.senses:
+                    if kind_of(sense.concept) == ANATOMY:
+                        signs.setdefault(sense.concept, set()).add(sign)
+        for side in reading.get(sides):
+            if start <= side.first < end and side.value != "both":
+                signs.setdefault(side.value, set()).add(sign)
+    return signs
+
+
+def _exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:
+    """Two places of which the expert caption denies one and the lay caption the other."""
+    shared = sorted(set(here) & set(there))
+    lost = [p for p in shared if here[p] == {-1} and there[p] == {1}]
+    new = [p for p in shared if here[p] == {1} and there[p] == {-1}]
+    return f"{lost[0]} and {new[0]}" if lost and new else ""

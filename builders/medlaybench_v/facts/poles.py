@@ -1,0 +1,55 @@
+"""The poles that a caption names in each dimension of `poles.csv`: larger and smaller, up and down, bright and dark."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.wordings import Wordings, rows
+
+PLUS, MINUS, SAME = "+", "-", "="
+
+
+class Pole(NamedTuple):
+    """One pole of a dimension at the words [first, last]."""
+
+    dimension: str
+    value: str
+    first: int
+    last: int
+
+
+@cache
+def _wordings() -> Wordings[tuple[str, str]]:
+    columns = (("plus", PLUS), ("minus", MINUS), ("same", SAME))
+    return Wordings(
+        (wording, (row["dimension"], value))
+        for row in rows("poles.csv")
+        for column, value in columns
+        for wording in filter(None, row[column].split("|"))
+    )
+
+
+def poles(reading: Reading) -> list[Pole]:
+    """The poles that a caption names, in their order; a denied one ("not as thick") is the other."""
+    known, texts = _wordings(), reading.texts
+    found: list[Pole] = []
+    i = 0
+    while i < len(texts):
+        matches = known.at(reading, i)
+        if not matches:
+            i += 1
+            continue
+        size, named = matches[0]
+        denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
+        for dimension, value in named:
+            if denied:
+                value = _TURNED[value] if dimension in ("size", "brightness") else SAME
+            found.append(Pole(dimension, value, i, i + size - 1))
+        i += size
+    return found
+
+
+_TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}
+_NOT = frozenset(("not", "t", "no", "without", "nor"))

@@ -1,0 +1,749 @@
+"""Numbers as quantities: a value in the base unit of its kind, so that 15 mm, 1.5 cm and "one and a half centimetres"
+are the same and 15 mm and 15 cm are not.
+
+    >>> from builders.medlaybench_v.facts.scan import read
+    >>> [(q.kind, q.value) for q in quantities(read("An aneurysm of 4.8 cm at L4/L5, grade II, 70% stenosis."))]
+    [('length', 48.0), ('level L', 4.0), ('level L', 5.0), ('grade', 2.0), ('share', 70.0)]
+
+A library of units would bring the conversions, which are the few lines of `UNITS`, and none of the reading of
+captions (levels of the spine, scores in Roman figures, sizes of catheters), which is all the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from builders.medlaybench_v.facts import words as known
+from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.markers import markers
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+
+# unit: (kind, factor to the base unit of the kind)
+_DAY = 1.0
+UNITS: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("mm", "millimeter", "millimetre"), ("length", 1.0)),
+    **dict.fromkeys(("cm", "centimeter", "centimetre"), ("length", 10.0)),
+    **dict.fromkeys(("m", "meter", "metre"), ("length", 1000.0)),
+    **dict.fromkeys(("µm", "μm", "um", "micron", "micrometer", "micrometre"), ("length", 0.001)),
+    **dict.fromkeys(("inch", "inche"), ("length", 25.4)),
+    **dict.fromkeys(("foot", "feet"), ("length", 304.8)),
+    **dict.fromkeys(("ml", "milliliter", "millilitre", "cc"), ("volume", 1.0)),
+    **dict.fromkeys(("l", "liter", "litre"), ("volume", 1000.0)),
+    **dict.fromkeys(("dl", "cl"), ("volume", 100.0)),
+    **dict.fromkeys(("ounce", "oz"), ("volume", 29.6)),
+    **dict.fromkeys(("pint",), ("volume", 500.0)),
+    **dict.fromkeys(("teaspoon",), ("volume", 5.0)),
+    **dict.fromkeys(("kg", "kilogram", "kilo"), ("mass", 1000.0)),
+    **dict.fromkeys(("g", "gram", "gramme"), ("mass", 1.0)),
+    **dict.fromkeys(("mg", "milligram"), ("mass", 0.001)),
+    **dict.fromkeys(("pound", "lb"), ("mass", 453.6)),
+    **dict.fromkeys(("%", "percent", "cent"), ("share", 1.0)),
+    **dict.fromkeys(("°", "degree", "deg"), ("angle", 1.0)),
+    **dict.fromkeys(("hu", "hounsfield"), ("HU", 1.0)),
+    **dict.fromkeys(("f", "fr", "french"), ("French", 1.0)),
+    **dict.fromkeys(("g", "gauge"), ("gauge", 1.0)),
+    **dict.fromkeys(("t", "tesla"), ("tesla", 1.0)),
+    **dict.fromkeys(("mmhg",), ("pressure", 1.0)),
+    **dict.fromkeys(("hz",), ("frequency", 1.0)),
+    **dict.fromkeys(("khz",), ("frequency", 1e3)),
+    **dict.fromkeys(("mhz",), ("frequency", 1e6)),
+    **dict.fromkeys(("gy", "gray"), ("dose", 1.0)),
+    **dict.fromkeys(("cgy",), ("dose", 0.01)),
+    **dict.fromkeys(("mgy",), ("dose", 0.001)),
+    **dict.fromkeys(("msv",), ("effective dose", 1.0)),
+    **dict.fromkeys(("mbq",), ("activity", 1.0)),
+    **dict.fromkeys(("mci",), ("activity", 37.0)),
+    **dict.fromkeys(("kv", "kvp"), ("kV", 1.0)),
+    **dict.fromkeys(("ma",), ("mA", 1.0)),
+    **dict.fromkeys(("bpm", "beat"), ("rate", 1.0)),
+    **dict.fromkeys(("fold", "time"), ("fold", 1.0)),
+    **dict.fromkeys(("year", "yr", "y", "yo", "birthday"), ("time", 365.25 * _DAY)),
+    **dict.fromkeys(("month", "mo", "mth"), ("time", 30.4375 * _DAY)),
+    **dict.fromkeys(("week", "wk"), ("time", 7 * _DAY)),
+    **dict.fromkeys(("fortnight",), ("time", 14 * _DAY)),
+    **dict.fromkeys(("day", "night"), ("time", _DAY)),
+    **dict.fromkeys(("hour", "hr", "h"), ("time", _DAY / 24)),
+    **dict.fromkeys(("minute", "min"), ("time", _DAY / 1440)),
+    **dict.fromkeys(("second", "sec", "s"), ("time", _DAY / 86400)),
+    **dict.fromkeys(("ms", "msec", "millisecond"), ("time", _DAY / 86400e3)),
+}
+del UNITS["g"]
+UNITS["g"] = ("mass", 1.0)
+_SHORT = frozenset("m l g t h s y f fr ma min".split())  # units only right behind their number
+_SQUARES, _CUBES = frozenset(("square",)), frozenset(("cubic",))
+_FRACTIONS = {
+    "half": 0.5,
+    "third": 1 / 3,
+    "thirds": 1 / 3,
+    "quarter": 0.25,
+    "quarters": 0.25,
+    "fifths": 0.2,
+    "fifth": 0.2,
+}
+_BETWEEN = frozenset("x by to and or × through".split())
+_LOOSE = {
+    "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
+    "other": 2,
+    "another": 2, "single": 1, "solitary": 1, "lone": 1, "triple": 3, "triplets": 3, "sole": 1, "once": 1, "one": 1,
+    "second": 2, "half": 2,
+}  # fmt: skip
+_SCALES = frozenset(
+    "bosniak rads birads pirads lirads tirads fielding harris garden score stanford fontaine rutherford hinchey iia "
+    "lawrence grade type stage class category group zone segment level degree fisher hess modic schatzker weber "
+    "gustilo "
+    "pfirrmann kellgren aspects nihss gcs asia graf crowe salter debakey crawford forrest child pugh couinaud "
+    "number no tooth position part case patient phase nerve factor sector panel figure fig day week".split()
+)
+_NAMES = frozenset(
+    "ventricle ventricles molar molars trimester chamber chambers nerve vessel space dimensional d window line "
+    "degree look "
+    "generation phase person party heart".split()
+)
+_ABOUT = frozenset(
+    "about around roughly approximately nearly almost some approx circa ca close good bare barely".split()
+)
+_MORE = frozenset(
+    "over above exceed exceeds exceeding exceeded more greater larger bigger beyond > ≥ least hotter".split()
+)
+_LESS = frozenset("under below less smaller fewer < ≤ most within cooler up".split())
+_ISOTOPES = re.compile(r"(?:18f|f18|99m|99mtc|99|tc99m|68ga|ga68|131|131i|123i|i123|i131|fdg18|11c|2d|3d|4d|3|2|4)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """`value` in the base unit of its `kind` (mm, mL, g, days, per cent; a count or a code as it is).
+
+    `step` is the unit of its last digit; `bound` is ">" or "<" where the text gives a limit, "~" where it says "about".
+    `loose`: a word that may be no number at all ("both", "another"), which fulfils but is never missed. `first` and
+    `last` are its words.
+    """
+
+    kind: str
+    value: float
+    step: float
+    bound: str
+    loose: bool
+    first: int
+    last: int
+    text: str
+    raw: float
+    letter: str = ""
+
+
+def quantities(reading: Reading) -> list[Quantity]:
+    """The quantities of a caption, in their order."""
+    return _Reader(reading).all()
+
+
+class _Reader:
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.words = reading.words
+        self.texts = reading.texts
+        self.found: list[Quantity] = []
+
+    def all(self) -> list[Quantity]:
+        i = 0
+        while i < len(self.texts):
+            i = max(i + 1, self._at(i))
+        return self.found
+
+    # ------------------------------------------------------------------------------------------------ what stands where
+
+    def word(self, i: int) -> str:
+        return self.texts[i] if 0 <= i < len(self.texts) else ""
+
+    def gap(self, i: int) -> str:
+        """What stands between word i and the one before it."""
+        return self.reading.text[self.words[i - 1].end : self.words[i].start] if 0 < i < len(self.words) else "\n"
+
+    def raw(self, i: int) -> str:
+        word = self.words[i]
+        return self.reading.text[word.start : word.end]
+
+    def _at(self, i: int) -> int:
+        """Read what begins at word i; the index of the first word behind it."""
+        word = self.texts[i]
+        if word[0] in _DIGITS:
+            return self._digits(i)
+        if word in known.CARDINALS or word in ("hundred", "thousand", "dozen", "one", "zero", "million"):
+            return self._spelled(i)
+        if word in ("a", "an", "half", "quarter", "twice", "couple", "fortnight") or word in _LOOSE:
+            return self._loose(i)
+        if word in ("first", "second", "third", "last", "final", "middle", "early", "late", "mid") and (
+            trimester := self._trimester(i)
+        ):
+            return trimester
+        if word in known.ORDINALS and word != "second":
+            return self._ordinal(i, known.ORDINALS[word], i + 1)
+        if word in _FAR_ORDINALS:
+            return self._ordinal(i, _FAR_ORDINALS[word], i + 1)
+        if word == "second":
+            return self._second(i)
+        if (
+            word == "day"
+            and self.word(i - 1) in ("the", "next", "following")
+            and self.word(i + 1) in ("after", "before", "following", "of")
+        ):
+            return self._add("time", 1.0, 0.0, i, i, loose=True)
+        if word == "right" and self.word(i + 1) in ("angle", "angles"):
+            return self._add("angle", 90.0, 0.0, i, i + 1, loose=True)
+        if any(char.isdigit() for char in word):
+            return self._code(i)
+        if _ROMAN.match(word) and self.raw(i)[:1].isupper():
+            return self._roman(i)
+        if word in known.MONTHS and self.raw(i)[0].isupper() and (word not in ("may", "march") or self._dated(i)):
+            self._add("date", float(list(_MONTHS).index(word) + 1), 0.0, i, i)
+        return i + 1
+
+    def _dated(self, i: int) -> bool:
+        return self.word(i + 1)[:1].isdigit() or self.word(i - 1) in ("of", "in", "since", "last") or i == 0
+
+    def _add(
+        self,
+        kind: str,
+        value: float,
+        step: float,
+        first: int,
+        last: int,
+        *,
+        loose: bool = False,
+        raw: float | None = None,
+        letter: str = "",
+    ) -> int:
+        text = self.reading.text[self.words[first].start : self.words[last].end]
+        bound = self._bound(first, last)
+        own = value if raw is None else raw
+        self.found.append(Quantity(kind, value, step, bound, loose, first, last, text, own, letter))
+        return last + 1
+
+    def _bound(self, first: int, last: int) -> str:
+        before = [self.word(j) for j in range(max(0, first - 4), first)]
+        for j in range(len(before) - 1, -1, -1):
+            word = before[j]
+            if word in _ABOUT:
+                return "~"
+            if word in _MORE or word in _LESS:
+                if (
+                    word in ("over", "under")
+                    and before[max(0, j - 1) : j]
+                    and before[j - 1] in ("just", "little", "slightly", "bit")
+                ):
+                    return "~"
+                if word == "up" and before[j + 1 : j + 2] != ["to"]:
+                    continue
+                more = word in _MORE
+                if {"no", "not", "none", "never", "nor"} & set(before[max(0, j - 2) : j]) or before[j - 1 : j] == [
+                    "none"
+                ]:
+                    more = not more
+                return ">" if more else "<"
+            if word not in _BOUND_BETWEEN:
+                break
+        if self.word(last + 1) == "or":
+            if self.word(last + 2) in _MORE | {"longer"}:
+                return ">"
+            if self.word(last + 2) in _LESS | {"shorter"}:
+                return "<"
+        return ""
+
+    # ------------------------------------------------------------------------------------------------------- the shapes
+
+    def _digits(self, i: int) -> int:
+        word = self.texts[i]
+        if word[-1].isalpha():  # 33rd
+            return self._ordinal(i, int(re.sub(r"\D", "", word)), i + 1)
+        dated = _DATE.fullmatch(word)
+        if dated:
+            for part in word.split("."):
+                self._add("date", float(part), 0.0, i, i)
+            return i + 1
+        if len(word) == 1 and any(m.first == i and m.shape.startswith("letter") for m in self.reading.get(markers)):
+            return i + 1
+        value, step = _number(word)
+        following = self.word(i + 1)
+        if following and not self.gap(i + 1) and _ISOTOPES.match(word + following):
+            return i + 2
+        if following and not self.gap(i + 1) and following not in UNITS and len(following) <= 3 and following.isalpha():
+            return self._add("count", value, step, i, i + 1, letter=following)
+        if following in ("d", "dimensional") and value in (2, 3, 4):
+            return i + 2
+        if self.word(i - 1) in ("technetium", "fluor", "fluorine", "iodine", "gallium", "tc", "covid"):
+            return i + 1
+        if self.word(i - 1) in ("disease", "virus") and value == 2019:
+            return i + 1
+        start = self.words[i].start
+        sign = self.reading.text[max(0, start - 1) : start]
+        if sign in ("−", "–", "-") and self.reading.text[max(0, start - 2) : start - 1] in ("", " ", "("):
+            value = -value
+        if self.word(i - 1) in ("minus", "negative"):
+            value = -value
+        if following == "and" and self.word(i + 2) in ("a",) and self.word(i + 3) in _FRACTIONS:
+            return self._with_unit(i, i + 3, value + _FRACTIONS[self.word(i + 3)], 0.5)
+        if following == "½":
+            value += 0.5
+        return self._with_unit(i, i, value, step)
+
+    def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
+        """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
+        unit_at = self._unit_after(last + 1)
+        if unit_at is not None:
+            j, (kind, factor) = unit_at
+            if self.word(j - 1) in _SQUARES or self.word(j).endswith("²"):
+                kind, factor = "area", factor * factor
+            elif self.word(j - 1) in _CUBES or self.word(j).endswith("³"):
+                kind, factor = "volume", factor**3 / 1000.0
+            if kind == "length" and self.word(j) in ("foot", "feet") and value > 10:
+                kind, factor = "count", 1.0
+            if kind == "angle" and self.word(j + 1) in ("c", "celsius"):
+                kind = "temperature"
+            if kind == "angle" and self.word(j + 1) in ("f", "fahrenheit"):
+                kind, value, step = "temperature", (value - 32.0) / 1.8, step / 1.8
+            if kind == "fold" and self.word(j) in ("time", "times") and self.word(j + 1) in ("a", "per", "each"):
+                kind = "rate"
+            adjacent = j == last + 1
+            return self._add(kind, value * factor, step * factor, first, j if adjacent else last, raw=value)
+        if self.word(first - 1) in ("day", "days"):
+            return self._add("time", value, 0.0, first - 1, last, raw=value)
+        if self.word(first - 1) in ("week", "month", "year") and self.word(first - 2) != "per":
+            kind, factor = UNITS[self.word(first - 1)]
+            return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
+        if self.word(first - 1) in ("aged", "age") or (
+            self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
+        ):
+            return self._add("time", value * 365.25, 0.0, first, last, raw=value)
+        if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
+            return self._add("French", value, step, first, last)
+        if 1900 <= value <= 2099 and step == 1 and float(value).is_integer():
+            return self._add("date", value, 0.0, first, last)
+        scale = self.word(first - 1) in _SCALES or self.word(first - 2) in ("rads", "lawrence")
+        return self._add("grade" if scale else "count", value, step, first, last, letter=self._letter(last))
+
+    def _of_a_person(self, i: int) -> bool:
+        before = self.word(i - 2)
+        return before in _PEOPLE or (self.word(i - 1) in ("is", "was") and before in ("he", "she", "patient"))
+
+    def _letter(self, i: int) -> str:
+        following = self.word(i + 1)
+        return following if len(following) == 1 and following in "abcdf" and not self.gap(i + 1) else ""
+
+    def _unit_after(self, j: int) -> tuple[int, tuple[str, float]] | None:
+        for step in range(9):
+            word = self.word(j)
+            gap = self.gap(j)
+            if not word or len(gap) > 3 or any(char in ".;:?" for char in gap.strip()):
+                return None
+            word = word.rstrip("²³")
+            if not word:
+                return None
+            name = word if word in UNITS else word[:-1] if word.endswith("s") and len(word) > 2 else word
+            if word == "inches":
+                name = "inch"
+            if name in UNITS and (word not in _SHORT or (gap in ("", " ", "-") and step == 0) or step > 1):
+                if name == "second" and step == 0 and "-" not in gap and not word.endswith("s"):
+                    return None
+                if name == "time" and not word.endswith("s"):
+                    return None
+                if name == "french" and step > 0:
+                    return None
+                if name == "cent" and self.word(j - 1) != "per":
+                    return None
+                return j, UNITS[name]
+            if word == "per" and self.word(j + 1) == "cent":
+                return j + 1, UNITS["%"]
+            if step == 0 and word in (
+                "bare",
+                "whole",
+                "full",
+                "square",
+                "cubic",
+                "more",
+                "further",
+                "further,",
+                "good",
+                "gestational",
+                "completed",
+                "long",
+            ):
+                j += 1
+                continue
+            if word in _BETWEEN or word[0].isdigit() or word in known.CARDINALS or word in ("+", "−"):
+                if step == 0 and word[0].isdigit() and gap.strip() == "":
+                    return None
+                if word in ("and", "or", "to") and not (
+                    self.word(j + 1)[:1].isdigit() or self.word(j + 1) in known.CARDINALS
+                ):
+                    return None
+                j += 1
+                continue
+            return None
+        return None
+
+    def _spelled(self, i: int) -> int:
+        """Twenty-five, two hundred, two and a half, a dozen, one third."""
+        word = self.texts[i]
+        last = i
+        value = float(
+            {"hundred": 100, "thousand": 1000, "dozen": 12, "one": 1, "zero": 0, "million": 1e6}.get(word)
+            or known.CARDINALS.get(word, 0)
+        )
+        ones = known.CARDINALS.get(self.word(i + 1), 1 if self.word(i + 1) == "one" else 10)
+        if value in range(20, 100, 10) and ones < 10 and self.gap(i + 1) in ("-", " ") and word in known.CARDINALS:
+            value, last = value + ones, i + 1
+        if self.word(last + 1) in ("hundred", "thousand", "dozen"):
+            value *= {"hundred": 100.0, "thousand": 1000.0, "dozen": 12.0}[self.word(last + 1)]
+            last += 1
+        if self.word(last + 1) == "point" and self.word(last + 2) in known.CARDINALS:
+            value, last = value + known.CARDINALS[self.word(last + 2)] / 10, last + 2
+        fraction = self.word(last + 1)
+        if (
+            fraction in _FRACTIONS
+            and fraction not in ("fifth",)
+            and (value > 1 or fraction in ("third", "quarter", "half"))
+        ):
+            share = value * _FRACTIONS[fraction]
+            if fraction != "third" or value == 1:
+                return self._fraction(i, last + 1, share)
+        if self.word(last + 1) == "and" and self.word(last + 2) == "a" and self.word(last + 3) in ("half", "quarter"):
+            return self._with_unit(i, last + 3, value + _FRACTIONS[self.word(last + 3)], 0.0)
+        unit = self._unit_after(last + 1)
+        if unit is None and self.word(last + 1) in ("of", "in") and word == "one":
+            return last + 1
+        if unit is None and value <= 2 and self.word(i - 1) not in _SCALES:
+            if self.word(i - 1) in ("of", "aged"):
+                return self._with_unit(i, last, value, 1.0)
+            return self._add("count", value, 1.0, i, last, loose=value < 2 or self._is_generic(last))
+        if unit and word == "one" and self.word(unit[0]) in ("side", "time", "day"):
+            return self._with_unit(i, last, value, 1.0)
+        if self.word(last + 1) in ("dimensional", "d"):
+            return last + 2
+        at = len(self.found)
+        end = self._with_unit(i, last, value, 1.0)
+        if len(self.found) > at and self.found[-1].kind == "count" and self._is_generic(last):
+            self.found[-1] = _loosened(self.found[-1])
+        return end
+
+    def _is_generic(self, last: int) -> bool:
+        following = {self.word(last + 1), self.word(last + 2)}
+        return bool(following & _NAMES) or self.word(last + 1) in (
+            "things",
+            "findings",
+            "pictures",
+            "images",
+            "views",
+            "sides",
+            "parts",
+            "halves",
+            "signs",
+            "scans",
+            "xrays",
+            "panels",
+            "channels",
+            "of",
+            "together",
+            "kinds",
+            "times",
+        )
+
+    def _fraction(self, first: int, last: int, share: float) -> int:
+        """A fraction of something, or of a unit: "half an inch", "three quarters of a litre"."""
+        j = last + 1
+        if self.word(j) == "of" and self.word(j + 1) in ("a", "an"):
+            j += 2
+        elif self.word(j) in ("a", "an"):
+            j += 1
+        elif self.gap(j) not in ("-", " "):
+            j = -1
+        word = self.word(j)
+        name = word[:-1] if word.endswith("s") and word not in UNITS else word
+        if word and name in UNITS and word not in _SHORT and name not in ("second",):
+            kind, factor = UNITS[name]
+            return self._add(kind, share * factor, 0.0, first, j, raw=share)
+        loose = share == 0.5
+        return self._add("share", share * 100.0, 0.0, first, last, loose=loose, raw=share)
+
+    def _loose(self, i: int) -> int:
+        """A day, half an hour, the other: words that may state a quantity."""
+        word = self.texts[i]
+        if word == "fortnight":
+            return self._add("time", 14.0, 0.0, i, i, raw=2.0)
+        if word == "couple":
+            return self._add("count", 2.0, 1.0, i, i, loose=True)
+        if word in ("half", "quarter"):
+            for last in (i + 1, i + 2):
+                if self.word(last) == "dozen" and (last == i + 1 or self.word(i + 1) == "a"):
+                    return self._add("count", 6.0, 1.0, i, last)
+            return self._fraction(i, i, _FRACTIONS[word])
+        if word in ("a", "an"):
+            if self.word(i + 1) in ("half", "quarter", "third", "dozen", "hundred", "thousand"):
+                if self.word(i + 1) in _FRACTIONS:
+                    return self._fraction(i, i + 1, _FRACTIONS[self.word(i + 1)])
+                return self._spelled(i + 1)
+            unit = self.word(i + 1)
+            if (
+                unit in UNITS
+                and len(unit) > 2
+                and unit not in ("time", "second", "degree", "french", "foot", "night", "beat", "fold", "gray", "day")
+            ):
+                value, last = 1.0, i + 1
+                if self.word(i + 2) == "and" and self.word(i + 3) == "a" and self.word(i + 4) in _FRACTIONS:
+                    value, last = 1.0 + _FRACTIONS[self.word(i + 4)], i + 4
+                kind, factor = UNITS[unit]
+                return self._add(kind, value * factor, 0.0, i, last, loose=value == 1, raw=value)
+            if unit == "day":
+                return self._add("time", 1.0, 0.0, i, i + 1, loose=True)
+            return i + 1
+        if word in ("twice", "doubled", "double"):
+            return self._add("fold", 2.0, 1.0, i, i, loose=True)
+        return self._add("count", float(_LOOSE[word]), 1.0, i, i, loose=True)
+
+    def _second(self, i: int) -> int:
+        if self.word(i - 1)[:1].isdigit() or self.word(i - 1) in known.CARDINALS:
+            return i + 1
+        return self._add("ordinal", 2.0, 1.0, i, i, loose=self.word(i + 1) not in _VERTEBRAL)
+
+    def _trimester(self, i: int) -> int:
+        """The third trimester, the last three months of the pregnancy; 0 where it is none."""
+        word, following = self.word(i), self.word(i + 1)
+        last = i + 1
+        if following in ("three", "3") and self.word(i + 2).startswith("month"):
+            last = i + 2
+        elif following not in ("trimester", "third") and not (
+            word in ("early", "late", "mid") and following == "pregnancy"
+        ):
+            return 0
+        if following == "third" and self.word(i + 2) != "of":
+            return 0
+        value = {"first": 1, "early": 1, "second": 2, "middle": 2, "mid": 2}.get(word, 3)
+        return self._add("trimester", float(value), 1.0, i, last, loose=following == "pregnancy")
+
+    def _ordinal(self, i: int, value: int, end: int) -> int:
+        if self.word(i - 1) in ("per", "at") or (value == 3 and self.word(i - 1) in ("one", "a", "two")):
+            return end
+        if self.word(end) in ("day", "week", "month", "year"):
+            kind, factor = UNITS[self.word(end)]
+            return self._add(kind, value * factor, 0.0, i, end, raw=float(value), loose=value == 1)
+        if self.word(end) == "of" and self.word(i - 1) in ("upper", "lower", "middle", "distal", "proximal"):
+            return end
+        loose = value == 1 or bool({self.word(end), self.word(end + 1)} & _NAMES)
+        if value == 1 and self.word(end) in _VERTEBRAL:
+            loose = False
+        return self._add("ordinal", float(value), 1.0, i, i, loose=loose)
+
+    def _code(self, i: int) -> int:
+        """L4, C5-6, T10, S1, T2: a level of the spine, a sequence, a code."""
+        word = self.texts[i]
+        if _ISOTOPES.match(word) or word in ("covid19", "t1wi", "t2wi", "t1w", "t2w"):
+            return i + 1
+        level = re.fullmatch(r"([cltdsv])(\d{1,2})([a-z]?)", word)
+        if level:
+            letter, number = level[1].upper(), float(level[2])
+            if letter == "T" and number <= 2 and not self._by_vertebra(i):
+                return i + 1
+            if letter == "V":
+                return self._add("count", number, 1.0, i, i, letter="v")
+            letter = "T" if letter == "D" else letter
+            self._add(f"level {letter}", number, 1.0, i, i)
+            if self.gap(i + 1).strip() in ("-", "/", "–") and re.fullmatch(r"\d{1,2}", self.word(i + 1)):
+                return self._add(f"level {letter}", float(self.word(i + 1)), 1.0, i + 1, i + 1)
+            return i + 1
+        digits = re.search(r"\d+", word)
+        return self._add("count", float(digits[0]) if digits else 0.0, 1.0, i, i, letter=re.sub(r"\d", "", word))
+
+    def _by_vertebra(self, i: int) -> bool:
+        return (
+            self.word(i + 1) in _VERTEBRAL
+            or self.word(i - 1) in _VERTEBRAL
+            or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i + 1)) and self.word(i + 1) not in ("t1", "t2"))
+        )
+
+    def _roman(self, i: int) -> int:
+        numeral = _ROMAN.match(self.texts[i])
+        assert numeral is not None
+        graded = self.word(i - 1) in _SCALES or self.word(i - 1) in known.GRADED
+        raw = self.raw(i)
+        if raw in ("IVF", "IVC", "XI", "IVA", "VIA"):
+            return i + 1
+        alone = (
+            len(numeral[1]) > 1
+            and raw[: len(numeral[1])].isupper()
+            and self.word(i + 1) not in ("contrast", "line", "access", "drug")
+        )
+        if not (graded or alone) or self.reading.lower[self.words[i].end :][:4] in ("-ray", " ray"):
+            return i + 1
+        if raw[:1] in "IVX" and len(numeral[1]) == 1 and not graded:
+            return i + 1
+        return self._add("grade", float(known.ROMAN[numeral[1]]), 1.0, i, i, letter=numeral[2])
+
+
+def _loosened(quantity: Quantity) -> Quantity:
+    return replace(quantity, loose=True)
+
+
+def _number(text: str) -> tuple[float, float]:
+    """The value and the unit of the last digit."""
+    if "," in text:
+        groups = text.split(",")
+        thousands = len(groups[0]) <= 3 and all(len(group.split(".")[0]) == 3 for group in groups[1:])
+        text = text.replace(",", "") if thousands else text.replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        return float(re.sub(r"[^0-9]", "", text)), 1.0
+    return value, 10.0 ** -len(text.partition(".")[2])
+
+
+_MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
+_DIGITS = frozenset("0123456789")
+_ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
+_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
+_VERTEBRAL = frozenset(
+    "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve "
+    "pedicle body "
+    "neck chest screw spine foramen neural segment".split()
+)
+_PEOPLE = frozenset(
+    "man woman boy girl child baby patient person infant footballer lady lad cyclist toddler he she teenager".split()
+)
+_BOUND_BETWEEN = frozenset(
+    "than to of a an the just little slightly bit only as was is at no not by - than held".split()
+)
+_FAR_ORDINALS = {
+    "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
+    "nineteenth": 19,
+    "twentieth": 20, "thirtieth": 30,
+}  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------- the same?
+
+
+def same(expert: Quantity, lay: Quantity) -> bool:
+    """Whether a lay quantity states an expert one: equal after conversion, or rounded as its digits or words say."""
+    if not _kinds_meet(expert, lay):
+        return False
+    if {expert.bound, lay.bound} == {">", "<"}:
+        return False
+    if expert.letter and lay.letter and expert.letter[:1] != lay.letter[:1]:
+        return False
+    if expert.kind != lay.kind and {expert.kind, lay.kind} != {"French", "length"}:
+        return expert.raw == lay.raw
+    value = expert.value / 3.0 if (expert.kind, lay.kind) == ("French", "length") else expert.value
+    other = lay.value / 3.0 if (lay.kind, expert.kind) == ("French", "length") else lay.value
+    if (value < 0) != (other < 0):
+        return False
+    if value == other:
+        return True
+    gap = abs(value - other)
+    if gap <= 1e-6 * max(abs(value), 1.0):
+        return True
+    if expert.kind == "time":
+        return gap <= 0.035 * abs(value)
+    size = max(abs(value), 1e-9)
+    if lay.step and lay.step > expert.step and gap <= lay.step / 2 * 1.02:
+        return gap <= 0.12 * size
+    if lay.bound:
+        return gap <= 0.13 * size and lay.step != expert.step
+    if not lay.step:  # told in words: "half an inch"
+        return gap <= 0.06 * size
+    imperial = abs(lay.value / lay.raw - 25.4) < 0.01 if lay.raw else False
+    return imperial and gap <= 0.07 * size
+
+
+_COUNTS = frozenset(("count", "grade", "ordinal", "fold", "date", "rate"))
+
+
+def _kinds_meet(expert: Quantity, lay: Quantity) -> bool:
+    if expert.kind == lay.kind:
+        return True
+    if {expert.kind, lay.kind} == {"French", "length"}:
+        return True
+    if expert.kind.startswith("level"):
+        return lay.kind in ("ordinal", "count") and not lay.letter
+    if lay.kind.startswith("level"):
+        return expert.kind in ("ordinal", "count")
+    if {expert.kind, lay.kind} == {"angle", "temperature"}:
+        return True
+    if expert.kind in _COUNTS:
+        return lay.kind in _COUNTS or (
+            expert.kind in ("ordinal", "grade", "count") and lay.kind in ("time", "share", "French", "rate")
+        )
+    return lay.kind in ("count", "date") and expert.kind not in ("share", "trimester")
+
+
+# ------------------------------------------------------------------------------------------------------------ compare
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """Every quantity is kept, none is new, and none changed places with another."""
+    here, there = expert.get(quantities), lay.get(quantities)
+    outcome = Outcome()
+    if not here and not there:
+        return outcome
+    unmet = [q for q in there if not any(same(e, q) for e in here)]
+    taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
+    lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
+    lost = [q for q in lost if not _named_otherwise(q, lay)]
+    new = [q for q in unmet if not q.loose and not _derived(q, here)]
+    if new:
+        known_there = allowed.get(quantities)
+        new = [q for q in new if not any(same(k, q) for k in known_there)]
+    for quantity in lost:
+        other = next((q for q in new if _kinds_meet(quantity, q)), None)
+        if other is not None:
+            new.remove(other)
+            outcome.changed.append(f"{quantity.text} became {other.text}")
+        elif quantity.kind == "ordinal" and not _is_digit(quantity):
+            outcome.doubts.append(f"lost: {quantity.text}")
+        else:
+            outcome.lost.append(quantity.text)
+    for quantity in new:
+        (outcome.doubts if _small(quantity) else outcome.new).append(
+            f"new: {quantity.text}" if _small(quantity) else quantity.text
+        )
+    if not outcome.failed:
+        written = _as_written(here, there)
+        for kind in sorted({q.kind for q in here}):
+            ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
+            swap = exchanged(expert, _placed(ours), lay, _placed(theirs)) if len(ours) > 1 else None
+            if swap:
+                outcome.swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
+    return outcome
+
+
+def _is_digit(quantity: Quantity) -> bool:
+    return quantity.text[:1].isdigit()
+
+
+def _small(quantity: Quantity) -> bool:
+    """A count in words that a plain sentence may need: "three things", "the fourth"."""
+    return quantity.kind in ("count", "ordinal") and quantity.value <= 4 and not _is_digit(quantity)
+
+
+def _named_otherwise(quantity: Quantity, lay: Reading) -> bool:
+    """A count told by listing or by a word: two by "both", one by the singular."""
+    return quantity.kind in ("count", "ordinal") and quantity.value <= 2 and not _is_digit(quantity)
+
+
+def _derived(quantity: Quantity, known_here: list[Quantity]) -> bool:
+    """The difference or the sum of two known ones: "four weeks earlier"."""
+    values = [q.value for q in known_here if q.kind == quantity.kind]
+    return quantity.kind in ("time", "length") and any(
+        abs(abs(a - b) - quantity.value) < 1e-6 * max(a, 1.0) for i, a in enumerate(values) for b in values[:i]
+    )
+
+
+def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
+    """The lay quantities under the values of the expert ones that they state."""
+    written = []
+    for quantity in there:
+        match = next((e for e in here if not e.loose and same(e, quantity)), None)
+        if match is not None:
+            written.append(replace(match, first=quantity.first, last=quantity.last))
+    return written
+
+
+def _placed(found: list[Quantity]) -> list[Placed]:
+    return [Placed(f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}", q.first, q.last) for q in found if not q.loose]

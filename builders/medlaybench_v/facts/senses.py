@@ -1,0 +1,99 @@
+"""The words for body parts and findings, expert and lay, as concepts: "renal" and "of the kidney" are one.
+
+`anatomy.csv` and `findings.csv` list each concept with its wordings, separated by "|": a word or a phrase (any
+inflection of its words), a beginning ("nephr*"), an ending ("*itis"). A wording after "-" says that the concept is
+absent: "patent" is obstruction, denied. `implies` names the concepts that somebody who reads of this one knows of too.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.wordings import Wordings, rows
+
+ANATOMY = "anatomy"
+
+
+class Sense(NamedTuple):
+    """A concept that a wording names; `sign` is -1 where the wording denies it."""
+
+    concept: str
+    sign: int = 1
+
+
+class Said(NamedTuple):
+    """Senses named by the words [first, last] of a reading."""
+
+    first: int
+    last: int
+    senses: tuple[Sense, ...]
+
+
+class _Lexicon(NamedTuple):
+    kinds: dict[str, str]
+    implies: dict[str, frozenset[str]]
+    wordings: Wordings[Sense]
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    table = [*({**row, "kind": ANATOMY} for row in rows("anatomy.csv")), *rows("findings.csv")]
+    names = sorted((row["concept"] for row in table), key=len, reverse=True)
+    implies = {row["concept"]: _named(row["implies"], names) for row in table}
+    wordings = Wordings(
+        (wording.removeprefix("-"), Sense(row["concept"], -1 if wording.startswith("-") else 1))
+        for row in table
+        for wording in row["wordings"].split("|")
+    )
+    closed = {concept: _closure(concept, implies) for concept in implies}
+    return _Lexicon({row["concept"]: row["kind"] for row in table}, closed, wordings)
+
+
+def _named(text: str, names: list[str]) -> set[str]:
+    """The concepts listed in a cell, whose names may hold spaces."""
+    found = set()
+    for name in names:
+        if f" {name} " in f" {text} ":
+            found.add(name)
+            text = f" {text} ".replace(f" {name} ", "  ")
+    return found
+
+
+def _closure(concept: str, implies: dict[str, set[str]]) -> frozenset[str]:
+    seen: set[str] = set()
+    waiting = [concept]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += implies.get(name, ())
+    return frozenset(seen)
+
+
+def kind_of(concept: str) -> str:
+    """anatomy, finding, device, treatment, symptom …: the kind of a concept."""
+    return _lexicon().kinds[concept]
+
+
+def implied(concept: str) -> frozenset[str]:
+    """The concept and all that it implies."""
+    return _lexicon().implies[concept]
+
+
+def senses(reading: Reading) -> list[Said]:
+    """What a text speaks of, in its order; of phrases that overlap the longest from the left."""
+    known = _lexicon().wordings
+    texts = reading.texts
+    said: list[Said] = []
+    i = 0
+    while i < len(texts):
+        matches = known.at(reading, i)
+        if not matches:
+            i += 1
+            continue
+        size, named = matches[0]
+        said.append(Said(i, i + size - 1, named))
+        i += size
+    return said

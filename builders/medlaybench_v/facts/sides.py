@@ -1,0 +1,280 @@
+"""Sides with what they are said of: left, right, both; abbreviations (RUQ, R hip, LAD) and shifts towards a side.
+
+Words that only look like sides are none: a right angle, what was left, right at the start.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
+
+LEFT, RIGHT, BOTH = "left", "right", "both"
+
+
+class Side(NamedTuple):
+    """A side at the words [first, last]; `towards` for a shift; not `named` where a term holds it."""
+
+    value: str
+    first: int
+    last: int
+    towards: bool = False
+    named: bool = True
+
+
+_WORDS = {
+    "left": LEFT, "right": RIGHT, "leftward": LEFT, "leftwards": LEFT, "rightward": RIGHT, "rightwards": RIGHT,
+    "leftsided": LEFT, "rightsided": RIGHT, "lt": LEFT, "rt": RIGHT, "bilateral": BOTH, "bilaterally": BOTH,
+    "both": BOTH,
+    "either": BOTH, "each": BOTH, "neither": BOTH,
+}  # fmt: skip
+_IN_TERMS = (
+    ("levo", LEFT), ("laevo", LEFT), ("dextro", RIGHT), ("bifront", BOTH), ("bibas", BOTH), ("biapic", BOTH),
+    ("bitempor", BOTH),
+)  # fmt: skip
+_ABBREVIATED = {
+    **dict.fromkeys(
+        "lul lll luq llq lica lcca lmca lpa lima lga lha lao laa lvot lvef lv la lad lca lcx laf lbbb".split(), LEFT
+    ),
+    **dict.fromkeys("rul rml rll ruq rlq rica rcca rmca rpa rha rao rvot rv ra rca rvh rbbb rif".split(), RIGHT),
+    "lif": LEFT,
+}
+# Of these the side is a part of what a plain sentence must say.
+_REQUIRED = frozenset("lul lll luq llq rul rml rll ruq rlq lica rica lcca rcca rif lif".split())
+_AFTER_VERB = frozenset("behind over untreated open alone unrepaired inside intact unchanged unclear hospital".split())
+_LEFT_OVER = _AFTER_VERB | frozenset("of in to on from as with".split())
+_BE = frozenset("was were been be being has had have what is are that nothing only little remnant anything".split())
+_RIGHT_HERE = frozenset(
+    "at through where from behind below above after away up down before into across next beside beneath under "
+    "round around in on angle angles angled".split()
+)
+_UNIT_WORDS = frozenset(
+    "millimetre millimetres millimeter millimeters mm cm centimetre centimetres week weeks day days year years".split()
+)
+_ARTICLES = frozenset("the to on on's her his patient's s their its of and or mother's from a an her".split())
+_WITHOUT_NAMING = frozenset(
+    "other opposite same contralateral ipsilateral partner counterpart latter former that".split()
+)
+# Structures that lie on one side of the body or belong to one side of the heart.
+_HELD = frozenset(
+    "mitral aortic aorta spleen splenic stomach gastric sigmoid lingula lingular apical descending lv bicuspid "
+    "atrial".split()
+)
+_HELD_RIGHT = frozenset(
+    "tricuspid pulmonary liver hepatic gallbladder appendix appendicitis cecum caecum duodenum ascending "
+    "pulmonic".split()
+)
+_SHIFT = frozenset("to toward towards into over onto".split())
+
+
+def sides(reading: Reading) -> list[Side]:
+    """The sides of a caption, in their order."""
+    texts, found = reading.texts, []
+    words = reading.words
+    for i, word in enumerate(texts):
+        before = texts[i - 1] if i else ""
+        after = texts[i + 1] if i + 1 < len(texts) else ""
+        raw = reading.text[words[i].start : words[i].end]
+        if word in _WORDS and not _no_side(word, before, after, texts, i):
+            towards = word.endswith(("ward", "wards")) or (
+                word in (LEFT, RIGHT)
+                and (
+                    before in _SHIFT
+                    or (before in ("the", "patient's", "his", "her", "its") and i > 1 and texts[i - 2] in _SHIFT)
+                )
+                and after not in ("of",)
+                and _ends(reading, i)
+            )
+            found.append(Side(_WORDS[word], i, i, towards))
+        elif raw in ("R", "L") and after and _is_structure(reading, i + 1):
+            found.append(Side(RIGHT if raw == "R" else LEFT, i, i))
+        elif word == "b" and after == "l" and reading.text[words[i].end : words[i + 1].start] == "/":
+            found.append(Side(BOTH, i, i + 1))
+        elif word in _ABBREVIATED and raw[:2].isupper():
+            found.append(Side(_ABBREVIATED[word], i, i, named=word in _REQUIRED))
+        else:
+            found += [Side(side, i, i, named=False) for start, side in _IN_TERMS if word.startswith(start)]
+    return found
+
+
+def _ends(reading: Reading, i: int) -> bool:
+    """Whether the side stands alone: "to the left", and not "to the left lung"."""
+    if i + 1 >= len(reading.texts):
+        return True
+    gap = reading.text[reading.words[i].end : reading.words[i + 1].start]
+    return any(char in ".,;:()" for char in gap) or not (
+        _is_structure(reading, i + 1)
+        or (
+            i + 2 < len(reading.texts)
+            and _is_structure(reading, i + 2)
+            and gap == " "
+            and reading.texts[i + 1] not in ("by", "in", "and", "of", "on", "with", "from")
+        )
+    )
+
+
+def _is_structure(reading: Reading, i: int) -> bool:
+    return any(
+        s.first <= i <= s.last and any(kind_of(x.concept) == ANATOMY for x in s.senses) for s in reading.get(senses)
+    )
+
+
+def _no_side(word: str, before: str, after: str, texts: list[str], i: int) -> bool:
+    if word == "left":
+        if (after in _AFTER_VERB or after == "the") and before not in _ARTICLES:
+            return True
+        if (
+            before
+            in ("millimetre", "millimetres", "mm", "cm", "centimetre", "centimetres", "leaves", "leave", "was", "is")
+            and not after
+        ):
+            return True
+        if (
+            before in _UNIT_WORDS
+            and after not in ("kidney", "lung", "lobe", "breast", "side")
+            and after in _LEFT_OVER | {"arrow", "arrows", ""}
+        ):
+            return True
+        if before in _BE and (not after or after in _LEFT_OVER):
+            return True
+        return before in ("nothing", "what", "tissue", "have", "had") or (after == "over")
+    if word == "right":
+        if after in ("angle", "angles", "angled", "away"):
+            return True
+        return after in _RIGHT_HERE and before not in _ARTICLES
+    if word in ("both", "each", "either", "neither"):
+        if word == "both" and _joins(texts, i):
+            return True
+        if word == "neither":
+            return after in ("confirm", "yes", "of") or "nor" in texts[i : i + 4]
+        if word == "either":
+            return after not in ("side", "lung", "kidney", "breast", "hip", "eye", "leg", "hand", "foot", "ear", "half")
+    return False
+
+
+def _joins(texts: list[str], i: int) -> bool:
+    """ "both A and B": a pair of two things, not of two sides."""
+    return "and" in texts[i + 2 : i + 4] and not ({LEFT, RIGHT} & set(texts[i : i + 6]))
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = False) -> Outcome:
+    """Each side is kept with what it is said of, and a shift goes where it went.
+
+    `turned`: the texts compare two things from opposite ends, so their sides may be exchanged.
+    """
+    here, there = expert.get(sides), lay.get(sides)
+    outcome = Outcome()
+    if not here and not there:
+        return outcome
+    said, told = {s.value for s in here if s.named}, {s.value for s in there}
+    if {s.value for s in here} >= {LEFT, RIGHT} and told & {LEFT, RIGHT}:
+        said |= {LEFT, RIGHT}
+    hinted = {s.value for s in here} | {s.value for s in allowed.get(sides)}
+    vague = bool(_WITHOUT_NAMING & set(lay.texts)) and len(told | said) > 1
+    pair = {LEFT, RIGHT}
+    texts = set(lay.texts)
+    for side in sorted(said - told):
+        if side == BOTH:
+            if pair <= told:
+                continue
+            if {"two", "pair", "all", "twin", "symmetrical", "everywhere"} & texts and not _one_of(lay):
+                continue
+            if _plural_pair(lay) and "one" not in texts:
+                outcome.doubts.append("lost: both")
+                continue
+            outcome.lost.append(side)
+        elif (
+            (BOTH in told and pair <= said)
+            or (vague and not ("same" in texts and pair <= said and "same" not in expert.texts))
+            or ({"pair", "two"} & texts and len(told & pair) == 1 and pair <= said)
+        ):
+            continue
+        else:
+            outcome.lost.append(side)
+    for side in sorted(told - hinted):
+        if side == BOTH:
+            changed = _new_both(expert, lay, there)
+            if changed:
+                outcome.changed.append(changed)
+        elif not (BOTH in hinted and pair <= told):
+            if {"contralateral", "ipsilateral", "opposite", "other"} & set(expert.texts):
+                continue
+            if (_HELD & set(expert.texts) and side == LEFT) or (_HELD_RIGHT & set(expert.texts) and side == RIGHT):
+                continue
+            outcome.new.append(side)
+    if outcome.failed:
+        return outcome
+    shifts_here = {s.value for s in here if s.towards}
+    shifts_there = {s.value for s in there if s.towards}
+    if shifts_here and shifts_there and not (shifts_here & shifts_there):
+        outcome.changed.append(
+            f"towards the {'/'.join(sorted(shifts_here))} became towards the {'/'.join(sorted(shifts_there))}"
+        )
+        return outcome
+    swap = exchanged(expert, _placed(here, pair), lay, _placed(there, pair))
+    if swap and not turned:
+        outcome.swapped.append(" and ".join(swap))
+    return outcome
+
+
+def _one_of(lay: Reading) -> bool:
+    """ "One of the two kidneys", "on one side"."""
+    texts = lay.texts
+    return any(
+        w == "one" and texts[i + 1 : i + 2] and (texts[i + 1] == "of" or texts[i + 1] == "side")
+        for i, w in enumerate(texts)
+    )
+
+
+def _placed(found: list[Side], pair: set[str]) -> list[Placed]:
+    return [Placed(s.value, s.first, s.last) for s in found if s.value in pair]
+
+
+def _plural_pair(lay: Reading) -> bool:
+    return bool(
+        {
+            "lungs",
+            "kidneys",
+            "breasts",
+            "hips",
+            "eyes",
+            "tubes",
+            "ovaries",
+            "sides",
+            "halves",
+            "arteries",
+            "feet",
+            "legs",
+        }
+        & set(lay.texts)
+    )
+
+
+def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
+    """A "both" of the lay caption said of what the expert caption names on one side only."""
+    one_sided = {s.value for s in expert.get(sides) if s.named}
+    if len(one_sided) != 1 or BOTH in one_sided:
+        return ""
+    for side in there:
+        if side.value != BOTH:
+            continue
+        for said in lay.get(senses):
+            if side.last < said.first <= side.last + 3 and lay.texts[side.first - 1] != "of":
+                for sense in said.senses:
+                    if kind_of(sense.concept) == ANATOMY and _singular(expert, sense.concept, one_sided):
+                        return f"{one_sided.pop()} became both"
+    return ""
+
+
+def _singular(expert: Reading, concept: str, one_sided: set[str]) -> bool:
+    """Whether the expert caption names a structure, on that side, in the singular."""
+    for side in expert.get(sides):
+        for said in expert.get(senses):
+            if side.last < said.first <= side.last + 3 and any(x.concept == concept for x in said.senses):
+                return not expert.texts[said.last].endswith(("s", "ae", "i")) or expert.texts[said.last].endswith(
+                    ("us", "is")
+                )
+    return False

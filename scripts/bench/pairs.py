@@ -1,0 +1,131 @@
+"""Do the gates tell a broken pair from a faithful one? Pairs written by hand, their verdicts by class of fact.
+
+    python -m scripts.bench.pairs [FILE.jsonl …] [--show missed|false|doubtful]
+
+Without files: the development set in tests/pairs. A line is {"class", "expert", "lay", "broken"}. Prints for each class
+the share of broken pairs that a gate fails, of faithful pairs that one fails (false alarms), and of pairs that are left
+doubtful, which count as neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from builders.medlaybench_v.audit import Audited, audit
+from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from scripts.terminal.console import output, table
+
+DEVELOPMENT = Path(__file__).parents[2] / "tests" / "pairs"
+# A pair is about facts: style is judged elsewhere.
+_FACTS = frozenset("numbers laterality negation certainty time comparison modality markers invention".split())
+
+
+@dataclass(slots=True)
+class Score:
+    """Pairs of a class: broken and caught, faithful and failed, left doubtful."""
+
+    broken: int = 0
+    caught: int = 0
+    faithful: int = 0
+    alarms: int = 0
+    doubtful: int = 0
+
+    def add(self, broken: bool, failed: bool, doubtful: bool) -> None:
+        self.broken += broken
+        self.caught += broken and failed
+        self.faithful += not broken
+        self.alarms += failed and not broken
+        self.doubtful += doubtful and not failed
+
+    @property
+    def detection(self) -> float:
+        return self.caught / self.broken if self.broken else 1.0
+
+    @property
+    def false_alarms(self) -> float:
+        return self.alarms / self.faithful if self.faithful else 0.0
+
+    @property
+    def doubts(self) -> float:
+        return self.doubtful / (self.broken + self.faithful) if self.broken + self.faithful else 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", type=Path, nargs="*")
+    parser.add_argument("--show", choices=("missed", "false", "doubtful"), help="print these pairs with their verdicts")
+    parser.add_argument("--class", dest="only", help="only pairs of this class")
+    options = parser.parse_args()
+    pairs = [pair for pair in read(options.files) if options.only in (None, pair["class"])]
+    judged = list(judge(pairs))
+    shown = table(
+        "",
+        "class",
+        "broken",
+        "found",
+        "faithful",
+        "false alarms",
+        "doubtful",
+        right=("broken", "found", "faithful", "false alarms", "doubtful"),
+    )
+    for name, score in scores(pairs, judged).items():
+        shown.add_row(
+            name,
+            str(score.broken),
+            f"{score.detection:.1%}",
+            str(score.faithful),
+            f"{score.false_alarms:.1%}",
+            f"{score.doubts:.1%}",
+        )
+    output.print(shown)
+    for pair, audited in zip(pairs, judged, strict=True):
+        failed, doubtful = outcome(audited)
+        wanted = {
+            "missed": pair["broken"] and not failed,
+            "false": failed and not pair["broken"],
+            "doubtful": doubtful and not failed,
+        }
+        if options.show and wanted[options.show]:
+            reasons = "; ".join(f"{v.gate}: {v.reason}" for v in audited.verdicts if v.gate in _FACTS and v.reason)
+            text = f"{audited.image_id}\n  {pair['expert']}\n  {pair['lay']}\n  [{pair.get('why', '')}]  {reasons}"
+            output.print(text, markup=False, highlight=False)
+
+
+def read(files: Iterable[Path]) -> list[dict[str, Any]]:
+    """The pairs of some files; of the development set without one."""
+    paths = list(files) or sorted(DEVELOPMENT.glob("*.jsonl"))
+    return [
+        json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+    ]
+
+
+def judge(pairs: list[dict[str, Any]]) -> Iterable[Audited]:
+    """The verdicts of `bedside audit` on each pair."""
+    lexicon = Lexicon(combine([read_vocabulary("bundled")]).terms)
+    rows = ({"image_id": p["id"], "expert_caption": p["expert"], "layman_caption": p["lay"]} for p in pairs)
+    return audit(rows, lexicon)
+
+
+def outcome(audited: Audited) -> tuple[bool, bool]:
+    """Whether a gate of facts failed the pair, and whether one left it doubtful."""
+    facts = [verdict for verdict in audited.verdicts if verdict.gate in _FACTS]
+    return any(not v.passed for v in facts), any(v.doubtful for v in facts)
+
+
+def scores(pairs: list[dict[str, Any]], judged: Iterable[Audited]) -> dict[str, Score]:
+    """The score of each class, and of all."""
+    found: dict[str, Score] = {}
+    for pair, audited in zip(pairs, judged, strict=True):
+        for name in (pair["class"], "all"):
+            found.setdefault(name, Score()).add(pair["broken"], *outcome(audited))
+    return {name: found[name] for name in sorted(found, key=lambda name: (name == "all", name))}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+"""What each kind of fact is read as, and which rewrites keep it: sentences that one can judge by eye."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.facts import (
+    Reading,
+    certainty,
+    comparison,
+    imaging,
+    inventions,
+    markers,
+    order,
+    polarity,
+    quantities,
+    read,
+    sides,
+)
+from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.senses import senses
+
+NOTHING = read("")
+COMPARE = {
+    "quantities": quantities.compare,
+    "polarity": polarity.compare,
+    "certainty": certainty.compare,
+    "order": order.compare,
+    "comparison": comparison.compare,
+    "sides": sides.compare,
+    "imaging": imaging.compare,
+    "markers": markers.compare,
+    "inventions": inventions.compare,
+}
+
+
+def compared(kind: str, expert: str, lay: str) -> Outcome:
+    return COMPARE[kind](read(expert), read(lay), NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5 cm, 15 mm, one and a half centimetres", [("length", 15.0)] * 3),
+        ("2 x 3 cm", [("length", 20.0), ("length", 30.0)]),
+        ("a litre and a half; 1,500 mL", [("volume", 1500.0)] * 2),
+        ("half a year; 6 months", [("time", 182.62)] * 2),
+        ("minus 20 HU; −20 HU", [("HU", -20.0)] * 2),
+        ("104 °F; 40 °C", [("temperature", 40.0)] * 2),
+        ("C5/C6; C5-6", [("level C", 5.0), ("level C", 6.0)] * 2),
+        ("grade IV, stage 4", [("grade", 4.0)] * 2),
+        ("one third, 50 percent", [("share", 33.33), ("share", 50.0)]),
+        ("coronavirus disease 2019; COVID-19", []),
+        ("18F-FDG, 3D view, T2-weighted MRI", []),
+        ("450 mm²; 450 square millimetres", [("area", 450.0)] * 2),
+        ("in the third trimester; the last three months", [("trimester", 3.0)] * 2),
+    ],
+)
+def test_quantities(text: str, expected: list[tuple[str, float]]) -> None:
+    assert [(q.kind, round(q.value, 2)) for q in quantities.quantities(read(text)) if not q.loose] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the R wrist and the L heel", ["right", "left"]),
+        ("pain in the RLQ", ["right"]),
+        ("at a right angle; nothing was left of it; right at its start", []),
+        ("both A and B are shown", []),
+        ("shift to the left", ["left"]),
+    ],
+)
+def test_sides(text: str, expected: list[str]) -> None:
+    assert [side.value for side in sides.sides(read(text))] == expected
+
+
+def test_a_shift_is_told_from_a_place() -> None:
+    assert [side.towards for side in sides.sides(read("The windpipe is pushed to the left by the right lung."))] == [
+        True,
+        False,
+    ]
+
+
+def concepts(text: str) -> set[tuple[str, int]]:
+    return {(sense.concept, sense.sign) for said in senses(read(text)) for sense in said.senses}
+
+
+def test_both_registers_name_the_same_concepts() -> None:
+    assert {c for c, _ in concepts("nephrolithiasis")} == {"kidney", "stone"}
+    assert ("kidney", 1) in concepts("a stone in the kidney") and ("stone", 1) in concepts("a stone in the kidney")
+    assert concepts("patent") == {("obstruction", -1)}
+    assert ("obstruction", -1) not in concepts("a small opening")
+
+
+def signs(text: str, concept: str) -> set[int]:
+    return polarity.polarity(read(text)).signs[concept]
+
+
+@pytest.mark.parametrize(
+    ("text", "concept", "expected"),
+    [
+        ("no fracture and no stone", "stone", {-1}),
+        ("a cyst without calcification", "cyst", {1}),
+        ("a cyst without calcification", "calcification", {-1}),
+        ("the artery is not blocked", "obstruction", {-1}),
+        ("the artery isn't blocked", "obstruction", {-1}),
+        ("the duct is patent", "obstruction", {-1}),
+        ("the tendon is intact", "torn", {-1}),
+        ("a stone? None was seen", "stone", {-1}),
+        ("a stone in one kidney but none in the other", "stone", {1}),
+        ("an abscess could not be seen", "abscess", {-1}),
+        ("an abscess cannot be excluded", "abscess", {1, -1}),
+    ],
+)
+def test_polarity_has_scope(text: str, concept: str, expected: set[int]) -> None:
+    assert signs(text, concept) == expected
+
+
+def test_a_limit_is_no_denial() -> None:
+    assert polarity.polarity(read("no larger than 4 mm; no more than a day")).cues == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("findings suspicious for cancer", ["probable"]),
+        ("a stone cannot be excluded", ["open"]),
+        ("biopsy confirmed cancer", ["confirmed"]),
+        ("the stone may be seen in the duct", []),
+        ("arrows indicate the stone", []),
+        ("in May 2014", []),
+        ("nothing to suggest a stone", ["denied"]),
+    ],
+)
+def test_certainty(text: str, expected: list[str]) -> None:
+    assert [degree.value for degree in certainty.degrees(read(text))] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "methods", "planes"),
+    [
+        ("CT angiogram of the leg", {"CT", "angiography"}, set()),
+        ("an MRI slice seen from the side", {"MRI"}, {"sagittal"}),
+        ("transverse ultrasound of the transverse colon", {"ultrasound"}, {"axial"}),
+        ("duplex collecting system", set(), set()),
+        ("the superior sagittal sinus", set(), set()),
+    ],
+)
+def test_imaging(text: str, methods: set[str], planes: set[str]) -> None:
+    found = imaging.imaging(read(text))
+    assert (set(found.methods), set(found.planes)) == (methods, planes)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("stone (short white arrow)", [("arrow", {"white", "short"})]),
+        ("the arrows in red", [("arrow", {"red"})]),
+        ("a broken line marks it", [("line", {"dashed"})]),
+        ("star-shaped; circle of Willis; midline", []),
+        ("LV, left ventricle; asterisk, clot", [("letter LV", set()), ("asterisk", set())]),
+        ("1.2 L of fluid at 40 °C in the R hip", []),
+    ],
+)
+def test_markers(text: str, expected: list[tuple[str, set[str]]]) -> None:
+    assert [(m.shape, set(m.looks)) for m in markers.markers(read(text))] == expected
+
+
+BROKEN = [
+    ("quantities", "A 12 mm polyp and a wall of 3 mm.", "The wall is 12 mm thick; the polyp has 3 mm.", "swapped: "),
+    ("quantities", "A polyp of 12 mm.", "A polyp of 12 cm.", "12 mm became 12 cm"),
+    ("quantities", "More than 40% of the vessel.", "Less than 40% of the vessel.", "became 40%"),
+    ("quantities", "Disc at L3/L4.", "The disc between the second and third lumbar bones.", "L4"),
+    ("polarity", "The popliteal vein is patent.", "The vein behind the knee is blocked.", "obstruction"),
+    (
+        "polarity",
+        "A stone in the ureter, no stone in the bladder.",
+        "A bladder stone; no stone in the ureter.",
+        "swapped",
+    ),
+    ("polarity", "No stone is seen in the duct.", "There is a stone in the duct.", "no stone became stone"),
+    ("certainty", "A nodule, suspicious for cancer.", "The lump is cancer.", "lost: “suspicious for”"),
+    ("certainty", "Biopsy confirmed lymphoma.", "Lymphoma is possible.", "“possible”"),
+    ("certainty", "A clot cannot be excluded.", "A clot is ruled out.", "became “ruled out”"),
+    ("order", "MRI before embolization.", "MRI taken after the vessel was plugged.", "became"),
+    ("order", "Preoperative radiograph.", "An X-ray from after the operation.", "became"),
+    ("comparison", "The effusion has increased.", "The fluid has decreased.", "became"),
+    ("comparison", "The left kidney is larger than the right.", "The right kidney is larger than the left.", "became"),
+    ("comparison", "The nodule is unchanged.", "The nodule has grown.", "became"),
+    ("comparison", "Anterior dislocation of the hip.", "The hip has slipped out towards the back.", "became"),
+    (
+        "sides",
+        "Stone in the left kidney, cyst in the right kidney.",
+        "Left kidney cyst and right kidney stone.",
+        "swapped",
+    ),
+    (
+        "sides",
+        "Heart displaced to the left by a right effusion.",
+        "Fluid on the left pushes the heart to the right.",
+        "",
+    ),
+    ("sides", "Bilateral renal cysts.", "One of the two kidneys holds cysts.", "lost: both"),
+    ("imaging", "Axial CT of the neck.", "A CT of the neck seen from the side.", "axial became sagittal"),
+    ("imaging", "T1-weighted MRI.", "An MRI of the T2 kind.", "T1 became T2"),
+    ("imaging", "Non-contrast CT.", "A CT with contrast dye.", "without contrast became with"),
+    ("imaging", "Sagittal MRI of the knee.", "MRI of the knee.", "lost: sagittal"),
+    ("markers", "Stone (arrow) and cyst (asterisk).", "A stone (asterisk) and a cyst (arrow).", "swapped"),
+    ("markers", "Stone (white arrow).", "A stone (black arrow).", "white"),
+    ("inventions", "Fracture of the wrist.", "The wrist broke in a fall.", "fall"),
+    ("inventions", "Fracture of the wrist.", "The wrist is broken and was treated with surgery.", "surgery"),
+    ("inventions", "Cyst of the liver.", "A cyst of the liver, which is nothing to worry about.", "nothing to worry"),
+]
+
+
+@pytest.mark.parametrize(("kind", "expert", "lay", "reason"), BROKEN)
+def test_a_broken_fact_is_named(kind: str, expert: str, lay: str, reason: str) -> None:
+    outcome = compared(kind, expert, lay)
+    assert outcome.failed and reason in outcome.reason
+
+
+KEPT = [
+    ("quantities", "A 25 mm stone in segment VI.", "A stone of 2.5 cm in segment 6."),
+    ("quantities", "A 10 cm cyst.", "A cyst about four inches across."),
+    ("quantities", "Follow-up after 24 months.", "A check two years later."),
+    ("quantities", "Dimensions 3 x 4 cm.", "It measures 4 by 3 centimetres."),
+    ("polarity", "The popliteal vein is patent.", "Nothing blocks the vein behind the knee."),
+    ("polarity", "Stone in the ureter without hydronephrosis.", "A stone in the ureter; the kidney is not swollen."),
+    ("polarity", "No fracture is seen.", "The bone is not broken."),
+    ("certainty", "Suspicious for cancer.", "It may be cancer."),
+    ("certainty", "A clot cannot be excluded.", "A clot cannot be ruled out."),
+    ("order", "MRI after embolization.", "The vessel was plugged; then came this MRI."),
+    ("comparison", "The left kidney is larger than the right.", "The right kidney is smaller than the left."),
+    ("comparison", "The effusion has decreased.", "The fluid has shrunk."),
+    (
+        "sides",
+        "Stone in the left kidney, cyst in the right kidney.",
+        "The right kidney has a cyst, the left one a stone.",
+    ),
+    ("sides", "Bilateral effusions.", "Fluid around the left lung and the right lung."),
+    ("imaging", "Sagittal CT angiogram.", "A CT scan of the blood vessels, seen from the side."),
+    ("imaging", "Mammogram.", "An X-ray of the breast."),
+    ("markers", "Stone (arrow) and cyst (asterisk).", "A star marks the cyst, the arrow points to the stone."),
+    ("inventions", "Cholelithiasis.", "Stones in the gallbladder, the pouch that stores bile."),
+]
+
+
+@pytest.mark.parametrize(("kind", "expert", "lay"), KEPT)
+def test_a_kept_fact_passes(kind: str, expert: str, lay: str) -> None:
+    outcome = compared(kind, expert, lay)
+    assert not outcome.failed, outcome.reason
+
+
+def test_a_caption_never_contradicts_itself() -> None:
+    for kind, expert, lay, *_ in [*BROKEN, *KEPT]:
+        for text in (expert, lay):
+            reading: Reading = read(text)
+            assert not COMPARE[kind](reading, read(text), NOTHING).failed, (kind, text)
