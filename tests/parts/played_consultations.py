@@ -112,7 +112,7 @@ def by_script(
     return played(one, setting, **scripts)
 
 
-def write_cases(folder: Path, count: int) -> Path:
+def write_cases(folder: Path, count: int, *, stand_in: str | None = "drawn for a test") -> Path:
     """A release of the corpus with a row for each of the first `count` cases."""
     rows = []
     for number in range(count):
@@ -128,6 +128,6 @@ def write_cases(folder: Path, count: int) -> Path:
             "personality": one.temperament,
         }
         rows.append({name: said.get(name) for name in FEATURES})
-    write_small(folder, rows, corpus="3mdbench", features=FEATURES, exclusions=[], stand_in="drawn for a test",
+    write_small(folder, rows, corpus="3mdbench", features=FEATURES, exclusions=[], stand_in=stand_in,
                 measure=lambda found: {"kinds": {}, "letters": len(list(found))})  # fmt: skip
     return folder
