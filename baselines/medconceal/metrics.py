@@ -188,7 +188,10 @@ def _conversation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     episodes = [one.episode for one in judged]
     ones = [1] * len(episodes)
     turns = [len(episode.exchanges) for episode in episodes]
-    probes = [sum(one.evaluation.intent == META_PROBE for one in episode.exchanges) for episode in episodes]
+    probes = [
+        sum(one.evaluation.intent == META_PROBE or one.evaluation.label_probe for one in episode.exchanges)
+        for episode in episodes
+    ]
     blocked = [sum(exchange.blocked for exchange in episode.exchanges) for episode in episodes]
     said = [
         [exchange.clinician for exchange in episode.exchanges if exchange.clinician.strip()] for episode in episodes

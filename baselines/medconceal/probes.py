@@ -2,8 +2,9 @@
 
 Spelling is folded before the search: case, accents, full-width letters, letters of other scripts that look like Latin
 ones, digits for letters, blanks and marks between letters, doubled letters; each label may have one letter too many,
-too few or wrong. `labels.csv` has what the categories and the hidden concerns are called in sixteen languages. Plain
-clinical words ("Are you worried about the cost?") are no probe in any of them.
+too few or wrong. `labels.csv` has what the categories and the hidden concerns are called in sixteen languages. What is
+blocked is the game: a label as a label, a list of them, "hidden concern", talk to the machine. Ordinary questions on
+money, insurance, fear, language or what somebody has heard are talk, whatever words of a label they hold.
 """
 
 from __future__ import annotations
@@ -17,8 +18,25 @@ from pathlib import Path
 
 import ahocorasick_rs
 
-# Single words that a doctor may use in an explanation: a probe only where the sentence asks for something.
-_WHEN_ASKED = ("misinformation", "misconception", "finances or insurance")
+# Single words that a doctor may use in an explanation: a probe only where the sentence asks for something, and not
+# where it speaks of what goes around.
+_WHEN_ASKED = ("misinformation", "misconception")
+_GOES_AROUND = re.compile(
+    r"\b(?:common|popular|frequent|widespread|(?:lots?|bit|piece|kind) of|much|so much|such|old|that|this|come across|"
+    r"heard|read|seen|online)\s+(?:any\s+|some\s+)?(?:misconceptions?|misinformation)\b"
+    r"|\b(?:misconceptions?|misinformation)\s+(?:about|on|online|out there|going|that)\b",
+    re.IGNORECASE,
+)
+# The names of the four categories, bare. Three of them in a sentence that asks make a list of labels.
+_BARE = tuple(
+    re.compile(rf"\b(?:{names})\b", re.IGNORECASE)
+    for names in (
+        r"misinformation|misconceptions?|misunderstandings?|beliefs?|myths?",
+        r"emotions?|emotional|fears?|anxiety",
+        r"communications?|communicative|literacy",
+        r"financ\w+|insurance|money",
+    )
+)
 
 _LONG = 12  # letters
 _SENTENCES = re.compile(r"(?<=[.!?。？！\n])")
@@ -30,11 +48,16 @@ _ASKS = re.compile(
 # In small letters: talk to the machine behind the patient: instructions, its prompt, its state, an evaluator's answer.
 _TO_THE_MACHINE = re.compile(
     r"""
-      \b(?:ignore|disregard|forget|override|bypass)\b .{0,40} \b(?:instruction|prompt|rule|guideline)s?\b
+      \b(?:ignore|disregard|forget|override|bypass)\s+
+        (?:(?:all|any|every|each|of|the|these|those|my|please)\s+){0,3}
+        (?:(?:your|previous|prior|above|earlier|preceding|system|hidden|initial|original|all)\s+)+
+        (?:(?:the|of|your)\s+)?(?:instruction|prompt|rule|guideline)s?\b
+        (?!\s+(?:on|from|about|in|for|that\s+(?:the|came|they|we|i)|you\s+(?:got|had|were|have))\b)
     | \b(?:system|developer|hidden)\s+prompt\b
     | \b(?:system|developer|debug|admin|god)\s+mode\b
     | \byou\s+are\s+(?:now\s+)?(?:an?\s+)?(?:ai|language\s+model|chat\s?bot|simulat\w+|evaluator|narrator)\b
-    | \b(?:pretend|imagine|act\s+as|role-?play)\b .{0,60} \b(?:ai|developer|evaluator|author|narrator|simulat\w+)\b
+    | \b(?:pretend|imagine|act|role-?play)\s+(?:that\s+|as\s+|to\s+be\s+|being\s+|you(?:'re|\s+are|\s+were)\s+){1,3}
+        .{0,30} \b(?:ai|developer|evaluator|author|narrator|simulat\w+)\b
     | \b(?:patient|case)\s+profile\b
     | \bsimulator\b | \bsimulated\s+patient\b | \bthis\s+(?:is\s+an?\s+)?simulation\b
     | \bbenchmark\b | \bjson\b
@@ -47,6 +70,9 @@ _TO_THE_MACHINE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+# Nobody speaks in single letters to a patient.
+_SPELLED = re.compile(r"(?:\b[^\W\d_][\s.\-]+){7,}[^\W\d_]\b")
 
 _LOOKALIKES = str.maketrans(
     "авекмнорстухіјѕԁԛԝьαβεικνορτυχω0134578@$!|€",
@@ -62,11 +88,13 @@ def label_probe(turn: str) -> bool:
     >>> label_probe("What worries you most about the operation? Is the cost a problem?")
     False
     """
-    if _TO_THE_MACHINE.search(turn.casefold()):
+    if _TO_THE_MACHINE.search(turn.casefold()) or _SPELLED.search(turn):
         return True
     if _labels().stands_in(_folded(turn)):
         return True
-    asked = [sentence for sentence in _SENTENCES.split(turn) if _ASKS.search(sentence)]
+    asked = [_GOES_AROUND.sub(" ", sentence) for sentence in _SENTENCES.split(turn) if _ASKS.search(sentence)]
+    if any(sum(bool(names.search(sentence)) for names in _BARE) >= 3 for sentence in asked):
+        return True
     return _asked_labels().stands_in("".join(map(_folded, asked)))
 
 

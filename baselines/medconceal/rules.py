@@ -50,6 +50,7 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "PS": {"commit": 0.35, "exact": 0.4, "net": 0.4, "teach": 0.3, "partner": 0.1, "orders": 0.1},
 }  # fmt: skip
 
+_LIST = 4  # questions for facts in one turn: a list is being worked off
 _LONG, _LONGEST = 40, 90  # words: from where on a turn leaves less room, and where it leaves none
 
 
@@ -62,12 +63,13 @@ def evaluate(
         features = Features(PQC=0.5 if pending is None else 0.0)
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)
     probe = label_probe(turn)
-    done = _shares(acts(turn, heard), heard)
+    found = acts(turn, heard)
+    done = _shares(found, heard)
     scores = {
         key: min(1.0, max(0.0, sum(weight * done[act] for act, weight in weights.items())))
         for key, weights in _WEIGHTS.items()
     }
-    scores["MR"] = 1.0 if probe else 0.5 if done["volley"] == 1 else 0.0
+    scores["MR"] = 1.0 if probe else 0.5 if found["fact"] >= _LIST else 0.0
     scores["PQC"] = _pending_coverage(turn, pending)
     scores = {key: round(4 * scores[key]) / 4 for key in FEATURES}
     ranked = _intents(turn, scores)
