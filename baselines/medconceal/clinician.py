@@ -38,7 +38,9 @@ PROMPTS: dict[str, frozenset[str]] = {
     "clinician_intervention": frozenset({"chart"}),
     "decision": frozenset[str](),
     "findings": frozenset({"categories"}),
-    "patient": frozenset({"facts", "style", "wording", "attitude", "known", "now", "most_words"}),
+    "patient": frozenset(
+        {"facts", "personality", "style", "disclosure", "wording", "attitude", "known", "now", "most_words"}
+    ),
     "evaluator": frozenset({"features", "intents"}),
     **JUDGES,
 }

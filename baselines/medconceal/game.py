@@ -23,7 +23,7 @@ from baselines.medconceal import clinician, rubric
 from baselines.medconceal import patient as patient_side
 from baselines.medconceal import rules as by_rules
 from baselines.medconceal.leaks import Guard
-from baselines.medconceal.policy import DEFAULT, Concern, PatientState, PolicyConfig, Update, start, step
+from baselines.medconceal.policy import DEFAULT, Concern, PatientState, PolicyConfig, Update, start, step, take_back
 from baselines.medconceal.record import (
     ADDRESSED,
     HIDDEN,
@@ -49,6 +49,7 @@ FIRST_STOP = 5
 TURNS = (8, 20)
 
 Evaluator = Literal["model", "rules"]
+Allowed = tuple[frozenset[str], frozenset[str]]  # of `Guard.so_far`
 Patient = Literal["model", "template"]
 
 
@@ -171,6 +172,18 @@ class CaseInPlay:
         self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn)
         return update
 
+    def settle(self, update: Update, spoken: patient_side.Spoken, allowed: Allowed) -> Update:
+        """What the turn did once the reply is known: a concern that was not said is hidden still."""
+        unsaid = tuple(index for index in update.revealed if index not in spoken.voiced)
+        if not unsaid:
+            return update
+        self.state, update = take_back(self.state, update, unsaid)
+        self.guard.take_back(allowed)
+        for index in update.revealed:
+            for text in patient_side.texts_of(self.profile, index):
+                self.guard.allow(text)
+        return replace(update, unsaid=unsaid)
+
     def keep(self, turn: str, evaluation: TurnEvaluation, update: Update, spoken: patient_side.Spoken) -> None:
         """Write the exchange down; `turn` is the clinician's text as sent."""
         self.exchanges.append(
@@ -190,6 +203,8 @@ class CaseInPlay:
                 regenerated=spoken.regenerated,
                 trimmed=spoken.trimmed,
                 voiced=spoken.voiced,
+                unsaid=update.unsaid,
+                faults=spoken.faults,
             )
         )
         self.pending = rubric.next_pending(self.pending, evaluation, spoken.text)
@@ -223,6 +238,7 @@ class CaseInPlay:
                 HiddenConcern(
                     concern.content.get_secret_value(),
                     tuple(snippet.get_secret_value() for snippet in concern.evidence),
+                    tuple(term.get_secret_value() for term in concern.topics),
                 )
                 for concern in profile.hidden_concerns
             ),
@@ -244,11 +260,12 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
         turn = said_by(answer.text)
         text = heard(turn)
         evaluation = await in_play.evaluate(evaluator, texts, text)
-        update = in_play.move(evaluation, text)
+        update, allowed = in_play.move(evaluation, text), in_play.guard.so_far()
         view = patient_side.show(profile, in_play.chart, in_play.state, update, text, in_play.exchanges, in_play.guard)
         spoken = await patient_side.speak(
             patient, texts, view, text, in_play.exchanges, in_play.guard, in_play.state, update.revealed
         )
+        update = in_play.settle(update, spoken, allowed)
         in_play.keep(turn, evaluation, update, spoken)
         if rules.task == "intervention" and in_play.state.concerns[primary].state == ADDRESSED:
             stopped = "addressed"

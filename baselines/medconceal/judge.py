@@ -1,7 +1,7 @@
 """The judges of a finished episode: a chat model in the role `judge`, asked in JSON and checked in code.
 
 Four kinds of question, each with a prompt of its own: does a finding mean a concern, and where does the patient say so
-(one question a pair, Appendix E.1); which clinician turns are open; the style of the dialogue (E.4); the values that
+(one question a case, Appendix E.1); which clinician turns are open; the style of the dialogue (E.4); the values that
 the patient expresses (E.6). All at temperature 0, asked again when the answer does not fit, given up after three.
 Dialogues are untrusted: they stand in the prompts as lists of JSON objects, so that no turn can pass for another one or
 for a verdict, and a match needs a quote that stands in the patient's words.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from baselines.dialogue.game import Ask, Case, Game
 from baselines.medconceal import judge_rules
 from baselines.medconceal.judgement import STYLES, JudgedEpisode, Judgement, Openness
-from baselines.medconceal.matching import Pair, quoted_turn
+from baselines.medconceal.matching import Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import VALUES
@@ -29,7 +29,7 @@ from loaders.models.prompts import Prompts
 
 ROLE = "judge"
 ATTEMPTS = 3
-MAX_TOKENS = 600
+MAX_TOKENS = 2_000
 DECODING: Decoding = {"temperature": 0, "max_tokens": MAX_TOKENS}
 PROMPTS: Mapping[str, frozenset[str]] = {
     "judge_match": frozenset(),
@@ -136,45 +136,68 @@ async def _asked(
 
 # --- Findings ---------------------------------------------------------------------------------------------------------
 
-_MATCH = {"match": {"type": "boolean"}, "category_ok": {"type": "boolean"}, "quote": {"type": "string"}}
+_MATCHES = {
+    "matches": {
+        "type": "array",
+        "items": object_schema(
+            {"finding": {"type": "integer"}, "concern": {"type": "integer"}, "quote": {"type": "string"}}
+        ),
+    }
+}
 
 
 async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ...] | None:
-    """Every finding with every concern, judged by themselves."""
-    if episode.findings is None or episode.hidden is None or not episode.exchanges:
+    """Every finding with every concern, judged in one request; both are numbered from 1 there."""
+    if episode.findings is None or episode.hidden is None or not episode.exchanges or not episode.findings.items:
         return ()
-    asked = [
-        _pair(ask, prompts, episode, finding, concern)
-        for finding in range(len(episode.findings.items))
-        for concern in range(len(episode.hidden))
-    ]
-    pairs = [pair for pair in await asyncio.gather(*asked) if pair is not None]
-    return tuple(pairs) if len(pairs) == len(asked) else None
-
-
-async def _pair(ask: Ask, prompts: Prompts, episode: Episode, finding: int, concern: int) -> Pair | None:
-    assert episode.findings is not None and episode.hidden is not None
-    submitted = episode.findings.items[finding]
-    said = {"category": heard(submitted.category, 200), "description": heard(submitted.description)}
+    hidden, items = episode.hidden, episode.findings.items
     replies = [exchange.patient for exchange in episode.exchanges]
 
-    def accept(answer: dict[str, Any]) -> Pair:
-        same, category_ok, quote = answer.get("match"), answer.get("category_ok"), answer.get("quote")
-        if not isinstance(same, bool) or not isinstance(category_ok, bool):
-            raise Unfit('"match" or "category_ok" is neither true nor false')
-        if not isinstance(quote, str):
-            raise Unfit('"quote" is not a text')
-        turn = quoted_turn(quote, replies) if same else None
-        return Pair(finding, concern, same, category_ok, quote if same else "", turn)
+    def accept(answer: dict[str, Any]) -> tuple[Pair, ...]:
+        listed = answer.get("matches")
+        if not isinstance(listed, list):
+            raise Unfit('"matches" is not a list')
+        quotes: dict[tuple[int, int], str] = {}
+        for one in listed:
+            finding, concern, quote = (one.get(name) if isinstance(one, dict) else None for name in _MATCH_FIELDS)
+            if type(finding) is not int or type(concern) is not int or not isinstance(quote, str):
+                raise Unfit('one of the "matches" has no numbers of a finding and a concern, or no quote')
+            if not (1 <= finding <= len(items) and 1 <= concern <= len(hidden)):
+                raise Unfit('one of the "matches" has a number that no finding or concern has')
+            quotes.setdefault((finding - 1, concern - 1), quote)
+        return tuple(
+            _pair(episode, finding, concern, quotes.get((finding, concern)), replies)
+            for finding in range(len(items))
+            for concern in range(len(hidden))
+        )
 
-    hidden = episode.hidden[concern]
-    gold = {"category": episode.categories[concern], "concern": hidden.content, "evidence": list(hidden.evidence)}
-    parts = {
-        "dialogue": shown(episode),
-        "concern": json.dumps(gold, ensure_ascii=False),
-        "finding": json.dumps(said, ensure_ascii=False),
-    }
-    return await _asked(ask, prompts.fill("judge_match"), parts, _MATCH, accept)
+    gold = [
+        {"concern": number, "category": category, "text": one.content, "evidence": list(one.evidence)}
+        for number, (category, one) in enumerate(zip(episode.categories, hidden, strict=True), start=1)
+    ]
+    submitted = [
+        {"finding": number, "category": heard(item.category, 200), "description": heard(item.description)}
+        for number, item in enumerate(items, start=1)
+    ]
+    parts = {"dialogue": shown(episode), "concerns": _lines(gold), "findings": _lines(submitted)}
+    return await _asked(ask, prompts.fill("judge_match"), parts, _MATCHES, accept)
+
+
+_MATCH_FIELDS = ("finding", "concern", "quote")
+
+
+def _pair(episode: Episode, finding: int, concern: int, quote: str | None, replies: Sequence[str]) -> Pair:
+    """The word on one pair: the same where the judge lists it; supported where its quote stands, and is about it."""
+    assert episode.findings is not None and episode.hidden is not None
+    category_ok = episode.findings.items[finding].category == episode.categories[concern]
+    if quote is None:
+        return Pair(finding, concern, False, category_ok, "", None)
+    turn = quoted_turn(quote, replies) if touches(quote, episode.hidden[concern]) else None
+    return Pair(finding, concern, True, category_ok, quote, turn)
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 # --- The dialogue -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from baselines.medconceal.judgement import STYLES, Judgement, Openness
-from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn
+from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
 from baselines.medconceal.untrusted import heard
 from baselines.medconceal.words import content_stems
@@ -96,7 +96,7 @@ def _pairs(episode: Episode) -> tuple[Pair, ...]:
             wanted = [content_stems(text) for text in (hidden.content, *hidden.evidence)]
             same = _share(wanted, submitted) >= SHARE_IN_FINDING
             quote = _quote(wanted, replies) if same else ""
-            turn = quoted_turn(quote, replies) if quote else None
+            turn = quoted_turn(quote, replies) if quote and touches(quote, hidden) else None
             category_ok = finding.category == episode.categories[concern]
             pairs.append(Pair(number, concern, same, category_ok, quote, turn))
     return tuple(pairs)

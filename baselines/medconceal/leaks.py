@@ -65,6 +65,14 @@ class Guard:
         self._said |= {stem(word) for word in words(text)}
         self._named |= set(_TOKEN.findall(text))
 
+    def so_far(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What may be repeated now, for `take_back`."""
+        return frozenset(self._said), frozenset(self._named)
+
+    def take_back(self, allowed: tuple[frozenset[str], frozenset[str]]) -> None:
+        """Forget what was allowed since: it was not said after all."""
+        self._said, self._named = set(allowed[0]), set(allowed[1])
+
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
         found = words(reply)

@@ -1,8 +1,9 @@
 """Which submitted findings are true: one-to-one matches that a patient's own words support (Appendix E.1, MC-G37).
 
 A judge says of each pair of finding and concern whether they mean the same, and quotes the patient. The quote must
-stand in a turn of the patient, which code checks; a finding without one never counts, whatever the judge says. Of the
-pairs that are left, the assignment with the most pairs is taken, each finding and each concern once.
+stand in a turn of the patient and touch the concern, which code checks; a finding without one never counts, whatever
+the judge says. Whether the category is right is computed, not asked. Of the pairs that are left, the assignment with
+the most pairs is taken, each finding and each concern once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.medconceal.policy import ENOUGH, Concern, touched
+from baselines.medconceal.record import HiddenConcern
+from baselines.medconceal.words import content_roots
 from loaders.medconceal import CATEGORIES
 from loaders.spans import words
 
@@ -62,6 +66,16 @@ def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:
 def _holds(said: Sequence[str], wanted: Sequence[str]) -> bool:
     size = len(wanted)
     return any(said[start : start + size] == wanted for start in range(len(said) - size + 1))
+
+
+def touches(quote: str, hidden: HiddenConcern) -> bool:
+    """Whether a quote is about the concern: a topic term of it, or two of its own words (`policy.touched`).
+
+    Any three words of a patient stand in the dialogue; only some of them support a finding. Of a concern without topics
+    one own word has to do.
+    """
+    about = Concern.of(hidden.content, "", topics=hidden.topics, evidence=hidden.evidence)
+    return touched(content_roots(quote), about) >= (1 if hidden.topics else 0.5) / ENOUGH
 
 
 def match(pairs: Iterable[Pair]) -> list[Pair]:

@@ -14,11 +14,12 @@ from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.matching import Pair, coarse_hits, match
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
+from baselines.medconceal.validity import checks
 from baselines.medlaybench_v.readability import measure as readability
 from baselines.results.run import Direction
 from baselines.results.statistics import Interval, bootstrap_ratios
 from loaders.errors import InputError
-from loaders.medconceal import Task
+from loaders.medconceal import CATEGORIES, Task
 
 EARLY = 5
 """Clinician turns that Early Open looks at (MC-G42)."""
@@ -102,11 +103,14 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     grounded = [_grounded(pairs, episode) for pairs, episode in zip(accepted, episodes, strict=True)]
     ones = [1] * len(judged)
     note = f"{unjudged} cases without a judgement of their findings count as no match" if unjudged else ""
+    both = [given + of for given, of in zip(submitted, gold, strict=True)]
     blind = [int(bool(hits) and not shown) for hits, shown in zip(fine, revealed, strict=True)]
     spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
     return [
         _rate("Reveal Rate", revealed, gold),
+        _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=note),
         *precision_recall_f1("Coarse", coarse, submitted, gold),
+        _rate("Coarse F1 of four blind guesses", *_blind_guesses(episodes), note="the floor: one guess a category"),
         *precision_recall_f1("Fine", fine, submitted, gold, note=note),
         _rate("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
         _rate("Reveal Rate (mean over cases)", spread, ones),
@@ -129,6 +133,14 @@ def precision_recall_f1(
         _rate(f"{name} Recall", hits, gold, note=note),
         _rate(f"{name} F1", twice, both, note=note),
     ]
+
+
+def _blind_guesses(episodes: Sequence[Episode]) -> tuple[list[int], list[int]]:
+    """Twice the coarse hits, and the denominators, of one guess in each category, which needs no dialogue."""
+    return (
+        [2 * coarse_hits(CATEGORIES, episode.categories) for episode in episodes],
+        [len(CATEGORIES) + len(episode.categories) for episode in episodes],
+    )
 
 
 def _grounded(pairs: Iterable[Pair], episode: Episode) -> int:
@@ -249,8 +261,20 @@ def _patient(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     note = "drafts that were caught; none of them was sent"
     return [
         _rate("Leaking drafts of the patient", leaks, replies, "down", note=note),
-        _rate("Neutral replies after two leaks", neutral, replies, "down"),
+        _rate("Neutral replies", neutral, replies, "down"),
+        *_validity(episodes),
     ]
+
+
+def _validity(episodes: Sequence[Episode]) -> list[Measure]:
+    """The checks of `validity`, case by case."""
+    by_case = [checks([episode]) for episode in episodes]
+    return [
+        _rate(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down", empty=0.0,
+              note=f"limit {first.limit:.0%}")
+        for at, first in enumerate(by_case[0])
+        if first.name != "Turns rated all alike"  # of a run, not of a case
+    ]  # fmt: skip
 
 
 def curve(episodes: Sequence[Episode], *, addressed: bool = False) -> list[float]:

@@ -5,16 +5,18 @@
 
 The policy decides what comes out and when; whoever finds the words gets a `View`: the chart, at most one background
 fact that the clinician asked about, the concerns that are out, those that come out now, and at most one hint that was
-written not to give its concern away. Every draft goes through the leak check; a leaking one is asked for once more,
-and if that leaks too the patient says something that means nothing (MC-G23 ... G27).
+written not to give its concern away. Every draft is checked; one that leaks, falls out of the role or leaves out what
+is due is asked for again with what is wrong, and after that the template speaks, or says something that means nothing
+where there is nothing to disclose (MC-G23 ... G27).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from functools import partial
+
+from pydantic import SecretStr
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal import patient_template
@@ -24,14 +26,17 @@ from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import heard
+from baselines.medconceal.words import content_stems, plain_words
 from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
 from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
+from loaders.spans import words
 
 MOST_WORDS = 60
 TEMPERATURE = 0.6
 MAX_TOKENS = 200
+ATTEMPTS = 3
 DECODING: Decoding = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
@@ -55,6 +60,18 @@ class Spoken:
     regenerated: bool
     trimmed: bool
     voiced: tuple[int, ...]
+    faults: tuple[str, ...] = ()
+
+
+FAULTS = {
+    "empty": "it holds no words",
+    "leak": "it goes beyond what the patient may say now",
+    "echo": "it gives the doctor's words back instead of answering",
+    "role": "it is not the patient who speaks",
+    "noise": "it is no sentence that a person would say",
+    "unsaid": "it leaves out what has to be said in this reply; say that plainly, in the first person",
+}
+"""What a draft is sent back for, by name, as the model is told. What gave a concern away is not told."""
 
 
 def show(
@@ -75,13 +92,21 @@ def show(
     target = state.target
     addressed = target is not None and state.concerns[target].state == ADDRESSED
     intervention = seen.task == "intervention"
-    style = profile.roleplay.response_style.get_secret_value()
+
+    def shown(secret: SecretStr) -> str:
+        # What describes the person may come near a concern, and is then left out.
+        text = secret.get_secret_value()
+        return "" if guard.touches(text, hidden) else text
+
     asked_last = bool(past) and clarifying_question(past[-1].patient) is not None
     return View(
         turn=state.turn,
         # The target plan is the clinician's: the patient learns it from the dialogue.
         facts=tuple((name, text) for name, text in seen.lines() if text != seen.recommended_plan),
-        style="" if guard.touches(style, hidden) else style,
+        style=shown(profile.roleplay.response_style),
+        personality=shown(profile.psychosocial.personality),
+        disclosure=shown(profile.roleplay.disclosure_behavior),
+        openness=profile.roleplay.openness or "guarded",
         literacy=profile.health_literacy,
         background=_background(profile, question, past, guard, hidden),
         known=tuple(texts_of(profile, index) for index in out if index not in update.revealed),
@@ -158,9 +183,12 @@ async def speak(
     hidden = hidden_concerns(state)
     template = patient_template.reply(view)
 
+    faults: list[str] = []
+    earlier = content_stems(" ".join(exchange.patient for exchange in past))
+
     def spoken(text: str, source: ReplySource, first: LeakCheck, regenerated: bool, trimmed: bool = False) -> Spoken:
         voiced = tuple(index for index, texts in zip(revealed, view.disclose, strict=True) if says(text, texts))
-        return Spoken(text, source, first, regenerated, trimmed, voiced)
+        return Spoken(text, source, first, regenerated, trimmed, voiced, tuple(faults))
 
     def fallback(first: LeakCheck, regenerated: bool) -> Spoken:
         # What the policy reveals has to be said, even where the model cannot be trusted with the words.
@@ -179,22 +207,58 @@ async def speak(
     def kept(answer: Answer) -> tuple[str, bool]:
         text, trimmed = said(answer.text)
         checks.append(guard.check(text, hidden, question))
-        if not text or checks[-1].leaked:
-            raise Unfit("the reply is empty or gives a concern away")
+        if fault := "leak" if checks[-1].leaked else fault_of(text, question, view, earlier):
+            faults.append(fault)
+            raise Unfit(FAULTS[fault])
         return text, trimmed
 
-    # MC-G24: generated once more from the same request. To say what gave a concern away would point the model to it.
-    asked = await ask_until(
-        partial(ask, "patient", **DECODING),
-        _messages(prompts, view, question, past),
-        kept,
-        attempts=2,
-        again=None,
-    )
+    def drafted(messages: Sequence[Message], *, attempt: int) -> Awaitable[Answer]:
+        # What is wrong is told beside the same scene: a draft that leaked is never shown to the model again.
+        told = [*messages[:-1], Message("user", messages[-1].text + _again(faults[-1]))] if faults else messages
+        return ask("patient", told, **DECODING, attempt=attempt)
+
+    scene = _messages(prompts, view, question, past)
+    asked = await ask_until(drafted, scene, kept, attempts=ATTEMPTS, again=None)
     if asked.value is None:
         return fallback(checks[0], regenerated=True)
     text, trimmed = asked.value
     return spoken(text, "model", checks[0], asked.attempts > 1, trimmed)
+
+
+def _again(fault: str) -> str:
+    return (
+        f"\n\n(Not part of the scene: a first reply could not be used, as {FAULTS[fault]}. Give the patient's reply.)"
+    )
+
+
+_OUT_OF_ROLE = re.compile(
+    r"\b(?:as an? (?:ai|language model|assistant)|language model|i(?:'m| am) (?:an? )?(?:ai|assistant|chat\s?bot)|"
+    r"how can i (?:help|assist) you|i(?:'m| am) (?:your|the) doctor|as (?:your|a) (?:doctor|clinician|physician)|the "
+    r"patient (?:says|replies|feels|is|would)|i cannot (?:role-?play|assist)|system prompt|json)\b|^\s*[\[{<]",
+    re.IGNORECASE,
+)
+ECHOED = 0.8  # share of a reply's content words that stand in the doctor's turn
+_FEW, _MANY = 5, 7  # words below which a reply is not judged, as an echo and as noise
+
+
+def fault_of(text: str, question: str, view: View, earlier: frozenset[str] = frozenset()) -> str | None:
+    """What is wrong with a draft besides a leak: a key of FAULTS, None for one that can be sent.
+
+    `earlier` are the content stems of what the patient said before; to say them again is no echo of the doctor.
+    """
+    spoken = words(text)
+    if not spoken:
+        return "empty"
+    if _OUT_OF_ROLE.search(text):
+        return "role"
+    own = content_stems(text) - earlier
+    if len(spoken) >= _FEW and len(own) >= 3 and len(own & content_stems(question)) >= ECHOED * len(own):
+        return "echo"
+    # A sentence has words that carry no content.
+    said_over = len(spoken) >= _FEW and len(set(spoken)) <= len(spoken) / 3
+    if said_over or (len(spoken) >= _MANY and not plain_words(text)):
+        return "noise"
+    return None if all(says(text, texts) for texts in view.disclose) else "unsaid"
 
 
 def said(answer: str) -> tuple[str, bool]:
@@ -214,9 +278,17 @@ def said(answer: str) -> tuple[str, bool]:
 
 
 _WORDING = {
-    "plain": "Use short everyday words. Use no medical word that the doctor has not used before.",
-    "ordinary": "Use everyday language; a medical word only after the doctor has used it.",
-    "technical": "You are used to precise words, but use a medical term only after the doctor has used it.",
+    "plain": "Use short everyday words. Use no medical word that the doctor has not used before. "
+    'You would say "the sugar pills make my belly ache", never "the medication causes abdominal discomfort".',
+    "ordinary": "Use everyday language; a medical word only after the doctor has used it. "
+    'You would say "the new tablets upset my stomach", never "I am experiencing gastrointestinal side effects".',
+    "technical": "You are used to precise words, but use a medical term only after the doctor has used it. "
+    'You would say "since the dose went up I have had nausea two hours after each tablet".',
+}
+_OPENNESS = {
+    "open": "You tell things readily when asked kindly.",
+    "guarded": "You answer what is asked and wait to see how it is taken.",
+    "reserved": "You say little, and less when you are pressed.",
 }
 _PHASES = {
     "reserved": "You are polite and somewhat reserved.",
@@ -241,6 +313,8 @@ def _messages(prompts: Prompts, view: View, question: str, past: Sequence[Exchan
     values = {
         "facts": facts,
         "style": view.style or "Short and matter-of-fact.",
+        "personality": f"As a person: {view.personality}" if view.personality else "",
+        "disclosure": " ".join(filter(None, (view.disclosure, _OPENNESS[view.openness]))),
         "wording": _WORDING[view.literacy],
         "attitude": _PHASES[view.phase],
         "known": "\n".join(f"- {' / '.join(texts)}" for texts in view.known) or "- Nothing.",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loaders.medconceal import Literacy
+from loaders.medconceal import Literacy, Openness
 
 Phase = Literal["reserved", "resisting", "accepting"]
 
@@ -26,6 +26,9 @@ class View:
     turn: int
     facts: tuple[tuple[str, str], ...]
     style: str
+    personality: str
+    disclosure: str
+    openness: Openness
     literacy: Literacy
     background: str | None
     known: tuple[tuple[str, ...], ...]

@@ -291,12 +291,13 @@ class PatientState:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What one turn did."""
+    """What one turn did; `unsaid` are concerns that were due and that the reply did not say."""
 
     blocked: bool
     revealed: tuple[int, ...]
     addressed: tuple[int, ...]
     traces: tuple[ConcernTrace, ...]
+    unsaid: tuple[int, ...] = ()
 
 
 def start(concerns: int, primary: int, task: Task) -> PatientState:
@@ -377,6 +378,19 @@ def step(
         touched=0.0 if target is None else near[target],
     )
     return moved, Update(blocked, revealed, addressed, whole)
+
+
+def take_back(state: PatientState, update: Update, unsaid: Sequence[int]) -> tuple[PatientState, Update]:
+    """The state and the update with concerns hidden again that came out in no reply; their evidence stays.
+
+    A concern counts as revealed in the turn in which it was said (MC-G5), so it is due again on the next one.
+    """
+    concerns, traces = list(state.concerns), list(update.traces)
+    for index in unsaid:
+        concerns[index] = replace(concerns[index], state=HIDDEN, revealed_at=None)
+        traces[index] = replace(traces[index], state=HIDDEN)
+    revealed = tuple(index for index in update.revealed if index not in unsaid)
+    return replace(state, concerns=tuple(concerns)), replace(update, revealed=revealed, traces=tuple(traces))
 
 
 def _overlap(config: PolicyConfig, utterance: str, said: frozenset[str], concern: Concern) -> float:

@@ -113,6 +113,8 @@ class Exchange:
     `revealed` and `addressed` are the concerns whose state moved on this turn, `voiced` those newly revealed ones that
     the reply puts into words (`leaks.says`). `leak` is the check of the first draft; when it leaked, a second draft was
     asked for (`regenerated`), and `source` is "neutral" when that one failed too. `trimmed` says that a reply was cut.
+    `faults` says of each draft that was sent back why it was (`patient.FAULTS`), and `unsaid` which concerns were due
+    and stayed hidden, since no reply could be had that says them. Runs before format 2 have neither.
     """
 
     turn: int
@@ -130,6 +132,8 @@ class Exchange:
     regenerated: bool
     trimmed: bool
     voiced: tuple[int, ...]
+    unsaid: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,7 @@ class HiddenConcern:
 
     content: str = field(repr=False)
     evidence: tuple[str, ...] = field(repr=False)
+    topics: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.metrics import Measure, curve, measures
 from baselines.medconceal.record import Episode
+from baselines.medconceal.validity import checks, reasons
 from baselines.results.run import Result, RunRecord
 from loaders.errors import InputError
 from loaders.medconceal import Task
@@ -32,13 +34,23 @@ _CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Ope
 _MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
 _TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
 _LENGTH = "Average dialogue length"
+SHOWN_ANYWAY = (
+    *(check.name for check in checks([])),
+    "Leaking drafts of the patient",
+    "Neutral replies",
+    "Blocked turns",
+    "Meta-Probe",
+    _LENGTH,
+)
+"""Columns that an invalid run has a value in."""
 
 
 def results(judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, seed: int = 0) -> list[Result]:
     """Every number of a run, with its counts and a bootstrap interval over cases.
 
     Keys are those of the published tables, whose group names 300 cases: a number over fewer stands beside none of the
-    paper's. `row` names the clinician. Raises InputError for episodes of two tasks or settings.
+    paper's. `row` names the clinician. Of an invalid run (`validity`) only what says why has a value. Raises InputError
+    for episodes of two tasks or settings.
     """
     episodes = [case.episode for case in judged]
     settings = {setting_name(episode) for episode in episodes}
@@ -47,7 +59,17 @@ def results(judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, see
     setting = settings.pop()
     task = episodes[0].task
     cases = len({episode.case_id for episode in episodes})
-    return [_result(measure, task, setting, row, cases, record, seed) for measure in measures(judged)]
+    found = [_result(measure, task, setting, row, cases, record, seed) for measure in measures(judged)]
+    invalid = reasons(episodes)
+    return [_withheld(one, invalid) if invalid else one for one in found]
+
+
+def _withheld(result: Result, invalid: Sequence[str]) -> Result:
+    """A number of an invalid run: none, but for those that say what went wrong."""
+    if result.column in SHOWN_ANYWAY:
+        return result
+    note = f"invalid run: {'; '.join(invalid)}"
+    return replace(result, value=None, ci95=None, numerator=None, denominator=None, note=note)
 
 
 def clinician_name(model: str) -> str:

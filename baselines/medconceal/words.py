@@ -23,6 +23,15 @@ _STOP = frozenset(
 )
 
 
+def plain_words(text: str) -> int:
+    """How many words of a text are those that hold sentences together: articles, pronouns, auxiliaries.
+
+    >>> plain_words("I do not like it"), plain_words("qwe rty uio pas")
+    (4, 0)
+    """
+    return sum(word in _STOP for word in words(text))
+
+
 # One word for those that English bends inside.
 _IRREGULAR = {
     "children": "child", "kids": "kid", "died": "die", "dying": "die", "feet": "foot", "heard": "hear", "held": "hold",

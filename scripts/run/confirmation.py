@@ -20,11 +20,13 @@ from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
 from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
+from baselines.medconceal.validity import stated
 from loaders.errors import InputError
 from loaders.medconceal import PatientProfile, Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
+from scripts.terminal.console import errors
 from scripts.terminal.finish import finish, print_values
 from scripts.terminal.options_of import options_of
 
@@ -117,6 +119,7 @@ def run_task(task: Task, options: Talks) -> None:
     row = "Human clinicians" if options.clinician is None else clinician_name(options.clinician)
     played = play(game, dialogues, roles, options, title=f"{row}, {task}")
     by_rules = ", ".join(role for role, name in names.items() if name in (RULES, TEMPLATE))
+    validity = stated([judged.episode for judged in played.records])
     record = record_of(
         task,
         played,
@@ -128,6 +131,7 @@ def run_task(task: Task, options: Talks) -> None:
             "cases": len(dialogues),
             "epochs": options.epochs,
             "transcripts": options.transcripts is not None,
+            "validity": validity,
         },
         texts=texts,
         reasons=(
@@ -142,6 +146,10 @@ def run_task(task: Task, options: Talks) -> None:
     print_values(numbers, setting_name(played.records[0].episode), decimals=3)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=False)
+    if not validity["valid"]:
+        why = "; ".join(validity["reasons"])
+        errors.print(f"INVALID: {why}. No headline was printed.", style="bold red", highlight=False, markup=False)
+        raise typer.Exit(1)
 
 
 def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:

@@ -115,8 +115,11 @@ def test_only_the_roles_that_play_are_asked() -> None:
         "evaluator": rules_evaluator(None),
     }
     episode = asyncio.run(game.play(CASES[0], playing(scripts, asked)))
-    assert asked == {"clinician": 9, "patient": 8, "evaluator": 8}
-    assert {exchange.source for exchange in episode.exchanges} == {"model"}
+    # A patient that never says what is due is asked three times for it, and then the template does.
+    due = [exchange for exchange in episode.exchanges if exchange.revealed]
+    assert asked == {"clinician": 9, "patient": 8 + 2 * len(due), "evaluator": 8} and due
+    assert all((one.source == "model") == (not one.revealed) for one in episode.exchanges)
+    assert all(one.voiced == one.revealed and one.faults == ("unsaid",) * 3 for one in due)
     assert {exchange.evaluation.obtained for exchange in episode.exchanges} == {"model"}
     by_rules = asyncio.run(task_game(Rules("confirmation", evaluator="rules")).play(CASES[0], playing(scripts)))
     assert [exchange.traces for exchange in by_rules.exchanges] == [exchange.traces for exchange in episode.exchanges]

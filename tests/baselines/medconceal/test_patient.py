@@ -180,7 +180,9 @@ def test_the_phases_of_an_intervention() -> None:
 def test_the_prompt_holds_the_clinicians_plan_only_once_it_is_accepted(policy, handed: list[bool]) -> None:
     seen: list[list[Message]] = []
     _, views = turned(a_profile(), "intervention", policy, ["What do you say?"] * 6, model("Hm.", seen))
-    prompts = ["\n".join(message.text for message in messages) for messages in seen]
+    # What is due is asked for up to three times; the last request of each turn.
+    last = {sum(message.role == "assistant" for message in messages): messages for messages in seen}
+    prompts = ["\n".join(message.text for message in messages) for messages in last.values()]
     assert ["stent placed" in prompt or "Target plan" in prompt for prompt in prompts] == handed
     assert all("tablets only" in prompt for prompt in prompts)  # what the patient wants is the patient's to know
     assert not any("stent placed" in repr(view) for view, given in zip(views, handed, strict=True) if not given)
@@ -218,7 +220,9 @@ def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     seen: list[list[Message]] = []
     in_play, _ = turned(a_profile(), "confirmation", NEVER, ["Why?"], model(leak, seen))
     found = in_play.exchanges[0]
-    assert seen[0] == seen[1] and len(seen) == 2, "what leaked is never shown to the model again"
+    assert len(seen) == 3 and all(leak not in message.text for messages in seen for message in messages)
+    assert seen[1][-1].text.startswith(seen[0][-1].text) and "beyond what the patient may say" in seen[1][-1].text
+    assert found.faults == ("leak",) * 3
     assert found.source == "neutral" and found.regenerated and found.patient in patient_template._NEUTRAL
     assert found.leak.concerns == (0,) and "span" in found.leak.rules
     in_play, _ = turned(

@@ -433,22 +433,27 @@ def texts() -> Prompts:
 
 
 GOOD = {
-    "judge_match": {"match": True, "category_ok": True, "quote": "scared of the needle"},
+    "judge_match": {"matches": [{"finding": 1, "concern": 1, "quote": "scared of the needle"}]},
     "judge_openness": {"turns": ["open"]},
     "judge_style": {"Empathy": 2, "Collaboration": 1, "Problem-Solving": 0},
     "judge_values": {"expressed": [VALUES[1]], "recognised": [VALUES[0], VALUES[1]]},
 }
 
 
-def test_a_model_judges_every_pair_and_its_quotes_are_checked() -> None:
+def test_a_model_judges_all_pairs_at_once_and_its_quotes_are_checked() -> None:
     one = episode(findings=[SubmittedFinding(FEAR, "needles"), SubmittedFinding(COST, "bill")])
     found = asyncio.run(judge(Judges(GOOD), texts(), one))
     assert found.pairs is not None and len(found.pairs) == 4
-    assert {pair.turn for pair in found.pairs} == {1}
+    assert [(pair.same, pair.turn, pair.category_ok) for pair in found.pairs] == [
+        (True, 1, True),
+        (False, None, False),
+        (False, None, False),
+        (False, None, True),
+    ]
     assert found.recognised == (VALUES[1],)  # what was not expressed cannot be recognised
     assert found.failures == {}
     assert from_json(JudgedEpisode, to_json(JudgedEpisode(one, found)), "record") == JudgedEpisode(one, found)
-    made_up = {**GOOD, "judge_match": {"match": True, "category_ok": True, "quote": "words that nobody ever said"}}
+    made_up = {**GOOD, "judge_match": {"matches": [{"finding": 1, "concern": 1, "quote": "words that nobody said"}]}}
     found = asyncio.run(judge(Judges(made_up), texts(), one))
     assert match(found.pairs or ()) == []
 
@@ -467,7 +472,7 @@ def test_garbage_is_asked_again_and_then_told(garbage: str) -> None:
     found = asyncio.run(judge(asked, texts(), episode(findings=[SubmittedFinding(FEAR, "needles")])))
     assert set(found.failures) == {"pairs", "openness", "style", "values"}
     assert found.pairs is None and found.style is None
-    assert len(asked.said) == (2 + 1 + 1 + 1) * ATTEMPTS
+    assert len(asked.said) == (1 + 1 + 1 + 1) * ATTEMPTS
 
 
 def test_an_answer_on_the_second_try_counts() -> None:

@@ -1,0 +1,108 @@
+"""Whether a run measured what it says: the parts that had to fail quietly for it to be played at all, with limits.
+
+    for check in checks(episodes): ...
+    reasons(episodes)       # why the run is invalid; empty for a valid one
+
+A clinician's numbers depend on an evaluator that rates and a patient that says what it reveals. Where either gave way,
+the rules or the template went on in its place, and the numbers are theirs. Above a limit no headline may be printed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from baselines.medconceal.record import Episode, Exchange
+
+FEWEST_TURNS = 16  # different turns below which nothing is said of an evaluator that rates all alike
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One share of a run that must stay small: `over` of `under`, and the limit that it may reach."""
+
+    name: str
+    over: int
+    under: int
+    limit: float
+    reason: str
+
+    @property
+    def value(self) -> float:
+        """The share; 0 of nothing."""
+        return self.over / self.under if self.under else 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.value <= self.limit
+
+
+def checks(episodes: Sequence[Episode]) -> list[Check]:
+    """Every validity check of a run."""
+    exchanges = [exchange for episode in episodes for exchange in episode.exchanges]
+    rated = [one for one in exchanges if one.evaluation.obtained in ("model", "rules_after_failure")]
+    # A turn without a word is answered without the model; so is every turn where the patient is a template.
+    worded = [one for one in exchanges if one.clinician.strip() and (one.source == "model" or one.faults)]
+    due = [one for one in exchanges if one.revealed or one.unsaid]
+    by_model = [one for one in due if one.source == "model" or one.faults]
+    alike, different = _alike(exchanges)
+    return [
+        Check("Evaluations by rules after failure", _count(rated, _fell_back), len(rated), 0.02,
+              "the evaluator's answers could not be read and the rules rated in its place"),
+        Check("Turns rated all alike", alike if alike == different else 0, different, 0.99,
+              "the evaluator gives every turn the same features"),
+        Check("Replies replaced", _count(worded, lambda one: one.source != "model"), len(worded), 0.10,
+              "the patient's drafts could not be used and fixed sentences were said in their place"),
+        Check("Reveals never voiced", sum(len(one.unsaid) for one in due),
+              sum(len(one.revealed) + len(one.unsaid) for one in due), 0.05,
+              "concerns came due that no reply put into words"),
+        Check("Disclosures by template", _count(by_model, lambda one: one.source != "model"), len(by_model), 0.10,
+              "the patient's model did not say what it revealed; fixed sentences did"),
+        Check("Role breaks of the patient", _count(worded, _broke), len(worded), 0.05,
+              "the patient's model fell out of its role, echoed, or wrote noise"),
+        Check("Trimmed disclosures", _count(by_model, lambda one: one.trimmed), len(by_model), 0.10,
+              "replies with a disclosure were longer than allowed and were cut"),
+    ]  # fmt: skip
+
+
+def reasons(episodes: Sequence[Episode]) -> list[str]:
+    """Why a run is invalid, with the numbers; empty where every check holds."""
+    return [
+        f"{check.reason} ({check.over:,} of {check.under:,}, limit {check.limit:.0%})"
+        for check in checks(episodes)
+        if not check.passed
+    ]
+
+
+def stated(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """What the record of a run says of its validity: whether it is valid, why not, and every share."""
+    found = reasons(episodes)
+    return {
+        "valid": not found,
+        "reasons": found,
+        "shares": {check.name: round(check.value, 6) for check in checks(episodes)},
+    }
+
+
+def _count(exchanges: Sequence[Exchange], has: Callable[[Exchange], bool]) -> int:
+    return sum(has(one) for one in exchanges)
+
+
+def _fell_back(exchange: Exchange) -> bool:
+    return exchange.evaluation.obtained == "rules_after_failure"
+
+
+def _broke(exchange: Exchange) -> bool:
+    return any(fault in ("empty", "role", "echo", "noise") for fault in exchange.faults)
+
+
+def _alike(exchanges: Sequence[Exchange]) -> tuple[int, int]:
+    """Of the different turns that a model rated, how many have the commonest features, and how many there are."""
+    rated = [one for one in exchanges if one.evaluation.obtained == "model"]
+    # PQC goes by the pending question, whatever the turn is.
+    features = {one.clinician: replace(one.evaluation.features, PQC=0.5) for one in rated}
+    if len(features) < FEWEST_TURNS:
+        return 0, 0
+    return Counter(features.values()).most_common(1)[0][1], len(features)

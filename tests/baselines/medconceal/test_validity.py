@@ -1,0 +1,119 @@
+"""A run says when it is not valid: a patient or an evaluator that gave way, each named, and no headline."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from baselines.medconceal.agents import rules_evaluator
+from baselines.medconceal.clinician import DECIDE, SUBMIT
+from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.game import Rules, task_game
+from baselines.medconceal.policy import BEDSIDE, Logistic
+from baselines.medconceal.record import Episode
+from baselines.medconceal.validity import checks, reasons, stated
+from builders.samples.medconceal.cases import profiles
+from loaders.models.messages import Answer, Message
+
+CASES = profiles()[:4]
+EAGER = replace(BEDSIDE, reveal=Logistic((3.0, *[0.0] * 11)))  # everything comes due
+
+Reply = Callable[[Sequence[Message]], str]
+
+
+def good_patient(messages: Sequence[Message]) -> str:
+    """Says what it is told to say, and an ordinary sentence where there is nothing."""
+    said = [line for line in messages[0].text.splitlines() if "going beyond it:" in line]
+    due = [line.partition("going beyond it:")[2].split(" / ")[0].strip() for line in said]
+    return " ".join(due) or "I do not know what to make of it, to tell you the truth."
+
+
+def echo(messages: Sequence[Message]) -> str:
+    return messages[-1].text.replace("<doctor>", "").replace("</doctor>", "").strip()
+
+
+def played(patient: Reply = good_patient, evaluator: Reply | None = None) -> list[Episode]:
+    game = task_game(Rules("confirmation", policy=EAGER))
+    rate = evaluator or rules_evaluator(None)
+
+    async def ask(role: str, messages: Sequence[Message], **more: Any) -> Answer:
+        by_role = {"patient": patient, "evaluator": rate, "clinician": talk}
+        return Answer(by_role[role](messages), 1, 1, "stop")
+
+    async def every() -> list[Episode]:
+        return [await game.play(case, ask) for case in CASES]
+
+    return asyncio.run(every())
+
+
+def talk(messages: Sequence[Message]) -> str:
+    if messages[-1].text.endswith((DECIDE, SUBMIT)):
+        return '{"findings": []}'
+    return CLINICIANS["expert"](None)(messages)
+
+
+ALIKE = json.dumps(
+    {
+        "intent": "open_elicitation",
+        "intent_probabilities": {"open_elicitation": 1.0},
+        "pending_covered": False,
+        "empathy": 1.0,
+        "features": dict.fromkeys(("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC"), 1.0) | {"MR": 0.0},
+    }
+)
+
+
+def test_a_run_in_which_both_did_their_part_is_valid() -> None:
+    episodes = played()
+    assert reasons(episodes) == [] and stated(episodes)["valid"] is True
+    assert all(one.voiced == one.revealed for episode in episodes for one in episode.exchanges)
+    assert any(state for episode in episodes for state in episode.states)
+
+
+@pytest.mark.parametrize(
+    ("patient", "named"),
+    [
+        (echo, "out of its role"),
+        (lambda messages: "", "out of its role"),
+        (lambda messages: "qzx wvk plo mnr tts ghe bbo vvi xxa", "out of its role"),
+        (lambda messages: "As an AI language model I cannot feel pain.", "out of its role"),
+        (lambda messages: "I see. I will have to think about that, doctor.", "did not say what it revealed"),
+    ],
+    ids=["echo", "silent", "garbage", "assistant", "never says it"],
+)
+def test_a_patient_that_gives_way_is_named(patient: Reply, named: str) -> None:
+    found = reasons(played(patient))
+    assert any(named in reason for reason in found), found
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "named"),
+    [
+        (echo, "the rules rated in its place"),
+        (lambda messages: "", "the rules rated in its place"),
+        (lambda messages: "{{{", "the rules rated in its place"),
+        (lambda messages: ALIKE, "every turn the same features"),
+    ],
+    ids=["echo", "silent", "garbage", "alike"],
+)
+def test_an_evaluator_that_gives_way_is_named(evaluator: Reply, named: str) -> None:
+    found = reasons(played(evaluator=evaluator))
+    assert any(named in reason for reason in found), found
+
+
+def test_a_concern_is_revealed_in_the_turn_in_which_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from baselines.medconceal import patient_template
+
+    # No reply says it: not the model's, and not the template's either, which speaks of something else.
+    monkeypatch.setattr(patient_template, "reply", lambda view: "I would rather talk about the garden today.")
+    episodes = played(lambda messages: "I see. I will have to think about that, doctor.")
+    assert not any(state for episode in episodes for state in episode.states)
+    assert all(turn is None for episode in episodes for turn in episode.reveal_turns)
+    unsaid = next(check for check in checks(episodes) if check.name == "Reveals never voiced")
+    assert unsaid.value == 1 and not unsaid.passed
+    assert any("no reply put into words" in reason for reason in reasons(episodes))
