@@ -13,6 +13,7 @@
     game, transcripts     the two tasks, and dialogues of people, as a `baselines.dialogue.game.Game`
     labelling, fitting    labelled turns, and weights of the policy from them
     acceptance            the tests that a policy must pass
+    validity              the shares of a run that must stay small, with limits; above one it is invalid
 
 What is played stands above; `matching`, `judge`, `metrics` and what they need score the episodes afterwards.
 """
