@@ -23,7 +23,7 @@ class LocalFile:
 
     def blob_id(self) -> str:
         """The SHA-1 by which git, and so the Hub, names a small file of these bytes."""
-        return hashlib.sha1(f"blob {self.size}\0".encode() + read_file(self.source)).hexdigest()
+        return hashlib.sha1(f"blob {self.size}\0".encode() + read_file(self.source), usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

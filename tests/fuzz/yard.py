@@ -56,7 +56,7 @@ def make(yard: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
