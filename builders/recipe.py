@@ -10,8 +10,10 @@ corpus.
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -31,13 +33,15 @@ from builders.pipeline.run import Run, run
 from builders.release.cards import render_card
 from builders.release.checkout import own_code
 from builders.release.preview import Preview, Table
+from builders.release.rebuilt import in_words, other_versions
 from builders.release.verify import RowCheck
 from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
-from loaders.errors import InputError
-from loaders.files.untrusted import MAX_BAD, BadRow, read_text
+from loaders.errors import InputError, ReleaseError
+from loaders.files.disk import make_folder, write_whole
+from loaders.files.untrusted import MAX_BAD, BadRow, is_file, read_json, read_text
 from loaders.manifest import Config, Manifest, Source
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
@@ -45,6 +49,7 @@ from loaders.reached import code_digest
 from loaders.registry import find_corpus
 
 _PACKAGES = ("datasets", "pyarrow")
+VERSIONS = "versions.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +183,8 @@ def build(
 ) -> Manifest:
     """Build a release folder at `out`; stopped at any moment, the same call goes on from `workspace`.
 
-    `tell` is given what waits for a person, if anything does.
+    `tell` is given what waits for a person, if anything does, and which library versions are not those that a release
+    at `out` or kept results were made with.
 
     Raises: InputError, ModelError, MissingExtra for what the options name; BedsideError for a full disk or a
     workspace in use; ReleaseError when no row is left.
@@ -187,6 +193,9 @@ def build(
     at_hand = Build(options, workspace, workers, progress)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
+    versions = _versions(plan)
+    for sentence in _other_versions(versions, out, workspace):
+        tell(sentence)
     finished = run(
         plan.rows,
         stages(plan.steps, plan.schema),
@@ -207,7 +216,7 @@ def build(
         sources=plan.sources(finished.stages[0].rows_in),
         settings=plan.settings,
         prompts=plan.chat.prompts.digests if plan.chat else {},
-        versions=_versions(plan),
+        versions=versions,
         stages=finished.stages,
         schema_version=known.schema_version,
         configs=recipe.configs,
@@ -240,6 +249,26 @@ def _versions(plan: Plan) -> dict[str, str]:
     packages = [*_PACKAGES, *plan.packages, *["inspect_ai"] * (plan.chat is not None)]
     here = {package: version(package) for package in packages}
     return {"python": platform.python_version(), "bedside": __version__, **here}
+
+
+def _other_versions(versions: Mapping[str, str], out: Path, workspace: Path) -> Iterator[str]:
+    """What to say where a release is replaced, or kept results are taken, that other versions made.
+
+    The workspace keeps the versions of its first build, since what that has stored may be taken by any later one.
+    """
+    kept = workspace / VERSIONS
+    make_folder(workspace)
+    if not is_file(kept):
+        write_whole(kept, json.dumps(versions).encode())
+    first = read_json(kept, expected="versions by package, as a build wrote them", do="Delete it")
+    if isinstance(first, dict) and (other := other_versions(first, versions)):
+        yield (
+            f"{workspace} may hold results of other library versions ({in_words(other)}): what it keeps is not "
+            "computed again; delete it to have all of these versions"
+        )
+    with suppress(ReleaseError):
+        if other := other_versions(Manifest.read(out).versions, versions):
+            yield f"The release at {out} was made with other library versions ({in_words(other)}): expect other files"
 
 
 def _card(manifest: Manifest, *, recipe: Recipe[Any], plan: Plan, gate_text: str | None) -> str:

@@ -57,15 +57,16 @@ class _Group(TyperGroup):
         super().format_help(ctx, formatter)
 
 
-def _command(plugin: Plugin, maker: str) -> Any:
-    """A command as typer makes it, imported; `maker` as in `Group`."""
+def _command(plugin: Plugin, maker: str, passes_on: bool = False) -> Any:
+    """A command as typer makes it, imported; `maker` as in `Group`, `passes_on` as in `Command`."""
     from scripts.terminal.console import interruptible
     from scripts.terminal.options import of_text
 
     app = typer.Typer(**_STYLE)
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
-        app.command(plugin.name)(interruptible(of_text(function)))
+        context = {"ignore_unknown_options": True} if passes_on else None
+        app.command(plugin.name, context_settings=context)(interruptible(of_text(function)))
         return typer.main.get_command(app)
     except BedsideError:
         raise
@@ -84,7 +85,8 @@ def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None
         if isinstance(entry, Group):
             made.add_command(_Deferred(word, entry.help, partial(_group, word, entry)))
         else:
-            made.add_command(_Deferred(word, entry.help, partial(_command, Plugin(word, entry.place), group.maker)))
+            load = partial(_command, Plugin(word, entry.place), group.maker, entry.passes_on)
+            made.add_command(_Deferred(word, entry.help, load))
     if group.plugins:
         plugins, refused = brought(group.plugins, group.commands)
         for plugin in plugins:

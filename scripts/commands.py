@@ -16,10 +16,14 @@ from loaders.registry import BUNDLED
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: the place of its function, a module with a `command` or "module:function"; and its line of help."""
+    """A command: the place of its function, a module with a `command` or "module:function"; and its line of help.
+
+    One that `passes_on` takes options that it does not know as arguments, for another command.
+    """
 
     place: str
     help: str
+    passes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,11 @@ COMMANDS: dict[str, Command | Group] = {
         "scripts.diff",
         "Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that "
         "moved.",
+    ),
+    "rebuild": Command(
+        "scripts.rebuild",
+        "Build a published release again, by a checkout in its own environment, and compare content and files.",
+        passes_on=True,
     ),
     "publish": Command("scripts.publish", "Publish a release as a tag of a data set repository."),
     "audit": Command(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import builders
 from loaders.errors import InputError
+from loaders.files.untrusted import is_file, is_there
 from loaders.manifest import Code, file_digest
 
 LOCKS = "locks"
@@ -26,7 +27,7 @@ class Checkout:
     def opened(cls, folder: Path) -> Checkout:
         """The checkout at `folder`. Raises: InputError where there is none, or one without locks."""
         for part in ("setup.cfg", "builders", f"{LOCKS}/base.txt"):
-            if not (folder / part).exists():
+            if not is_there(folder / part):
                 do = "Clone the repository, check out the commit that the manifest names, and give its folder"
                 raise InputError(folder, found=f"holds no {part}", expected="a checkout of Bedside", do=do)
         return cls(folder.resolve())
@@ -34,7 +35,7 @@ class Checkout:
     def lock(self, extra: str) -> Path:
         """The lock of an extra, or `base`. Raises: InputError where there is none."""
         path = self.folder / LOCKS / f"{extra}.txt"
-        if "/" in extra or not path.is_file():
+        if "/" in extra or not is_file(path):
             known = ", ".join(sorted(path.stem for path in (self.folder / LOCKS).glob("*.txt")))
             raise InputError(f"extra {extra}", found=f"no lock in {self.folder}", expected=f"one of {known}")
         return path

@@ -1,0 +1,83 @@
+"""An environment made from the locks of a checkout, and a build in it.
+
+What is installed is named by the locks alone, with its hashes: nothing that was downloaded with a release says what
+to install or to run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.release.checkout import Checkout
+from loaders.errors import BedsideError
+from loaders.files.disk import make_folder, write_whole, writing
+from loaders.files.untrusted import is_file, read_text
+from loaders.manifest import file_digest
+
+_MADE_FROM = "made-from"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A Python with what the locks of a checkout name, and the checkout whose code it runs."""
+
+    checkout: Checkout
+    python: Path
+
+    @classmethod
+    def made(
+        cls, checkout: Checkout, extras: Sequence[str], folder: Path, interpreter: str = sys.executable
+    ) -> Environment:
+        """The environment in `folder`, made by `interpreter`; one that was made from the same locks is taken as it is.
+
+        Raises: InputError for an extra without a lock; BedsideError when it cannot be made.
+        """
+        locks = [checkout.lock(name) for name in dict.fromkeys(("base", *extras))]
+        python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+        wanted = "".join(f"{path.name} {file_digest(path)}\n" for path in locks) + f"{interpreter}\n"
+        made_from = folder / _MADE_FROM
+        if not is_file(made_from) or read_text(made_from) != wanted:
+            with writing(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+            make_folder(folder.parent)
+            _run([interpreter, "-m", "venv", str(folder)], "a Python with venv; name another with --python")
+            named = [word for path in locks for word in ("--requirement", str(path))]
+            _run(
+                [*_installer(python), "--require-hashes", "--no-deps", "--quiet", *named],
+                "what the locks name, from PyPI; a lock of another Python than it was made for may lack a package",
+            )
+            write_whole(made_from, wanted.encode())  # last: its presence means that the environment is complete
+        return cls(checkout, python)
+
+    def bedside(self, *words: str) -> None:
+        """A command of the checkout, in the folder of whoever asks. Raises: BedsideError when it fails."""
+        # Not the folder of whoever asks, but the checkout is where modules are looked for.
+        place = {"PYTHONPATH": str(self.checkout.folder), "PYTHONNOUSERSITE": "1"}
+        command = [str(self.python), "-P", "-m", "scripts", *words]
+        done = subprocess.run(command, env={**os.environ, **place}, check=False)
+        if done.returncode:
+            do = "What it said stands above; the same command goes on from where it stopped"
+            raise BedsideError(f"bedside {words[0]}", found=f"exit code {done.returncode}", expected="0", do=do)
+
+
+def _installer(python: Path) -> list[str]:
+    """The command that installs; uv, where there is one, does as pip does, faster."""
+    if (uv := shutil.which("uv")) is not None:
+        return [uv, "pip", "install", "--python", str(python)]
+    return [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+
+
+def _run(command: list[str], expected: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise BedsideError(command[0], found=str(error.strerror), expected=expected) from None
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())[-400:] or f"exit code {done.returncode}"
+        raise BedsideError(" ".join(command[:4]), found=said, expected=expected)

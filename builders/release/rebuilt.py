@@ -1,0 +1,147 @@
+"""A published release beside one that was built again: is the content the same, and why are files not the same bytes?
+
+The content is that of the rows, read from both. Files may differ where it does not: other versions of the libraries
+write the same rows as other bytes. What a file says of its own writer is the proof; what cannot be explained is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.release.diff import Change, Diff, diff
+from builders.release.verify import verify
+from builders.release.write import CARD
+from loaders.files.tables import open_parquet
+from loaders.files.untrusted import is_file, read_text
+from loaders.manifest import Manifest, Problem
+
+_MEASURED = re.compile(r"[0-9a-f]{12,}|\d[\d,.]*")
+
+
+@dataclass(frozen=True)
+class OtherFile:
+    """A file that is not the same bytes; `why` is empty where nothing explains it."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What came of building a release again. `problems` are those of the published release itself."""
+
+    problems: list[Problem]
+    difference: Diff
+    sources: list[Change]
+    versions: dict[str, tuple[str | None, str | None]]
+    files: list[OtherFile]
+    same_files: int
+
+    @property
+    def same_content(self) -> bool:
+        """Whether rows, their order, columns and exclusions are the same."""
+        found = self.difference
+        rows = found.added.count + found.removed.count + found.changed.count
+        moved = bool(found.moved or found.reordered or found.exclusions or found.schema)
+        return not rows and not moved and found.content_a == found.content_b
+
+    @property
+    def proved(self) -> bool:
+        """Whether the release is what its sources and its code give, and each file that differs is explained."""
+        return self.same_content and not (self.problems or self.sources or any(not file.why for file in self.files))
+
+
+def compare(published: Path, again: Path) -> Rebuilt:
+    """Set a published release beside the one that was built again.
+
+    Raises: ReleaseError when one is no release, or they are of different corpora.
+    """
+    old, new = Manifest.read(published), Manifest.read(again)
+    difference = diff(published, again)
+    names = sorted(old.files.keys() | new.files.keys())
+    other = [name for name in names if old.files.get(name) != new.files.get(name)]
+    tables = [name for name in other if name.endswith(".parquet")]
+    writers = {name: _writers(published / name, again / name) for name in tables}
+    return Rebuilt(
+        problems=verify(published),
+        difference=difference,
+        sources=[change for change in difference.facts if change.where.startswith("sources")],
+        versions=other_versions(old.versions, new.versions),
+        files=[OtherFile(name, _why(name, old, new, writers, published, again)) for name in other],
+        same_files=len(names) - len(other),
+    )
+
+
+def other_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+    """Packages whose versions differ: the one before, and the one now.
+
+    >>> other_versions({"python": "3.11", "pyarrow": "21"}, {"python": "3.11", "pyarrow": "26"})
+    {'pyarrow': ('21', '26')}
+    """
+    names = [*before, *(name for name in now if name not in before)]
+    return {name: (before.get(name), now.get(name)) for name in names if before.get(name) != now.get(name)}
+
+
+def in_words(versions: Mapping[str, tuple[str | None, str | None]]) -> str:
+    """
+    >>> in_words({"pyarrow": ("21", "26"), "pillow": (None, "13")})
+    'pyarrow 21, now 26; pillow none, now 13'
+    """
+    return "; ".join(f"{name} {a or 'none'}, now {b or 'none'}" for name, (a, b) in versions.items())
+
+
+def _why(
+    name: str, old: Manifest, new: Manifest, writers: Mapping[str, tuple[str, str]], published: Path, again: Path
+) -> str:
+    if name not in old.files or name not in new.files:
+        return ""
+    if name in writers:
+        (before, now), same = writers[name], _same_rows(name, old, new)
+        if not same:
+            return "holds other rows"
+        return f"the same rows, written by {before}, now by {now}" if before != now else ""
+    if name == CARD and writers:
+        texts = [read_text(folder / name) for folder in (published, again)]
+        if _MEASURED.sub("#", texts[0]) == _MEASURED.sub("#", texts[1]):
+            return "tells sizes of the files above"
+    return ""
+
+
+def _same_rows(name: str, old: Manifest, new: Manifest) -> bool:
+    for split in old.splits.keys() & new.splits.keys():
+        if name in old.shards(split):
+            return old.splits[split].content_digest == new.splits[split].content_digest
+    return old.exclusions == new.exclusions
+
+
+def _writers(*paths: Path) -> tuple[str, str]:
+    """What each of two Parquet files says of the library that wrote it."""
+    before, now = (_writer(path) for path in paths)
+    return before, now
+
+
+def _writer(path: Path) -> str:
+    if not is_file(path):
+        return "nothing"
+    with open_parquet(path) as file:
+        return " ".join(str(file.metadata.created_by).split())
+
+
+def told(found: Rebuilt) -> Iterator[str]:
+    """The findings in sentences: the release itself, its sources, its content, its files."""
+    yield from (f"the published release is not sound: {problem}" for problem in found.problems)
+    yield from (f"another source: {change.where}: {change.a}, now {change.b}" for change in found.sources)
+    digests = (found.difference.content_a, found.difference.content_b)
+    same = "the same content" if found.same_content else "ANOTHER CONTENT (bedside diff says where)"
+    yield f"{same}: digest {digests[0][:16]}…, rebuilt {digests[1][:16]}…"
+    yield f"files: {found.same_files} the same bytes, {len(found.files)} not"
+    yield from (
+        f"  {file.name}: {file.why or 'NOT EXPLAINED: look for what the build depends on'}" for file in found.files
+    )
+    if found.versions:
+        yield f"versions: {in_words(found.versions)}"
+    left = [change for change in found.difference.facts if not change.where.startswith(("sources", "versions", "code"))]
+    yield from (f"{change.where}: {change.a}, now {change.b}" for change in left)

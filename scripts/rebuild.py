@@ -1,0 +1,76 @@
+"""`bedside rebuild`: does the code give the release again?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from builders.recipe import recipe_of
+from builders.release.checkout import Checkout
+from builders.release.environment import Environment
+from builders.release.rebuilt import compare, told
+from builders.release.verify import resolve
+from loaders.errors import InputError
+from loaders.manifest import Code, Manifest
+from scripts.terminal.console import output
+
+
+def command(
+    release: str = typer.Argument(..., metavar="DIR|REPO@TAG", help="The published release."),
+    options: list[str] = typer.Argument(
+        None, metavar="BUILD-OPTIONS…", help="What its build was given: --source … or --captions …, and so on."
+    ),
+    code: Path = typer.Option(..., metavar="CHECKOUT", help="A checkout of Bedside, at the commit of the release."),
+    out: Path | None = typer.Option(
+        None, metavar="DIR", help="Takes the environment, the workspace and the release built again. [rebuilt/NAME]"
+    ),
+    extra: list[str] = typer.Option([], metavar="NAME", help="An extra that the build needs besides. May be repeated."),
+    python: str = typer.Option(sys.executable, metavar="FILE", help="The Python that makes the environment."),
+) -> int:
+    """Build a published release again, by a checkout in its own environment, and compare content and files.
+
+    The environment is made from the locks of the checkout, by hash. The sources are taken again and their digests
+    compared; then the content, and each file: one that is not the same bytes is explained (by the library that wrote
+    it), or said not to be. Exit code 0 when the content is the same and every file that differs is explained, else 1.
+
+    Example: `bedside rebuild org/name@v1.0.0 --code ../bedside --source scin=scin/ --seed 7`
+    """
+    checkout = Checkout.opened(code)
+    published = resolve(release)
+    manifest = Manifest.read(published)
+    recipe = recipe_of(manifest.corpus)
+    for sentence in _of_the_code(manifest.code, checkout.code()):
+        output.print(sentence, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    folder = out or Path("rebuilt") / release.replace("/", "--")
+    for taken in ("--out", "--work", "--overwrite"):
+        if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
+            raise InputError(taken, found="an option of the build", expected="--out of rebuild, where all of it lies")
+    chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
+    output.print(f"Environment: {folder / 'environment'}", highlight=False, soft_wrap=True)
+    environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
+    place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
+    environment.bedside("build", manifest.corpus, *(options or ()), *place)
+    found = compare(published, folder / "release")
+    output.print()
+    for sentence in told(found):
+        output.print(sentence, highlight=False, markup=False, soft_wrap=True)
+    return 0 if found.proved else 1
+
+
+def _of_the_code(recorded: Code | None, here: Code | None) -> list[str]:
+    """How the checkout is not the code that the release was built by."""
+    if recorded is None:
+        return ["The release does not say which commit built it."]
+    said = []
+    if recorded.changed:
+        said.append(f"The release was built by commit {recorded.commit[:12]} with changes that nobody committed.")
+    if here is None or here.commit != recorded.commit:
+        found = f"is at {here.commit[:12]}" if here else "has no commit"
+        said.append(f"The checkout {found}; the release was built by commit {recorded.commit[:12]}.")
+    if here is not None and here.changed:
+        said.append("The checkout holds changes that are not committed.")
+    if here is None or here.lock != recorded.lock:
+        said.append("The locks of the checkout are not those of the release: expect other library versions.")
+    return said

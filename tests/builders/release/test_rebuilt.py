@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.release.rebuilt import Rebuilt, compare, told
+from loaders.manifest import Manifest, Source, file_digest
+from tests.parts.small_release import row, rows, write_small
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    write_small(tmp_path / "published")
+    return tmp_path / "published"
+
+
+def again(published: Path, tmp_path: Path, writer: str = "", **more: object) -> Rebuilt:
+    """The small release built again; `writer` is what its test shard then says of its library."""
+    folder = tmp_path / "again"
+    write_small(folder, **more)
+    if writer:
+        rewrite(folder, writer)
+    return compare(published, folder)
+
+
+def rewrite(folder: Path, writer: str) -> None:
+    """The same rows as other bytes: another codec, and another name of the same length in the footer."""
+    path = folder / "data" / "test-00000-of-00001.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table, path, compression="snappy")
+    data, before = path.read_bytes(), b"parquet-cpp-arrow"
+    path.write_bytes(data.replace(before, writer.encode().ljust(len(before), b"-")[: len(before)]))
+    manifest = Manifest.read(folder)
+    name = "data/test-00000-of-00001.parquet"
+    facts = manifest.files[name].model_copy(update={"sha256": file_digest(path), "size": path.stat().st_size})
+    manifest.model_copy(update={"files": {**manifest.files, name: facts}}).write(folder)
+
+
+def test_the_same_bytes(published: Path, tmp_path: Path) -> None:
+    found = again(published, tmp_path)
+    assert found.proved and found.files == [] and found.same_files == 5
+    assert [line.partition(":")[0] for line in told(found)] == ["the same content", "files"]
+
+
+def test_the_same_rows_by_another_library_are_explained(published: Path, tmp_path: Path) -> None:
+    found = again(published, tmp_path, writer="another-library", versions={"bedside": "0.1.0", "pyarrow": "21"})
+    assert found.proved and found.same_content and found.same_files == 4
+    (file,) = found.files
+    assert file.name == "data/test-00000-of-00001.parquet"
+    assert file.why.startswith("the same rows, written by parquet-cpp-arrow version ") and "another-library" in file.why
+    assert list(told(found))[-1] == "versions: pyarrow none, now 21"
+
+
+def test_other_bytes_of_the_same_library_are_not_explained(published: Path, tmp_path: Path) -> None:
+    found = again(published, tmp_path, writer="parquet-cpp-arrow", versions={"bedside": "0.1.0", "pyarrow": "21"})
+    assert found.same_content and not found.proved
+    assert any("NOT EXPLAINED" in line for line in told(found))
+
+
+def test_another_content_is_no_rebuild(published: Path, tmp_path: Path) -> None:
+    found = again(published, tmp_path, content=[*rows()[:-1], row(11, "validation", caption="caption of another")])
+    assert not found.same_content and not found.proved
+    lines = list(told(found))
+    assert lines[0].startswith("ANOTHER CONTENT") and any(line.endswith("holds other rows") for line in lines)
+
+
+def test_another_source_is_said_though_the_rows_are_the_same(published: Path, tmp_path: Path) -> None:
+    old = Manifest.read(published).sources[0]
+    found = again(published, tmp_path, sources=[Source(**{**dict(old), "digest": "f" * 64})])
+    assert found.same_content and not found.proved
+    assert next(told(found)).startswith(f"another source: sources.{old.name}.digest: ")
+
+
+def test_a_published_release_that_is_damaged_proves_nothing(published: Path, tmp_path: Path) -> None:
+    manifest = Manifest.read(published)
+    manifest.model_copy(update={"content_digest": "0" * 64}).write(published)
+    found = again(published, tmp_path)
+    assert not found.same_content and not found.proved
+    shutil.rmtree(tmp_path / "again")
+    manifest.write(published)
+    (published / "more.txt").write_text("slipped in")
+    found = again(published, tmp_path)
+    assert found.same_content and not found.proved
+    assert next(told(found)).startswith("the published release is not sound: more.txt")

@@ -1,0 +1,41 @@
+"""What holds for the build of any corpus."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from builders import recipe
+from builders.medlaybench_v.recipe import RECIPE, Options
+from builders.recipe import build
+from loaders.files.images import ImageError, clean_bytes
+from tests.parts.places import ROOT
+
+
+def test_other_library_versions_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def built(**versions: str) -> list[str]:
+        monkeypatch.setattr(recipe, "_versions", lambda plan: versions)
+        said: list[str] = []
+        options = Options(captions="sample", limit=3)
+        build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", overwrite=True, tell=said.append)
+        return said
+
+    assert built(pyarrow="21", pillow="10") == []
+    assert built(pyarrow="21", pillow="10") == []
+    kept, released = built(pyarrow="26", pillow="10")
+    assert kept.startswith(f"{tmp_path / 'work'} may hold results of other library versions (pyarrow 21, now 26): ")
+    assert released.startswith(f"The release at {tmp_path / 'out'} was made with other library versions (pyarrow 21, ")
+    (kept,) = built(pyarrow="26", pillow="10")  # the release is of these versions now, what is kept may not be
+    assert kept.startswith(f"{tmp_path / 'work'} ")
+
+
+def test_the_pictures_of_the_samples_pass_no_encoder() -> None:
+    pictures = [path for ending in ("png", "jpg") for path in (ROOT / "builders" / "samples").rglob(f"*.{ending}")]
+    assert len(pictures) > 500
+    told: set[str] = set()
+    for path in pictures:
+        with suppress(ImageError):  # some are broken, so that a build has something to leave out
+            told |= {note.partition(" ")[0] for note in clean_bytes(path)[1].notes}
+    assert "re-encoded" not in told

@@ -1,0 +1,86 @@
+"""`bedside rebuild`: a release on the loopback Hub, built again by a checkout with locks of other versions."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loaders.manifest import Manifest
+from scripts.cli import execute
+from tests.hub import LoopbackHub
+from tests.parts.places import ROOT
+from tests.parts.processes import python
+
+BUILD = ("--captions", "sample", "--limit", "5")
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("published") / "release"
+    assert execute(["build", "medlaybench-v", *BUILD, "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """This code, with the lowest versions as its lock."""
+    folder = tmp_path / "checkout"
+    (folder / "locks").mkdir(parents=True)
+    for name in ("setup.cfg", "bedside.py", "loaders", "builders", "baselines", "scripts", "dataset_cards"):
+        (folder / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "locks" / "lowest.txt", folder / "locks" / "base.txt")
+    return folder
+
+
+def can_install(folder: Path) -> bool:
+    """Whether uv is here, and finds a package."""
+    if shutil.which("uv") is None:
+        return False
+    words = ["uv", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), "six"]
+    return subprocess.run(words, capture_output=True, timeout=60, check=False).returncode == 0
+
+
+def test_a_release_of_other_versions_has_the_same_content(release: Path, checkout: Path, tmp_path: Path) -> None:
+    if not can_install(tmp_path / "six"):
+        pytest.skip("no uv here, or PyPI does not answer: an environment of other versions cannot be made")
+    with LoopbackHub() as hub:
+        here = hub.environment(tmp_path / "hub")
+        published = python("-m", "scripts", "publish", release, "org/captions", "--tag", "v1.0.0", **here)
+        assert published.returncode == 0, published.stderr
+        where = ("org/captions@v1.0.0", "--code", checkout, "--out", tmp_path / "again")
+        done = python("-m", "scripts", "rebuild", *where, *BUILD, **here)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = done.stdout
+    digest = Manifest.read(release).content_digest[:16]
+    assert f"the same content: digest {digest}…, rebuilt {digest}…" in said
+    assert "files: 0 the same bytes, 3 not" in said and "NOT EXPLAINED" not in said
+    assert said.count("the same rows, written by parquet-cpp-arrow version ") == 2
+    assert "versions: " in said and ", now 21.0.0" in said
+    assert "The checkout has no commit" in said
+    assert Manifest.read(tmp_path / "again" / "release").versions["pyarrow"] == "21.0.0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--code", "{empty}"), "holds no setup.cfg"),
+        (("--code", "{code}", "--extra", "evil"), "no lock in"),
+        (("--code", "{code}", "--work=elsewhere"), "an option of the build"),
+        (("--code", "{code}", "--python", "no-python-here"), "No such file"),
+    ],
+)
+def test_a_mistake_is_one_error(
+    arguments: tuple[str, ...],
+    message: str,
+    release: Path,
+    checkout: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = [word.format(empty=tmp_path, code=checkout) for word in arguments]
+    assert execute(["rebuild", str(release), *words, "--out", str(tmp_path / "again")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "again" / "release").exists()
