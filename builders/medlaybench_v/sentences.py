@@ -122,7 +122,7 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         verb = _SHOWN_BEHIND.match(behind)
         return article + (_small(first) if article else first) if verb and article else None
     before = behind[: showing.start()].rstrip(",")
-    if before.endswith((" and", " or")):
+    if before.endswith((" and", " or")) or re.search(r"[.;]", before):
         return None
     if _FINITE_BEFORE.search(before) or _MAIN_VERB_AFTER.search(behind[showing.end() :]):
         return None

@@ -21,16 +21,16 @@ FUNCTION_WORDS = frozenset(
 )
 # Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
 _ANY_HEAD = frozenset(
-    "abnormalities abnormality anomaly area areas artery biopsy bleed bleeding body border borders bone bones bowel "
-    "calcification calcifications cancer cavity changes collection collections compartment contents contour damage "
+    "abnormalities abnormality anomaly area areas biopsy bleed bleeding border borders bowel "
+    "calcification calcifications cancer cavity changes collection collections compartment contour damage "
     "defect defects deformity disease disorder drainage end enlargement exam examination failure fat fluid fragment "
-    "fragments function gas graft growth half heads image images imaging infection inflammation injury injuries "
-    "invasion involvement joint joints layer lesion lesions level levels line lines lobe lobes mass masses margin "
-    "margins muscle muscles node nodes nodule nodules obstruction operation pain part parts pathology perforation "
+    "fragments function gas growth half heads image images imaging infection inflammation injury injuries "
+    "invasion involvement layer lesion lesions level levels line lines mass masses margin "
+    "margins obstruction operation pain part parts pathology perforation "
     "portion rate region regions repair rupture scan scans segment segments shadow side sides site sites size "
     "skin space spaces spread stone stones structure structures surface surgery swelling symptoms system tenderness "
-    "thickening third tip tissue tissues transplant trauma treatment tube tumor tumors tumour tumours ultrasound vein "
-    "veins vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri".split()
+    "thickening third tip tissue tissues transplant trauma treatment tumor tumors tumour tumours ultrasound "
+    "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri".split()
 )
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)")
 _BEFORE = re.compile(r"([^\s(]+)[ ]\Z")

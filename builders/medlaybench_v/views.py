@@ -105,7 +105,14 @@ _WORDS_IN_FRONT = re.compile(
     re.IGNORECASE,
 )
 _LOOK = re.compile(r"CT|M(?:RI|R\b)|omograph|esonance|(?i:x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg)")
-_NO_METHOD = re.compile(r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|\bMR [A-Z]\.", re.IGNORECASE)
+# What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
+_NO_METHOD = re.compile(
+    r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|department|system|"
+    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|transducer|"
+    r"beam|room|suite|findings?\b|features?\b|contrast|volumetr|simulat|plann|perfusion|spectro|elasto|tracto|urogr|myelo|"
+    r"colono|ventriculo|cisterno|sialo|dacryo",
+    re.IGNORECASE,
+)
 
 
 def pictures(text: str) -> Iterator[Picture]:

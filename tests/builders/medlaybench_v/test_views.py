@@ -57,6 +57,9 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
             "Its portal vein is wide. The portal vein is open.",
             "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
         ),
+        ("CT shows an umbilical artery", "A CT scan shows an umbilical artery."),
+        ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),
+        ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
         # Adverbs and joined nouns keep their place.
         ("CT shows subcutaneous fat and muscle.", "A CT scan shows fat under the skin and muscle."),
         ("Cardiac or arterial failure.", "Cardiac or artery failure."),
