@@ -8,16 +8,13 @@ a verb of its own is left as it is.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from builders.medlaybench_v.grammar import indefinite
 
 _HEADS = "scan|image|view|slice|[Xx]-ray|ultrasound|exam|picture|film|study|MRI|CT|sonogram|imaging"
 # The name of a picture at the start of a sentence, with what may stand behind it.
-_PICTURE = re.compile(
-    rf"(?P<name>(?:\w[\w-]*[ ]){{0,6}}?(?:{_HEADS})(?:[ ](?:{_HEADS}))*(?P<many>s)?)(?![\w-])"
-    r"(?P<behind>(?:[ ](?:of|on|at|in|from|with|without|after|before|during|for|taken|obtained|performed)[ ][^.;:]*?)?)"
-    r"(?P<bracket>(?:[ ]\([^()]*\))?),?"
-)
+_PICTURE = re.compile(rf"(?P<name>(?:\w[\w-]*[ ]){{0,6}}?(?:{_HEADS})(?:[ ](?:{_HEADS}))*(?P<many>s)?)(?![\w-])")
 _SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
     r"(?P<verb>showing|demonstrating|revealing|depicting|illustrating|indicating|confirming|suggesting)[ ](?!that\b)"
@@ -30,8 +27,9 @@ _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
     "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
 }  # fmt: skip
+_WORD = re.compile(r"[a-z]+")
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
+    r"(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
     r"notice|shows?|showed|shown|demonstrat(?:es?|ed)|reveal(?:s|ed)?|indicat(?:es?|ed)|suggest(?:s|ed)?|appear(?:s|ed)?|"
     r"represent(?:s|ed)?|mark(?:s|ed)?|denote[sd]?|point(?:s|ed)?|arises?|arose|extend(?:s|ed)?|lies?|lay|compress(?:es|ed)|"
     r"displace[sd]?|confirm(?:s|ed)?|depict(?:s|ed)?|illustrate[sd]?|contain(?:s|ed)?|measure[sd]?|underwent|present(?:s|ed)|"
@@ -42,7 +40,7 @@ _VERB = re.compile(
     r"increase[sd]?|decrease[sd]?|improve[sd]?|resolve[sd]?|grow[sn]?|grew|heal(?:s|ed)?|move[sd]?|shift(?:s|ed)|turn(?:s|ed)|"
     r"fill(?:s|ed)?|block(?:s|ed)?|narrow(?:s|ed)|widen(?:s|ed)|push(?:es|ed)|press(?:es|ed)|involve[sd]?|affect(?:s|ed)?|"
     r"diagnose[sd]?|receive[sd]?|require[sd]?|need(?:s|ed)?|treat(?:s|ed)|place[sd]|insert(?:s|ed)|remove[sd]|follow(?:s|ed)|"
-    r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|case|patient|figure|fig)\b",
+    r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|case|patient|figure|fig)",
     re.IGNORECASE,
 )
 _FINITE_BEFORE = re.compile(
@@ -97,7 +95,13 @@ def _sentence(first: str) -> str:
         shown = _shown(first, picture)
         if shown is not None:
             return shown
-    if _VERB.search(first) or ":" in first or " - " in first or "–" in first or len(first.split()) > 40:
+    if (
+        any(map(_may_be_verb, _WORD.findall(first.lower())))
+        or ":" in first
+        or " - " in first
+        or "–" in first
+        or len(first.split()) > 40
+    ):
         return first
     if picture and not _SHOWING.search(first):
         determined = _DETERMINED.match(first)
@@ -108,6 +112,11 @@ def _sentence(first: str) -> str:
     if not picture and len(first.split()) > 1 and not _NOT_AN_OBJECT.match(first) and _FOUND.search(first):
         return first if _OF_A_PICTURE.search(first) else f"The image shows {with_article(_small(first))}"
     return first
+
+
+@lru_cache(maxsize=16384)
+def _may_be_verb(word: str) -> bool:
+    return _VERB.fullmatch(word) is not None
 
 
 def _shown(first: str, picture: re.Match[str]) -> str | None:

@@ -33,7 +33,6 @@ _ANY_HEAD = frozenset(
     "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri".split()
 )
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)")
-_BEFORE = re.compile(r"([^\s(]+)[ ]\Z")
 _VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
 _NOUNS_IN_ING = frozenset("thickening swelling bleeding imaging narrowing widening lining opening ring".split())
 # Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
@@ -55,9 +54,10 @@ def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bo
     `heads` are the places at which a term of the vocabulary starts that can stand behind it. An adjective that says how
     a thing is ("dilated"), not where, is no part of a name.
     """
-    before = _BEFORE.search(text, max(0, start - 30), start)
-    if before and _is_name(before[1]) and not _starts(text, before.start(1)):
-        return True
+    if text[start - 1 : start] == " ":
+        first = max(text.rfind(" ", 0, start - 1), text.rfind("(", 0, start - 1)) + 1
+        if _is_name(text[first : start - 1]) and not _starts(text, first):
+            return True
     if adjective:
         return False
     after = _NEXT.match(text, end)
@@ -75,8 +75,10 @@ def is_view(text: str, end: int) -> bool:
 
 
 def _is_name(word: str) -> bool:
+    if not word[:1].isupper():
+        return False
     plain = word.removesuffix("'s").removesuffix("’s")
-    return plain.isalpha() and plain[:1].isupper() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
+    return plain[:1].isupper() and plain.isalpha() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
 
 
 def _starts(text: str, at: int) -> bool:

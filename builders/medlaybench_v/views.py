@@ -84,6 +84,7 @@ def _any(words: object) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))  # type: ignore[call-overload]
 
 
+_WIDEST = 120  # characters of a stack before its method
 _MOST_WORDS = 3
 _METHOD = "|".join(_METHODS)
 _BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
@@ -117,15 +118,20 @@ _NO_METHOD = re.compile(
 
 def pictures(text: str) -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right."""
-    if not _LOOK.search(text):
+    first = _LOOK.search(text)
+    if first is None:
         return
-    for found in _STACK.finditer(text):
+    for found in _STACK.finditer(text, _word_start(text, max(0, first.start() - _WIDEST))):
         surface = found[0]
         if found.end() < len(text) and _NO_METHOD.match(text, found.end() + 1):
             continue
         lay = _in_plain_words(surface)
         if lay and lay.lower() != surface.lower():
             yield Picture(found.start(), found.end(), lay)
+
+
+def _word_start(text: str, at: int) -> int:
+    return text.rfind(" ", 0, at) + 1
 
 
 @lru_cache(maxsize=16384)

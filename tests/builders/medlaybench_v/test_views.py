@@ -57,7 +57,7 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
             "Its portal vein is wide. The portal vein is open.",
             "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
         ),
-        ("CT shows an umbilical artery", "A CT scan shows an umbilical artery."),
+        ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (artery of the cord)."),
         ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),
         ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
         # Adverbs and joined nouns keep their place.
