@@ -115,9 +115,9 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
     An entry that is not of all numbers of the table says of which rows, settings and columns it is.
     """
     by_table: dict[tuple[str, str], dict[Entry, list[Key]]] = {}
-    counts: dict[tuple[str, str], int] = {}
+    every: dict[tuple[str, str], list[Key]] = {}
     for key in keys:
-        counts[key[:2]] = counts.get(key[:2], 0) + 1
+        every.setdefault(key[:2], []).append(key)
         for entry in judge(key, facts).entries:
             by_table.setdefault(key[:2], {}).setdefault(entry, []).append(key)
     made = []
@@ -130,7 +130,7 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
                 "here": entry.here,
                 "state": entry.state,
                 "where": entry.where,
-                "of": _of(of) if len(of) < counts[paper, table] else "",
+                "of": _of(of, every[paper, table]),
             }
             for entry, of in sorted(entries.items(), key=lambda item: CONDITIONS.index(item[0].condition))
         ]
@@ -138,10 +138,14 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
     return made
 
 
-def _of(keys: Sequence[Key]) -> str:
-    """The rows, settings, columns and groups of some numbers, each named once."""
-    named = [" | ".join(dict.fromkeys(key[at] for key in keys if key[at])) for at in (2, 3, 4, 5)]
-    return "; ".join(text for text in named if text)
+def _of(keys: Sequence[Key], every: Sequence[Key]) -> str:
+    """The rows, settings, columns and groups of some numbers, where they are not those of every number of the table."""
+    named = []
+    for at in (2, 3, 4, 5):
+        some = list(dict.fromkeys(key[at] for key in keys))
+        if len(some) < len({key[at] for key in every}):
+            named.append(" | ".join(some))
+    return "; ".join(named)
 
 
 def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:
@@ -154,7 +158,10 @@ def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:
         state = "unknown"
     elif any(_same(stated, here) for stated in line.stated):
         state = "equal"
-    return Entry(line.condition, line.fact, " | ".join(line.stated), shown, state, line.where)
+    if line.fact.startswith("own.") and state == "equal" and len(line.stated) > 1:
+        shown = "one of these"  # whichever: so that it is one line of the table
+    paper = " | ".join("not null" if stated == _ANY else stated for stated in line.stated)
+    return Entry(line.condition, line.fact, paper, shown, state, line.where)
 
 
 def _not_the_papers(condition: str, lines: Sequence[Line], key: Key) -> Entry:

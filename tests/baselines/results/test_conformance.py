@@ -240,3 +240,22 @@ def test_no_run_of_medconceal_has_the_papers_patient() -> None:
     key = ("MedConceal", "Table 1", "Claude Sonnet 4.5", "8-turn", "Fine F1", group)
     assert judge(key, record.facts).label == "own (protocol)"
     assert judge(key, {**record.facts, "options.turns": 20}).label == "own (protocol, rounds)"
+
+
+def test_a_table_says_each_fact_once_and_of_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fact of one column names that column, and nothing that all numbers share."""
+    states(monkeypatch, PAPER + "Made up,Table 1,,,Recall,,metric,options.words,*,\n")
+    keys = [cell(column=name).key for name in ("Recall", "Precision")]
+    (told,) = conformance.tables(keys, RECORD.facts)
+    facts = [(row["fact"], row["of"]) for row in told["conditions"]]
+    assert len(facts) == len(set(facts)) == 11
+    assert [(row["paper"], row["state"], row["of"]) for row in told["conditions"] if row["condition"] == "metric"] == [
+        ("Recall | Precision", "equal", ""), ("not null", "unknown", "Recall"),
+    ]  # fmt: skip
+
+
+def test_a_split_of_a_language_run_is_that_split_whatever_else_was_read() -> None:
+    facts = RunRecord(baseline="language", data=DataUsed("medlaybench-v", "train+validation", None, "d0")).facts
+    key = ("MedLayBench-V", "Table 1", "MedLayBench-V captions", "Expert", "FKGL", "Train")
+    assert judge(key, facts).state("split") == "equal"
+    assert judge((*key[:5], "Overall"), facts).state("split") == "differs"
