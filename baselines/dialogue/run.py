@@ -26,6 +26,7 @@ from baselines.dialogue.playing import Player, Playing, Progress, Scripted, chec
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError
 from loaders.files.disk import make_folder, sweep, write_whole
+from loaders.files.untrusted import is_folder
 from loaders.models.answers import PRIVATE, AnswerStore, Usage, store_of
 from loaders.models.chat import at_its_provider
 
@@ -189,7 +190,7 @@ def play_run(
 
 def _move_logs(old: Path, new: Path) -> None:
     """Logs of an earlier version lay where everybody could look into them."""
-    if old.is_dir() and not old.is_symlink():
+    if is_folder(old) and not old.is_symlink():
         make_folder(new)
         for log in old.glob("*.eval"):
             log.rename(new / log.name)

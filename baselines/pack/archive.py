@@ -22,7 +22,7 @@ from baselines.results.run import read_run
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.places import command_without_places
-from loaders.files.untrusted import TooLong, is_inside, open_file, read_file
+from loaders.files.untrusted import TooLong, is_folder, is_inside, is_there, open_file, read_file
 from loaders.models.answers import PRIVATE, STORE
 
 LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs")
@@ -55,11 +55,11 @@ def pack(run: Path, archive: Path, *, opened: Opened | None = None, without: Seq
     if is_inside(archive, run):
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
     for name in without:
-        if not (run / name).exists():
+        if not is_there(run / name):
             raise InputError(f"--without {name}", found="no such file", expected=f"one of {run}")
     made = {"run.json": _run_json(run)}
     texts: list[str] = []
-    if opened is not None and (run / DIALOGUES).exists():
+    if opened is not None and is_there(run / DIALOGUES):
         made[DIALOGUES], texts = _dialogues(run, opened)
     texts += [text for part in read_hidden(run) for text in part.texts]
     sweep(run)
@@ -99,7 +99,7 @@ def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]
         apart = [part for part in (name, *name.parents) if part.name in LEFT_OUT or part.as_posix() in without]
         if apart:
             left_out.append(apart[-1].as_posix())
-        elif not path.is_dir():
+        elif not is_folder(path):
             if not is_inside(path, run):
                 do = f"Take it away, or leave it out: --without {name}"
                 raise InputError(path, found="leads out of the folder", expected="files of the run", do=do)

@@ -10,6 +10,9 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from loaders.errors import InputError
+from loaders.files.untrusted import is_there
+
 Value = TypeVar("Value")
 
 # An absolute path inside a text: behind nothing, a space, a bracket, "=", ":" or "provider/", but not inside a word or
@@ -50,10 +53,17 @@ def without_places(value: Value, folder: Path) -> Value:
 def _text_without(text: str, folder: Path) -> str:
     def told(found: re.Match[str]) -> str:
         path = found[0].rstrip(".:")
-        is_here = Path(*Path(path).parts[:2]).is_dir()
+        is_here = _is_there(Path(*Path(path).parts[:2], "."))
         return seen_from(path, folder) + found[0][len(path) :] if is_here else found[0]
 
     return _SIGNED_IN.sub("", _ABSOLUTE.sub(told, text))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return is_there(path)
+    except InputError:  # a word that is too long for a name is none
+        return False
 
 
 def command_line(words: Sequence[str], folder: Path, *, typed_here: bool = True) -> str:
@@ -75,6 +85,6 @@ def _argument(text: str, folder: Path, typed_here: bool) -> str:
     if found := _ARGUMENT.fullmatch(text.replace("file:///", "/")):
         return found["before"] + seen_from(found["path"], folder)
     before, equals, path = text.rpartition("=")
-    if typed_here and path and not path.startswith("-") and Path(path).exists():
+    if typed_here and path and not path.startswith("-") and _is_there(Path(path)):
         return before + equals + seen_from(path, folder)
     return _SIGNED_IN.sub("", text)

@@ -30,6 +30,7 @@ from loaders.errors import InputError
 from loaders.files.disk import private_folder
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
+from loaders.files.untrusted import is_there
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 
 STORE = "answers.sqlite"
@@ -154,10 +155,11 @@ CREATE TABLE answers (
         rows = self.connection.execute("SELECT rowid FROM answers ORDER BY rowid").fetchall()
         for (row,) in rows:
             found = self.connection.execute("SELECT digest, request FROM answers WHERE rowid = ?", (row,))
-            digest, request = found.fetchone()
+            digest = f"in row {row}"
             try:
+                digest, request = found.fetchone()  # a damaged index may name a row that is not there
                 plain = _plain(_without_address(json.loads(request)))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 raise self.damaged(f"the request {digest} cannot be read") from None
             # What another server answered to the same request stays under its old key, and is not asked for any more.
             self.connection.execute(
@@ -172,9 +174,9 @@ def store_of(run: Path) -> Path:
     may not be made.
     """
     old, new = run / STORE, private_folder(run / PRIVATE) / STORE
-    if old.exists() and not new.exists():
+    if is_there(old) and not is_there(new):
         AnswerStore(old).close()  # takes in what was written last, and so leaves one file
-        if old.with_name(f"{STORE}-wal").exists():
+        if is_there(old.with_name(f"{STORE}-wal")):
             raise InputError(old, found="another run uses it", expected="one run at a time", do="Wait for it to end")
         old.rename(new)
     return new

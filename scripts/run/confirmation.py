@@ -22,6 +22,7 @@ from baselines.medconceal.tables import CURVES, clinician_name, curves, results,
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from baselines.medconceal.validity import stated
 from loaders.errors import InputError
+from loaders.files.untrusted import is_there
 from loaders.medconceal import PatientProfile, Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
@@ -159,7 +160,7 @@ def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
     """
     if name in SHIPPED:
         policy = SHIPPED[name]
-    elif Path(name).exists() or Path(name).suffix:
+    elif is_there(Path(name)) or Path(name).suffix:
         policy = PolicyConfig.read(Path(name))
     else:
         raise InputError("--policy", found=repr(name), expected=f"{', '.join(SHIPPED)}, or a file")

@@ -456,3 +456,13 @@ def test_the_first_error_ends_it_and_keeps_what_was_stored(path: Path) -> None:
         for number in (0, 1, 2, 4, 5):
             put(store, fresh, [Message("user", str(number))])
         assert (fresh.asked, store.usage.asked) == ([], bought)
+
+
+@pytest.mark.parametrize("request_", ["7", "[]", "null", "[" * 5_000, '{"model": 1}'])
+def test_a_request_of_format_1_that_is_none_is_damage(request_: str, path: Path) -> None:
+    path.parent.mkdir()
+    shutil.copy(BEFORE / "answers.sqlite", path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE answers SET request = ? WHERE rowid = 3", (request_,))
+    with pytest.raises(InputError, match="is damaged"):
+        AnswerStore(path)

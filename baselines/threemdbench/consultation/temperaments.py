@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import read_text
+from loaders.files.untrusted import is_file, read_text
 from loaders.threemdbench import PERSONALITIES, TEMPERAMENTS
 
 FILE = "temperaments"
@@ -26,7 +26,7 @@ _FACET = re.compile(rf"({'|'.join(name.replace('_', ' ') for name in FACETS)})\W
 def temperament_texts(folder: Path | None) -> str:
     """The facets of all temperaments, one way to write them. Raises InputError for a file without one of them."""
     path = folder / f"{FILE}.md" if folder else None
-    if path is None or not path.is_file():
+    if path is None or not is_file(path):
         return _written({one.name: {name: getattr(one, name) for name in FACETS} for one in TEMPERAMENTS})
     found = _read(read_text(path, most=1 << 20, expected="the facets of the four temperaments"))
     for name in PERSONALITIES:

@@ -58,3 +58,8 @@ def test_texts_are_told_without_places(run: Path) -> None:
 def test_a_home_that_two_places_share_is_not_told(run: Path) -> None:
     assert seen_from(run.parents[2] / "bob/data", run) == "…/data"
     assert seen_from("/", run) == "…/"
+
+
+def test_a_word_too_long_for_a_name_is_a_word(tmp_path: Path) -> None:
+    words = ["run", "captioning", "--label", "x" * 5_000]
+    assert command_line(words, tmp_path).endswith(" " + "x" * 5_000)

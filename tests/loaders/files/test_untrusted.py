@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import pickle
@@ -34,6 +35,7 @@ from loaders.files.untrusted import (
     stream_lines,
     understood,
 )
+from tests.parts.places import ROOT
 from tests.parts.privileges import unprivileged
 
 
@@ -253,3 +255,19 @@ def test_what_is_no_plain_yaml(text: str) -> None:
 
 def test_yaml_may_refer_to_what_refers_no_further() -> None:
     assert parse_yaml("a: &a [x]\nb: *a", "card") == {"a": ["x"], "b": ["x"]}
+
+
+def test_nobody_else_asks_the_system_what_is_there() -> None:
+    """`Path.exists` and its like raise what no reader expects; the exceptions look at the project's own files."""
+    own = {"loaders/files/disk.py", "loaders/reached.py", "scripts/conformance.py"}
+    found = []
+    for package in ("loaders", "builders", "baselines", "scripts"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if name in own or name.startswith(("scripts/bench/", "scripts/reproduce/")):
+                continue
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                asks = isinstance(node, ast.Attribute) and node.attr in ("exists", "is_dir", "is_file", "iterdir")
+                if asks and name != "loaders/files/untrusted.py":
+                    found.append(f"{name}:{node.lineno}")  # type: ignore[attr-defined]
+    assert found == [], "use is_there, is_folder, is_file and entries of loaders.files.untrusted"
