@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import socket
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -214,25 +215,24 @@ def test_what_is_there_is_told_by_its_kind(tmp_path: Path) -> None:
     assert set(told.values()) == {(False, False, False)}
 
 
-def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-    for above in tmp_path.parents:
-        if above.name.startswith("pytest-"):
-            above.chmod(0o755)
-    (tmp_path / "shut").mkdir()
-    (tmp_path / "shut" / "photo.jpg").touch()
-    (tmp_path / "open.jpg").touch()
-    assert [path.name for path in files_below(tmp_path)] == ["open.jpg", "photo.jpg"]
-    (tmp_path / "shut").chmod(0)
-    with unprivileged():
-        for ask in (entries, files_below):
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one() -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own may be entered by its owner only
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "shut").mkdir()
+        (folder / "shut" / "photo.jpg").touch()
+        (folder / "open.jpg").touch()
+        assert [path.name for path in files_below(folder)] == ["open.jpg", "photo.jpg"]
+        (folder / "shut").chmod(0)
+        with unprivileged():
+            for ask in (entries, files_below):
+                with pytest.raises(InputError, match="shut.*cannot be read"):
+                    ask(folder / "shut")
             with pytest.raises(InputError, match="shut.*cannot be read"):
-                ask(tmp_path / "shut")
-        with pytest.raises(InputError, match="shut.*cannot be read"):
-            files_below(tmp_path)
-    (tmp_path / "shut").chmod(0o755)
-    with pytest.raises(InputError, match="cannot be read"):
-        entries(tmp_path / "open.jpg")
+                files_below(folder)
+        (folder / "shut").chmod(0o755)
+        with pytest.raises(InputError, match="cannot be read"):
+            entries(folder / "open.jpg")
 
 
 @pytest.mark.parametrize(
