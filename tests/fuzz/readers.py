@@ -217,6 +217,7 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "report confirmation": _run("runs/confirmation", _command("report", "PATH", "-o", "new.html")),
     "compare": _run("runs/language", _command("compare", "PATH")),
     "contrast": _run("runs/confirmation", _command("contrast", "PATH", "PATH")),
+    "pack": _run("runs/confirmation", _command("pack", "PATH", "-o", "new.zip")),
     # what a user writes for a baseline
     "policy": Reader("tables/policy.json", PolicyConfig.read),
     "labels of turns": Reader("tables/labels.jsonl", read_labels),
