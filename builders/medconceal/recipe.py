@@ -58,7 +58,7 @@ from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import WHY, Chat, Step, admit, unique
 from loaders.errors import InputError
-from loaders.files.disk import make_folder, write_whole
+from loaders.files.disk import private_folder, write_whole
 from loaders.files.untrusted import is_there, read_file
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
@@ -141,8 +141,10 @@ class Options(ModelOptions):
 
 def from_source(build: Build[Options]) -> Plan:
     """What the options come to: threads or whole cases, then the steps that both take."""
-    options, workspace = build.options, build.workspace
+    options = build.options
     decisions = read_plausibility(options.decisions)
+    # It will hold what people posted, or what patients hide; a workspace of an earlier version was open to all.
+    workspace = private_folder(build.workspace)
     source = open_source(
         options.source,
         synthetic=options.synthetic,
@@ -189,8 +191,6 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     scrub("")  # a package that is missing is said now, not after hours
     chat = build.chat(read_prompts)
     assert chat is not None
-    make_folder(workspace)
-    workspace.chmod(0o700)  # it will hold what people posted
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
     digest = hashlib.sha256("\n".join(source.digests).encode()).hexdigest()
     spool = workspace / "threads" / f"{digest[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
@@ -250,8 +250,7 @@ def _key(path: Path, *, own: bool) -> bytes:
     Raises: InputError when a file that the user names is missing or shorter than 32 bytes.
     """
     if own and not is_there(path):
-        write_whole(path, secrets.token_bytes(32))
-        path.chmod(0o600)
+        write_whole(path, secrets.token_bytes(32), private=True)
     key = read_file(path, expected="a secret of at least 32 bytes")
     if len(key) < 32:
         do = "Make one with: head -c 32 /dev/urandom > FILE"

@@ -436,3 +436,10 @@ def test_the_commands_work_on_it(sample: Path, tmp_path: Path, capfd: pytest.Cap
     told = "".join(capfd.readouterr())
     assert "Gastroenterologist" in told and "155 hidden concerns" in " ".join(told.split())
     assert not [secret for secret in hidden_texts(sample) if secret in told]
+
+
+def test_the_workspace_is_its_owners_alone_one_of_an_earlier_version_too(tmp_path: Path) -> None:
+    workspace = tmp_path / "release.work"
+    workspace.mkdir(mode=0o755)
+    build(tmp_path / "release", source="sample")
+    assert workspace.stat().st_mode & 0o077 == 0
