@@ -195,6 +195,7 @@ def test_a_hidden_text_is_found_however_it_is_packed(way: str) -> None:
         zipped(b"x" * 100).replace(b"\x08\x00", b"\x63\x00"),
         gzip.compress(bytes(1 << 20)) * 1100,
     ],
+    ids=["7z", "pdf", "cut off", "unknown method", "bomb"],
 )
 def test_what_cannot_be_looked_through_is_told(data: bytes) -> None:
     with pytest.raises(Unreadable):
