@@ -352,8 +352,8 @@ def _cuts_a_fact(facts: list[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _can_stand(text: str, start: int, end: int) -> bool:
-    """Whether what is said behind a noun finds its place; an adverb before the adjective would lose its own."""
-    if text[:start].endswith("ly "):
+    """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not."""
+    if text[max(0, start - 5) : start].endswith(("ly ", " and ", " or ", "/")):
         return False
     return _stands_alone(text, end) or noun_end(text, end, len(text)) > 0
 

@@ -23,6 +23,11 @@ _SHOWN_BEHIND = re.compile(
     r"(?:[ ](?:of|on|at|in|from|with|without|after|before|during|for)[ ][^.;:,]*?)?(?:[ ]\([^()]*\))?[ ]"
     r"(?:shows?|showed|reveals?|confirms?|confirmed|suggests?|suggested)\b"
 )
+# What may follow the name of a picture; another noun would make it a part of its own name.
+_GOES_ON = re.compile(
+    r"[ ]*(?:[,(;]|(?:of|in|on|at|from|with|without|after|before|during|for|by|through|to|taken|obtained|performed|"
+    r"near|around|under|following|and|again)\b)"
+)
 _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
     "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
@@ -102,6 +107,8 @@ def _sentence(first: str) -> str:
         or "–" in first
         or len(first.split()) > 40
     ):
+        return first
+    if picture and first[picture.end() :] and not _GOES_ON.match(first, picture.end()):
         return first
     if picture and not _SHOWING.search(first):
         determined = _DETERMINED.match(first)

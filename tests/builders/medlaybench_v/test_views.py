@@ -57,6 +57,7 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
             "Its portal vein is wide. The portal vein is open.",
             "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
         ),
+        ("CT of gastric and duodenal tissue.", "This is a CT scan of gastric and duodenal tissue."),
         ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (artery of the cord)."),
         ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),
         ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
@@ -80,6 +81,7 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
         ("The arrow marks a stone.", "The arrow marks a stone."),
         ("Swelling of the knee.", "The image shows swelling of the knee."),
         ("X-ray", "This is an X-ray"),
+        ("X-ray landmarks of the hip", "X-ray landmarks of the hip"),
     ],
 )
 def test_fragments(caption: str, said: str) -> None:
