@@ -22,7 +22,6 @@ import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Unpack
@@ -39,6 +38,7 @@ LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated a
 THOUGHTS = 8192
 """Tokens that a reasoning model may think for, beside those of its answer."""
 
+_REFUSED = "refused the request or failed"
 _log = logging.getLogger(__name__)
 
 
@@ -145,7 +145,7 @@ class _InspectModel(ChatModel):
             "client": client,
         }
         self._secrets = _secrets(getattr(model.api, "api_key", None), base_url)
-        self._thinks = False
+        self._thinks: bool | None = None  # not known yet
 
     @property
     def identity(self) -> dict[str, str]:
@@ -167,22 +167,25 @@ class _InspectModel(ChatModel):
     ) -> Answer:
         if not messages:
             raise ValueError("no messages")
-        # No name says which model reasons: the first thought shows it, and what it has cut off is asked for again.
+        # No name says which model reasons. A thought shows it, and so may the first answer that is cut off, once it has
+        # room: a template that holds the start of the thought leaves its end alone in the text. The tokens are those of
+        # the answer that is given, so that a run that was stopped counts like another.
         cut = None
         if not self._thinks:
             cut = await self._asked(messages, json_schema, decoding)
-            self._thinks = cut.thought is not None or "<think" in cut.text or "</think" in cut.text
-            if not self._thinks or cut.stop != "max_tokens":
+            unknown, self._thinks = self._thinks is None, _thinks(cut) or self._thinks
+            if cut.stop != "max_tokens" or not (self._thinks or unknown):
                 return cut
         try:
             answer = await self._asked(messages, json_schema, decoding, room=THOUGHTS)
-        except ModelRefused:
-            raise
-        except ModelError:  # such as a server whose context has not that much room
+        except ModelError as error:  # such as of a server whose context has not that much room
+            if not error.found.startswith(_REFUSED):
+                raise
+            answer = None
+        if answer is None or answer.stop == "model_length":
             return cut or await self._asked(messages, json_schema, decoding)
-        if answer.stop == "model_length":
-            return cut or await self._asked(messages, json_schema, decoding)
-        return answer if cut is None else _with_tokens_of(cut, answer)
+        self._thinks = self._thinks or _thinks(answer)
+        return answer if self._thinks or cut is None else cut
 
     async def _asked(
         self,
@@ -256,7 +259,7 @@ class _InspectModel(ChatModel):
             do = "Check the model's name and the base URL"
             return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not _passing(error):
-            return ModelError(self.name, found=f"refused the request or failed: {text}")
+            return ModelError(self.name, found=f"{_REFUSED}: {text}")
         counted = "1 try" if tries == 1 else f"{tries} tries"
         if (asked := self._asked_wait(error)) > LONGEST_RETRY_AFTER:
             text += f"; it asks to wait {asked:g} s"
@@ -370,15 +373,9 @@ def _thought(output: Any) -> str | None:
     return "" if hidden else None
 
 
-def _with_tokens_of(first: Answer, second: Answer) -> Answer:
-    """The second answer, with the tokens of both."""
-    if None in (first.input_tokens, first.output_tokens, second.input_tokens, second.output_tokens):
-        return second
-    return replace(
-        second,
-        input_tokens=(first.input_tokens or 0) + (second.input_tokens or 0),
-        output_tokens=(first.output_tokens or 0) + (second.output_tokens or 0),
-    )
+def _thinks(answer: Answer) -> bool:
+    """Whether an answer shows that its model reasons."""
+    return answer.thought is not None or re.search(r"</?think", answer.text) is not None
 
 
 def _address(api: Any, provider: str, base_url: str | None) -> str:
