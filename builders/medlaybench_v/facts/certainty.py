@@ -107,6 +107,8 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False
     if word in ("sign", "signs", "evidence") and before in ("no", "any", "nothing"):
         return False
+    if word == "matched":  # "an age-matched control"
+        return False
     if word == "certain" and size == 1 and before in ("a", "in"):
         return False
     if word in ("look", "features", "sign", "evidence", "signs") and value == PROBABLE:

@@ -39,7 +39,7 @@ _COMPARING = frozenset(
 _ALSO_NAMES = frozenset(
     "lower higher longer shorter less more greater reduction reduced larger smaller fallen elevated".split()
 )
-_THAN = frozenset("than relative pair exceeds exceed exceeding".split())
+_THAN = frozenset("than that relative pair exceeds exceed exceeding".split())
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:

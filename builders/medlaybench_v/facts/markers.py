@@ -63,6 +63,8 @@ def markers(reading: Reading) -> list[Marker]:
     found: list[Marker] = []
     for i, word in enumerate(texts):
         shape = _SHAPES.get(word)
+        if shape is None and len(word) > 3 and word not in COLOURS:
+            continue
         inside = _in_parentheses(text, words[i].start)
         if shape and _is_marker(reading, i, shape):
             found.append(Marker(shape, _looks(reading, i), i, i, inside))

@@ -86,6 +86,8 @@ def _is_time(reading: Reading, i: int, size: int) -> bool:
         return (word != "when" and word != "then") or (word == "then" and before in ("and", ""))
     if word == "following":
         return before not in ("the",) or after not in ("",)
+    if word in ("follow", "follows"):  # a course that follows the folds
+        return False
     if word == "control":
         return after not in ("group", "case", "over") and before not in ("matched", "a", "an")
     return not (word == "post" and after == "")

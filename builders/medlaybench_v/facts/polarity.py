@@ -222,8 +222,10 @@ _WEAK = frozenset("visible uptake lesion".split())
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """What is denied stays denied, what is affirmed stays affirmed."""
-    here, there = expert.get(polarity), lay.get(polarity)
     outcome = Outcome()
+    if not (expert.get(_may_deny) or lay.get(_may_deny)):
+        return outcome
+    here, there = expert.get(polarity), lay.get(polarity)
     ours, theirs = _units(expert, here), _units(lay, there)
     if not ours and not theirs:
         return outcome
@@ -247,6 +249,25 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if swap:
             outcome.swapped.append(swap)
     return outcome
+
+
+_DENYING = (
+    _FORWARD
+    | _BACKWARD
+    | _CONTRACTED
+    | _FAILS
+    | _ENDS
+    | frozenset(
+        "not cannot none non rather instead free clear ruled negative only alone sole solely exclusively".split()
+    )
+)
+
+
+def _may_deny(reading: Reading) -> bool:
+    """Whether anything in a caption could be a denial; most captions hold none."""
+    return not _DENYING.isdisjoint(reading.texts) or any(
+        sense.sign < 0 for said in reading.get(senses) for sense in said.senses
+    )
 
 
 def _units(reading: Reading, found: Polarity) -> int:

@@ -42,6 +42,9 @@ def poles(reading: Reading) -> list[Pole]:
             i += 1
             continue
         size, named = matches[0]
+        if texts[i] in ("more", "less") and texts[i + 1 : i + 2] == ["than"] and _is_amount(texts[i + 2 : i + 3]):
+            i += size
+            continue  # "more than half" is a limit
         denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
         for dimension, value in named:
             if denied:
@@ -49,6 +52,10 @@ def poles(reading: Reading) -> list[Pole]:
             found.append(Pole(dimension, value, i, i + size - 1))
         i += size
     return found
+
+
+def _is_amount(following: list[str]) -> bool:
+    return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
 
 
 _TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}

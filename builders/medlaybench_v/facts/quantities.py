@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
@@ -146,8 +147,9 @@ class _Reader:
 
     def all(self) -> list[Quantity]:
         i = 0
-        while i < len(self.texts):
-            i = max(i + 1, self._at(i))
+        for at, word in enumerate(self.texts):
+            if at >= i and _may_count(word):
+                i = max(at + 1, self._at(at))
         return self.found
 
     # ------------------------------------------------------------------------------------------------ what stands where
@@ -578,6 +580,21 @@ class _Reader:
         return self._add("grade", float(known.ROMAN[numeral[1]]), 1.0, i, i, letter=numeral[2])
 
 
+@lru_cache(maxsize=65536)
+def _may_count(word: str) -> bool:
+    """Whether a quantity may begin with a word; most words begin none."""
+    return (
+        word in known.CARDINALS
+        or word in known.ORDINALS
+        or word in known.MONTHS
+        or word in _BEGINNINGS
+        or word in _LOOSE
+        or word in _FAR_ORDINALS
+        or any(char.isdigit() for char in word)
+        or _ROMAN.match(word) is not None
+    )
+
+
 def _loosened(quantity: Quantity) -> Quantity:
     return replace(quantity, loose=True)
 
@@ -597,6 +614,10 @@ def _number(text: str) -> tuple[float, float]:
 
 _MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
+_BEGINNINGS = frozenset(
+    "hundred thousand dozen one zero million a an half quarter twice couple fortnight day right first last final "
+    "middle early late mid".split()
+)
 _ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
 _VERTEBRAL = frozenset(
@@ -688,6 +709,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     lost = [q for q in lost if not _named_otherwise(q, lay)]
     new = [q for q in unmet if not q.loose and not _derived(q, here)]
     if new:
+        keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
+        new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
         known_there = allowed.get(quantities)
         new = [q for q in new if not any(same(k, q) for k in known_there)]
     for quantity in lost:
@@ -707,7 +730,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         written = _as_written(here, there)
         for kind in sorted({q.kind for q in here}):
             ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
-            swap = exchanged(expert, _placed(ours), lay, _placed(theirs)) if len(ours) > 1 else None
+            apart = len(ours) > 1 and ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
+            swap = exchanged(expert, _placed(ours), lay, _placed(theirs)) if apart else None
             if swap:
                 outcome.swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
     return outcome

@@ -5,6 +5,7 @@ Words that only look like sides are none: a right angle, what was left, right at
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
@@ -35,6 +36,7 @@ _IN_TERMS = (
     ("levo", LEFT), ("laevo", LEFT), ("dextro", RIGHT), ("bifront", BOTH), ("bibas", BOTH), ("biapic", BOTH),
     ("bitempor", BOTH),
 )  # fmt: skip
+_TERMS = tuple(start for start, _ in _IN_TERMS)
 _ABBREVIATED = {
     **dict.fromkeys(
         "lul lll luq llq lica lcca lmca lpa lima lga lha lao laa lvot lvef lv la lad lca lcx laf lbbb".split(), LEFT
@@ -75,6 +77,8 @@ def sides(reading: Reading) -> list[Side]:
     texts, found = reading.texts, []
     words = reading.words
     for i, word in enumerate(texts):
+        if not _may_be_side(word):
+            continue
         before = texts[i - 1] if i else ""
         after = texts[i + 1] if i + 1 < len(texts) else ""
         raw = reading.text[words[i].start : words[i].end]
@@ -98,6 +102,11 @@ def sides(reading: Reading) -> list[Side]:
         else:
             found += [Side(side, i, i, named=False) for start, side in _IN_TERMS if word.startswith(start)]
     return found
+
+
+@lru_cache(maxsize=65536)
+def _may_be_side(word: str) -> bool:
+    return word in _WORDS or word in _ABBREVIATED or word in ("r", "l", "b") or word.startswith(_TERMS)
 
 
 def _ends(reading: Reading, i: int) -> bool:

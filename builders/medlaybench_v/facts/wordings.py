@@ -90,9 +90,13 @@ class Wordings(Generic[Named]):
             return single
         found, texts = reading.get(roots), reading.texts
         n = len(texts)
+        second = found[i + 1] if i + 1 < n else ""
+        begun = [entry for entry in phrases if entry[0][1] == second or entry[0][1][-1] == "*"]
+        if not begun:
+            return single
         matches = [
             (len(keys), named)
-            for keys, named in phrases
+            for keys, named in begun
             if i + len(keys) <= n
             and all(
                 texts[i + j].startswith(key[:-1]) if key.endswith("*") else found[i + j] == key
