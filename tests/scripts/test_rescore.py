@@ -109,6 +109,9 @@ def test_reserved_patients(task: str, tmp_path: Path, no_model: None, capsys: Ca
     again = rescored(tmp_path / "run")
     assert numbers(again) == numbers(tmp_path / "run")
     assert (again / "figure-2.json").read_bytes() == (tmp_path / "run" / "figure-2.json").read_bytes()
+    hidden = again / "hidden.jsonl"
+    assert hidden.read_bytes() == (tmp_path / "run" / "hidden.jsonl").read_bytes()
+    assert hidden.stat().st_mode & 0o077 == 0 and not (again / "private").exists()
 
 
 def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, capsys: Capture) -> None:

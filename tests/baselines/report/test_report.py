@@ -260,6 +260,19 @@ def test_reproductions_outside_their_interval_are_marked(tmp_path: Path, monkeyp
     assert "published number outside ci95" in text and "reproduced" in text and "Stand-ins reproduce" not in text
 
 
+def test_own_numbers_say_what_differs(tmp_path: Path) -> None:
+    """Beside the number in words, below the table fact by fact; what an earlier version left is unknown."""
+    run = write(tmp_path / "run", ["Table 3"], stand_in=None, off=0.3)
+    text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
+    assert "own (data, models)" in text and "Conditions of the paper, and of these runs" in text
+    assert "data.repository" in text and "https://huggingface.co/datasets/hanjang/MedLayBench-V" in text
+    content = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    del content["conformance"]
+    (run / "run.json").write_text(json.dumps(content), encoding="utf-8")
+    text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
+    assert "unknown: 96" in text and "Conditions of the paper, and of these runs" not in text
+
+
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     found = record(stand_in="<script>alert(1)</script>", command="bedside <img src=x>")
     rows = {"BiomedCLIP": "a<b> $x$ & \"q\" 'z' </svg>"}
