@@ -36,8 +36,8 @@ from loaders.medlaybench_v import CORPUS
 BUNDLED = "bundled"
 RULES_METHOD = (
     "No language model was used. Expert terms found in the lay vocabulary were replaced in one pass that never touches "
-    "a protected fact, and rules mended articles, plurals and doubled words. The captions are plainer, not rewritten: "
-    "expect the expert's sentence structure."
+    "a protected fact, names of pictures were unfolded, places were put behind their nouns, and fragments were made "
+    "into sentences. The captions are plainer, not rewritten: expect the expert's order of thoughts."
 )
 _PACKAGES = ("ahocorasick-rs", "inflect", "numpy", "pillow")
 
