@@ -52,6 +52,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             continue
         ours = [p for p in here if p.dimension == dimension]
         theirs = [p for p in there if p.dimension == dimension]
+        if dimension == "size":  # "the lower pole" compares nothing
+            ours, theirs = [p for p in ours if not _is_name(expert, p)], [p for p in theirs if not _is_name(lay, p)]
+            if not ours or not theirs:
+                continue
         _one(expert, ours, lay, theirs, dimension, outcome)
     compared = [p for p in here if p.dimension == "size" and _is_compared(expert, p)]
     if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
@@ -63,6 +67,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
                 outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))
     return outcome
+
+
+def _is_name(reading: Reading, pole: Pole) -> bool:
+    """Whether "lower" or "higher" tells a place, not a comparison."""
+    return reading.texts[pole.first] in ("lower", "higher") and "than" not in reading.texts[pole.last : pole.last + 7]
 
 
 def _is_compared(reading: Reading, pole: Pole) -> bool:

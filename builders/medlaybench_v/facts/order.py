@@ -46,7 +46,11 @@ def moments(reading: Reading) -> list[Moment]:
         step = 1
         for size, named in known.at(reading, i)[:1]:
             if _is_time(reading, i, size):
-                found.append(_moment(texts, *named[0], i, i + size - 1))
+                moment = _moment(texts, *named[0], i, i + size - 1)
+                end = reading.words[i].end
+                if texts[i] in (BEFORE, AFTER) and reading.text[end : end + 1] in (",", "."):
+                    moment = moment._replace(event=_NONE)  # "The day before, a tube was put in."
+                found.append(moment)
             step = size
         i += step
     return found
@@ -105,7 +109,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     days_here, days_there = ([m for m in found if m.event == _NONE] for found in (here, there))
     own, other = ({m.value for m in found} for found in (days_here, days_there))
-    if own == {AFTER} and other == {BEFORE} and AFTER not in {m.value for m in there}:
+    if own == {AFTER} and other == {BEFORE}:
         outcome.changed.append(f"{_text(expert, days_here, own)} became {_text(lay, days_there, other)}")
     ours, theirs = _frames(here), _frames(there)
     if ours and theirs and not _told_backwards(there) and not _told_backwards(here):
