@@ -39,6 +39,8 @@ def command(
 
     Example: `bedside fit-policy --judge openai/gpt-4o-mini --corpus runs/medconceal -o runs/policy.json`
     """
+    if not out.name:
+        raise InputError(out, found="is a folder", expected="a file to write")
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
     profiles = _profiles(corpus)

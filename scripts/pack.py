@@ -12,6 +12,7 @@ from baselines.medconceal.game import concern_texts, public
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.pack.archive import Opened, pack
 from baselines.results.run import read_run
+from loaders.files.untrusted import resolved
 from scripts.terminal.console import output
 
 
@@ -27,8 +28,8 @@ def command(
 
     Example: `bedside pack runs/expert -o expert.zip`
     """
-    archive = out or run.resolve().with_name(f"{run.resolve().name}.zip")
     record, _ = read_run(run)
+    archive = out or resolved(run).parent / f"{resolved(run).name}.zip"
     packed = pack(run, archive, opened=_KINDS.get(record.baseline), without=without)
     output.print(f"{archive}: {len(packed.files):,} files", highlight=False, soft_wrap=True)
     output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}", highlight=False, soft_wrap=True)

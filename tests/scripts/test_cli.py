@@ -126,6 +126,8 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         ["compare", "shut/run"],
         ["audit", "shut/captions.csv"],
         ["review", "/"],
+        ["pack", "/"],
+        ["fit-policy", "-o", "/", "--judge", "scripted"],
         ["curate", "pictures", "-o", "a/" * 1_500, "--workers", "1"],
         ["run", "concepts", "release", "-o", "x" * 300],
         ["build", "medlaybench-v", "--captions", "captions.csv", "--out", "new", "--allow-licence", "\udcff"],
