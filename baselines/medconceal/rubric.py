@@ -27,6 +27,7 @@ from baselines.medconceal.untrusted import heard
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
+from loaders.spans import words
 
 ATTEMPTS = 3
 WINDOW = 3
@@ -106,7 +107,7 @@ async def evaluate(
     `turn` and `window` are as the patient hears them (`untrusted.heard`), `said` are the patient's last words. A turn
     without a word is not asked about.
     """
-    if not turn.strip():
+    if not words(turn):
         return rules.evaluate(turn, pending)
     system = prompts.fill("evaluator", {"features": feature_table(), "intents": intent_table()})
     parts = [fenced("earlier_turn", heard(earlier)) for earlier in window[-WINDOW:]]

@@ -17,6 +17,7 @@ from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
 from baselines.medconceal.words import content_stems
 from loaders.medconceal import Task
+from loaders.spans import words
 
 _ANSWERING = re.compile(r"\b(?:good question|to answer|you asked|your question|in answer)\b", re.IGNORECASE)
 _GREETING = re.compile(r"^\W*(?:hello|hi|good (?:morning|afternoon|evening|day)|welcome|nice to)\b", re.IGNORECASE)
@@ -58,7 +59,7 @@ def evaluate(
     turn: str, pending: str | None, heard: str = "", *, obtained: Obtained = "rules", attempts: int = 0
 ) -> TurnEvaluation:
     """The evaluation of a turn as the patient hears it (`untrusted.heard`); `heard` are the patient's last words."""
-    if not turn.strip():
+    if not words(turn):
         covered = None if pending is None else False
         features = Features(PQC=0.5 if pending is None else 0.0)
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)

@@ -106,8 +106,9 @@ def test_garbage_three_times_is_the_rules_and_says_so(noise: str) -> None:
     assert found.features == rules.evaluate("What worries you?", None).features
 
 
-def test_silence_is_not_asked_about() -> None:
-    found = asyncio.run(evaluate(asking([]), PROMPTS, " \n ", [], "Will it hurt?"))
+@pytest.mark.parametrize("turn", [" \n ", "{" * 2_000, "💊 💊 💊", "...?"])
+def test_a_turn_without_a_word_is_not_asked_about(turn: str) -> None:
+    found = asyncio.run(evaluate(asking([]), PROMPTS, turn, [], "Will it hurt?"))
     assert found.obtained == "silence" and found.pending_covered is False and found.features == Features(PQC=0.0)
 
 
