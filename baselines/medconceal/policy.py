@@ -28,11 +28,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
 from baselines.medconceal.words import content_roots, content_stems
-from loaders.files.records import from_json, to_json
+from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.untrusted import read_file
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Literacy, Openness, Task
@@ -115,7 +115,7 @@ class PolicyConfig:
     for each step that a concern lies deeper than the first. `training` says where the weights come from.
     """
 
-    name: str = "paper"
+    name: Annotated[str, Field(exclude_if="paper".__eq__)] = "paper"
     alpha: float = 0.5
     high: float = 0.70
     low: float = 0.45
@@ -130,13 +130,13 @@ class PolicyConfig:
     tightening: float = 0.0
     most_tightening: float = 0.12
     tolerance: float = 1e-9
-    overlap: Overlap = "lexical"
-    novelty: float = 0.0
-    touch: float = 0.0
-    carry: float = 0.0
-    openness: Mapping[Openness, float] = field(default_factory=dict)
-    literacy: Mapping[Literacy, float] = field(default_factory=dict)
-    depth: float = 0.0
+    overlap: Annotated[Overlap, Field(exclude_if="lexical".__eq__)] = "lexical"
+    novelty: Annotated[float, GROWN] = 0.0
+    touch: Annotated[float, GROWN] = 0.0
+    carry: Annotated[float, GROWN] = 0.0
+    openness: Annotated[Mapping[Openness, float], GROWN] = field(default_factory=dict)
+    literacy: Annotated[Mapping[Literacy, float], GROWN] = field(default_factory=dict)
+    depth: Annotated[float, GROWN] = 0.0
     reveal: Logistic = _REVEAL
     address: Logistic = _ADDRESS
     training: Mapping[str, Any] = field(default_factory=lambda: {"source": "set by hand (MC-G11)", "stand_in": True})

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from loaders.files.records import GROWN
 from loaders.medconceal import Task
 
 Mode = Literal["fixed", "adaptive", "until_addressed", "transcript"]
@@ -132,8 +133,8 @@ class Exchange:
     regenerated: bool
     trimmed: bool
     voiced: tuple[int, ...]
-    unsaid: tuple[int, ...] = ()
-    faults: tuple[str, ...] = ()
+    unsaid: Annotated[tuple[int, ...], GROWN] = ()
+    faults: Annotated[tuple[str, ...], GROWN] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ class HiddenConcern:
 
     content: str = field(repr=False)
     evidence: tuple[str, ...] = field(repr=False)
-    topics: tuple[str, ...] = field(default=(), repr=False)
+    topics: Annotated[tuple[str, ...], GROWN] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,15 @@ from __future__ import annotations
 import json
 from typing import Any, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from loaders.errors import InputError
 
 Record = TypeVar("Record")
+
+GROWN = Field(exclude_if=lambda value: not value)
+"""Of a field that earlier versions lack: left out where it is empty, so that an old record is written as it was."""
 
 _SETTINGS = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
