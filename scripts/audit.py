@@ -64,6 +64,17 @@ def command(
             failing.append(audited)
         elif audited.doubts:
             doubtful.append(audited)
+    _show(failing, show)
+    _summary(tally)
+    if model is not None:
+        _judged(model, answers, doubtful)
+    if write:
+        _write(write, failing)
+    return 1 if strict and failing else 0
+
+
+def _show(failing: list[Audited], show: int) -> None:
+    """The first failing pairs, with what each gate says."""
     for audited in failing[:show]:
         output.print(audited.image_id, style="bold", highlight=False, markup=False)
         output.print(f"  expert  {audited.expert_caption}", highlight=False, markup=False)
@@ -72,6 +83,10 @@ def command(
             output.print(f"  {verdict.gate:<11} {verdict.reason}", style="red", highlight=False, markup=False)
     if show and len(failing) > show:
         output.print(f"… and {len(failing) - show:,} more (--show, --write)")
+
+
+def _summary(tally: Tally) -> None:
+    """Failures and doubts by gate."""
     summary = table(
         f"\n{tally.failing:,} of {tally.pairs:,} pairs fail a gate, {tally.doubtful:,} are doubtful",
         "gate",
@@ -85,11 +100,6 @@ def command(
         share = f"{count / tally.pairs:.1%}" if tally.pairs else ""
         summary.add_row(gate, f"{count:,}", share, f"{tally.doubts_by_gate[gate]:,}")
     output.print(summary)
-    if model is not None:
-        _judged(model, answers, doubtful)
-    if write:
-        _write(write, failing)
-    return 1 if strict and failing else 0
 
 
 def _judged(model: ChatModel, answers: Path, doubtful: list[Audited]) -> None:

@@ -173,7 +173,7 @@ def _methods(
         called = _MAY_BE_CALLED.get(method, frozenset((method,)))
         if called & theirs:
             continue
-        if method == ANGIOGRAPHY and ({"dye", "contrast"} & set(lay.texts) or _VESSELS & set(lay.texts)):
+        if method == ANGIOGRAPHY and ({"dye", "contrast"} & set(lay.texts) or (theirs and _VESSELS & set(lay.texts))):
             continue
         if method == XRAY and {"dye", "contrast"} & set(lay.texts) and not theirs:
             outcome.doubts.append(f"lost: {XRAY}")
