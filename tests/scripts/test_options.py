@@ -71,13 +71,15 @@ OPTIONS = {
     """,
     "run confirmation": """
         --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge! --limit=None
-        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --patient=None --policy=bedside
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --patient=None
+        --policy=bedside
         --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
         --transcripts=None --turns=8 data!
     """,
     "run intervention": """
         --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge! --limit=None
-        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --patient=None --policy=bedside
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --patient=None
+        --policy=bedside
         --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
         --transcripts=None --turns=8 data!
     """,
