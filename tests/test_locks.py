@@ -64,28 +64,28 @@ def disagreements(lock: str, extras: list[str]) -> list[str]:
 
 @pytest.mark.parametrize(("name", "extras"), LOCKS.items(), ids=LOCKS)
 def test_a_lock_is_what_setup_cfg_asks_for(name: str, extras: list[str]) -> None:
-    lock = (ROOT / "locks" / f"{name}.txt").read_text()
-    assert disagreements(lock, extras) == [], f"run ./scripts/lock: locks/{name}.txt is not what setup.cfg asks for"
+    lock = (ROOT / "scripts" / "locks" / f"{name}.txt").read_text()
+    assert disagreements(lock, extras) == [], f"run ./scripts/lock: scripts/locks/{name}.txt is not what setup.cfg asks for"
     assert not re.search(r"file:|://|/dev/|\.\./", lock), "names a place of one machine, or an index of its own"
 
 
 def test_every_lock_is_held(tmp_path: Path) -> None:
-    assert {path.stem for path in (ROOT / "locks").glob("*.txt")} == LOCKS.keys()
+    assert {path.stem for path in (ROOT / "scripts" / "locks").glob("*.txt")} == LOCKS.keys()
 
 
 def test_locks_agree_so_that_any_of_them_can_be_installed_together() -> None:
-    whole = set(re.findall(r"^[\w.-]+==.*?(?= \\)", (ROOT / "locks" / "test.txt").read_text(), re.M))
+    whole = set(re.findall(r"^[\w.-]+==.*?(?= \\)", (ROOT / "scripts" / "locks" / "test.txt").read_text(), re.M))
     versions = {pin.partition(" ")[0] for pin in whole}
     for name in LOCKS.keys() - {"earlier", "lowest", "scispacy", "test"}:
-        pins = re.findall(r"^[\w.-]+==[^ ]+", (ROOT / "locks" / f"{name}.txt").read_text(), re.M)
+        pins = re.findall(r"^[\w.-]+==[^ ]+", (ROOT / "scripts" / "locks" / f"{name}.txt").read_text(), re.M)
         assert set(pins) <= versions, name
 
 
 def test_disagreements_are_found() -> None:
-    lock = (ROOT / "locks" / "base.txt").read_text()
+    lock = (ROOT / "scripts" / "locks" / "base.txt").read_text()
     assert disagreements(re.sub(r"^rich==.*?(?=^\w)", "", lock, flags=re.M | re.S), []) == ["rich is not locked"]
     (old,) = disagreements(re.sub(r"^datasets==[\d.]+", "datasets==3.6.0", lock, flags=re.M), [])
     assert old.startswith("datasets is locked at 3.6.0, setup.cfg asks for ")
-    (gone,) = disagreements((ROOT / "locks" / "threads.txt").read_text(), [])[:1]
+    (gone,) = disagreements((ROOT / "scripts" / "locks" / "threads.txt").read_text(), [])[:1]
     assert gone == "backports-zstd is locked, and setup.cfg does not ask for it any more"
     assert disagreements(re.sub(r" \\\n    --hash.*?(?=\n    #)", "", lock, count=1, flags=re.S), [])

@@ -13,8 +13,8 @@ from loaders.errors import InputError
 from loaders.files.untrusted import is_file, is_there
 from loaders.manifest import Code, file_digest
 
-LOCKS = "locks"
-_DECIDES = ("bedside.py", "loaders", "builders", "dataset_cards", "scripts", "setup.cfg", LOCKS)
+LOCKS = "scripts/locks"
+_DECIDES = ("bedside.py", "loaders", "builders", "dataset_cards", "scripts", "setup.cfg")
 
 
 @dataclass(frozen=True)

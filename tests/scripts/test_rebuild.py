@@ -28,10 +28,10 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def checkout(tmp_path: Path) -> Path:
     """This code, with the lowest versions as its lock."""
     folder = tmp_path / "checkout"
-    (folder / "locks").mkdir(parents=True)
+    (folder / "scripts" / "locks").mkdir(parents=True)
     for name in ("setup.cfg", "bedside.py", "loaders", "builders", "baselines", "scripts", "dataset_cards"):
         (folder / name).symlink_to(ROOT / name)
-    shutil.copy(ROOT / "locks" / "lowest.txt", folder / "locks" / "base.txt")
+    shutil.copy(ROOT / "scripts" / "locks" / "lowest.txt", folder / "scripts" / "locks" / "base.txt")
     return folder
 
 

@@ -22,8 +22,8 @@ def folder(tmp_path: Path) -> Path:
     """A repository of a module, a setup.cfg and two locks."""
     made = tmp_path / "bedside"
     (made / "builders").mkdir(parents=True)
-    (made / "locks").mkdir()
-    for name in ("setup.cfg", "builders/one.py", "locks/base.txt", "locks/threads.txt", "README.md"):
+    (made / "scripts" / "locks").mkdir(parents=True)
+    for name in ("setup.cfg", "builders/one.py", "scripts/locks/base.txt", "scripts/locks/threads.txt", "README.md"):
         (made / name).write_text(f"{name}\n")
     git(made, "init", "-q")
     git(made, "add", ".")
@@ -44,15 +44,15 @@ def test_the_code_is_the_commit_and_the_locks(folder: Path) -> None:
     assert code(folder) == first
     (folder / "builders" / "new.py").write_text("a module that git does not know\n")
     assert code(folder) == first.model_copy(update={"changed": True})
-    (folder / "locks" / "base.txt").write_text("another version\n")
+    (folder / "scripts" / "locks" / "base.txt").write_text("another version\n")
     assert code(folder).lock != first.lock
 
 
 def test_a_folder_in_somebody_elses_repository_has_no_commit(folder: Path) -> None:
     inner = folder / "site-packages"
     (inner / "builders").mkdir(parents=True)
-    (inner / "locks").mkdir()
-    for name in ("setup.cfg", "locks/base.txt"):
+    (inner / "scripts" / "locks").mkdir(parents=True)
+    for name in ("setup.cfg", "scripts/locks/base.txt"):
         (inner / name).touch()
     assert Checkout.opened(inner).code() is None
 

@@ -14,7 +14,7 @@ SAYS = '#!/bin/sh\necho "$(basename "$0") $@" >> "{log}"\n'
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
     """A checkout with two locks."""
-    for name in ("setup.cfg", "builders/__init__.py", "locks/base.txt", "locks/threads.txt"):
+    for name in ("setup.cfg", "builders/__init__.py", "scripts/locks/base.txt", "scripts/locks/threads.txt"):
         path = tmp_path / "bedside" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -40,7 +40,7 @@ def made(checkout: Checkout, extras: list[str], folder: Path) -> Environment:
 
 def test_the_locks_alone_say_what_is_installed(checkout: Checkout, log: Path, tmp_path: Path) -> None:
     made(checkout, ["threads", "threads"], tmp_path / "there" / "environment")
-    locks = checkout.folder / "locks"
+    locks = checkout.folder / "scripts" / "locks"
     assert log.read_text().splitlines() == [
         f"python -m venv {tmp_path}/there/environment",
         f"uv pip install --python {tmp_path}/there/environment/bin/python --require-hashes --no-deps --quiet "
