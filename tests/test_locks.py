@@ -65,7 +65,7 @@ def disagreements(lock: str, extras: list[str]) -> list[str]:
 @pytest.mark.parametrize(("name", "extras"), LOCKS.items(), ids=LOCKS)
 def test_a_lock_is_what_setup_cfg_asks_for(name: str, extras: list[str]) -> None:
     lock = (ROOT / "scripts" / "locks" / f"{name}.txt").read_text()
-    assert disagreements(lock, extras) == [], f"run ./scripts/lock: scripts/locks/{name}.txt is not what setup.cfg asks for"
+    assert disagreements(lock, extras) == [], f"run ./scripts/lock: {name}.txt is not what setup.cfg asks for"
     assert not re.search(r"file:|://|/dev/|\.\./", lock), "names a place of one machine, or an index of its own"
 
 
