@@ -12,7 +12,7 @@ from loaders.plugins import CORPORA, Plugin, brought
 BUNDLED = {
     "medlaybench-v": (
         "loaders.medlaybench_v",
-        "Build MedLayBench-V: lay captions beside expert captions, every row through nine fact gates.",
+        "Build MedLayBench-V: lay captions beside expert captions, every row through twelve gates.",
     ),
     "3mdbench": (
         "loaders.threemdbench",
