@@ -97,7 +97,7 @@ _PAIRED = frozenset(
 _METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), ("ultrasound", "C0041618"))
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
 _NAMED_KINDS = frozenset(("anatomy", "finding", "disease", "device", "procedure", "direction", "agent"))
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|well|also|clearly|best) \Z")
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
@@ -229,7 +229,7 @@ def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], menti
     noun = match.end + len(text[match.end : last]) - len(text[match.end : last].lstrip())
     first, *others = _substituted(text, noun, last, inside, mentioned)
     said = first.text
-    if text[match.start].isupper() and _starts_sentence(text, match.start):
+    if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
         said = said[:1].upper() + said[1:]
     # The seam before the noun is one of ours: an article may have to change.
     return [Piece(said, first.match or match), *others, Piece(f" {match.entry.behind}", match)]
@@ -392,7 +392,7 @@ def _inserted(text: str, match: Match, mentioned: set[str]) -> str:
     if bracket and mentioned.isdisjoint((lay.lower(), "(")):
         mentioned.add(lay.lower())
         lay = lay if _in_parentheses(text, start) else entry.lay
-    if lay == "showed" and _PASSIVE.search(text, max(0, start - 12), start):
+    if lay == "showed" and _PASSIVE.search(text, max(0, start - 24), start):
         lay = "shown"
     if text[start].isupper() and _starts_sentence(text, start):
         lay = lay[0].upper() + lay[1:]

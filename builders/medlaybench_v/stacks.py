@@ -32,7 +32,11 @@ _ANY_HEAD = frozenset(
     "thickening third tip tissue tissues transplant trauma treatment tumor tumors tumour tumours ultrasound "
     "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri".split()
 )
-_NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)")
+# Whole words only: "T" of "T1-weighted" is none.
+_NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
+# Names with figures, such as sequences and levels, are parts of a noun: "T1-weighted", "C3", "L4-5", "3D", "FDG-18".
+_NEXT_IN_NOUN = re.compile(r"([ ]+|-)([^\W\d_]\w*(?:[-–/][^\W_]+)*|[23]D)(?![-–/]?\w|\.\d)")
+_NUMBERED = frozenset("case class day figure grade group level month number patient stage step type week year".split())
 _VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
 _NOUNS_IN_ING = frozenset("thickening swelling bleeding imaging narrowing widening lining opening ring".split())
 # Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
@@ -96,15 +100,28 @@ def said_behind(term: Term) -> str:
     return term.lay if term.lay.split(" ")[0] in _PLACING else ""
 
 
+# What is said of the word before it: "well-defined wedge shaped", not "wedge with clear edges shaped".
+_JOINED = frozenset("shaped like sized based related induced guided directed".split())
+_JOINED_ENDS = ("-shaped", "-like", "-sized")
+
+
 def noun_end(text: str, at: int, stop: int) -> int:
     """Where the name ends whose adjective ends at `at`; 0 where that is not clear: no noun, or another one joined."""
     end = at
     for count in range(6):
-        following = _NEXT.match(text, end, stop)
-        if following is None or following[1] == "-":
+        following = _NEXT_IN_NOUN.match(text, end, stop)
+        if following is None:
+            numbered = end > at and text[at:end].split()[-1].lower() in _NUMBERED
+            if numbered and text[end : end + 2].strip().isdigit():
+                return 0
+            break
+        if following[1] == "-":
             break
         word = following[2].lower()
-        if word in FUNCTION_WORDS or (_VERBAL.search(word) and word not in _NOUNS_IN_ING):
+        joined = word in _JOINED and not text.startswith((" to ", " by ", " on "), following.end())
+        if joined or word.endswith(_JOINED_ENDS):
+            return 0
+        if word in FUNCTION_WORDS or (_VERBAL.search(word) and word not in _NOUNS_IN_ING and "weighted" not in word):
             if word in ("and", "or", "nor"):
                 return 0
             break

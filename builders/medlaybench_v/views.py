@@ -109,7 +109,7 @@ _LOOK = re.compile(r"CT|M(?:RI|R\b)|omograph|esonance|(?i:x[- ]?ray|radiogra|son
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
 _NO_METHOD = re.compile(
     r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|department|system|"
-    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|transducer|"
+    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|transducer|render|"
     r"beam|room|suite|findings?\b|features?\b|contrast|volumetr|simulat|plann|perfusion|spectro|elasto|tracto|urogr|myelo|"
     r"colono|ventriculo|cisterno|sialo|dacryo",
     re.IGNORECASE,
@@ -169,9 +169,7 @@ def _in_plain_words(surface: str) -> str:
         joined = False
     if joined or len(front["with"]) + len(front["when"]) > _MOST_WORDS:
         return ""
-    front["kept"] = [
-        word.lower() if word.istitle() and "1" not in word and "2" not in word else word for word in front["kept"]
-    ]
+    front["kept"] = [word.lower() if word.istitle() and word.isalpha() else word for word in front["kept"]]
     plural = method[0].lower().endswith(("graphs", "grams", "rays"))
     name = _name(alone, before, picture, plural)
     front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
@@ -11,6 +16,7 @@ from builders.medlaybench_v.reads_well import plain_words, reading_of, unexplain
 from builders.medlaybench_v.sentences import in_sentences
 from builders.medlaybench_v.views import pictures
 from builders.medlaybench_v.vocabulary import read_vocabulary
+from tests.parts.places import ROOT, shared_data
 
 BUNDLED = Drafter(read_vocabulary("bundled").terms)
 
@@ -100,3 +106,55 @@ def test_how_a_caption_reads() -> None:
     assert reading_of("An out-of-the-way thing.").hyphens == 1
     assert reading_of("Left upper lobe lung cancer tissue mass edge.").stacks == 1
     assert reading_of("This is an X-ray of the hand.").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Postcontrast T1-weighted images", "These are T1-weighted images after contrast dye."),
+        ("A preoperative T1 image is shown.", "A T1 image before surgery is shown."),
+        (
+            "Fractures of bilateral C3 pedicles.",
+            "The image shows fractures (broken bone) of C3 pedicles on both sides.",
+        ),
+        ("MRI on postoperative day 10.", "This is an MRI scan on postoperative day 10."),
+        ("3D CT showing a stone.", "A 3D CT scan shows a stone."),
+        ("C3 fracture", "C3 fracture (broken bone)."),
+        ("A well-defined wedge shaped mass was seen.", "A well-defined wedge shaped mass was seen."),
+        (
+            "CT also demonstrated a cyst; it was clearly demonstrated.",
+            "CT scan also showed a cyst; it was clearly shown.",
+        ),
+    ],
+)
+def test_a_word_is_taken_whole_or_left(caption: str, said: str) -> None:
+    assert lay(caption) == said
+
+
+def _figures(text: str) -> set[str]:
+    """Every word with a figure in it, as it is written."""
+    return set(re.findall(r"[\w-]*\d[\w-]*", text))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "preoperative Postoperative bilateral well-defined subcutaneous postcontrast contrast-enhanced axial 3D T1 "
+            "T2-weighted L4-5 C3 5-FU 3.5 cm 1.5T IL-6 18F-FDG image CT MRI scan lesion day 3 of and with , . (".split()
+        ),
+        max_size=9,
+    ).map(" ".join)
+)
+def test_words_with_figures_stand_in_any_draft(text: str) -> None:
+    assert _figures(text) <= _figures(BUNDLED.draft(read(text), BUNDLED.match(read(text))).text), text
+    assert _figures(text) <= _figures(lay(text)), text
+
+
+def test_words_with_figures_stand_in_the_drafts_of_real_captions() -> None:
+    with (ROOT / "builders/samples/medlaybench_v/captions.csv").open(encoding="utf-8") as file:
+        sample = [row["caption"] for row in csv.DictReader(file)]
+    with shared_data("text/roco_test.csv").open(encoding="utf-8") as file:
+        captions = [row["caption"] for row in csv.DictReader(file)]
+    for text in (*sample, *captions):
+        caption = read(text)
+        assert _figures(text) <= _figures(BUNDLED.draft(caption, BUNDLED.match(caption)).text), text
