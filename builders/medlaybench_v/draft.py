@@ -27,6 +27,7 @@ from ahocorasick_rs import AhoCorasick
 from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
+from builders.medlaybench_v.senses import another_sense, counted_elsewhere, shares_its_name
 from builders.medlaybench_v.stacks import FUNCTION_WORDS, is_view, noun_end, part_of_name, said_behind
 from builders.medlaybench_v.terms import Term, plural, plural_forms
 from builders.medlaybench_v.views import pictures
@@ -168,7 +169,10 @@ class Drafter:
             entry = entries[index]
             if entry.guarded and not _fits(entry, lower, start, end):
                 continue
-            if entry.changes and _belongs_elsewhere(entry.term, caption.text, start, end, starts):
+            if entry.changes and (
+                _belongs_elsewhere(entry.term, caption.text, start, end, starts)
+                or _means_otherwise(entry, caption.text, start, end)
+            ):
                 continue
             if entry.behind and not _can_stand(caption.text, start, end):
                 continue
@@ -192,7 +196,9 @@ class Drafter:
             inside = _substituted(text, part.start, part.end, changing, told)
             if part.defines is None:
                 pieces += inside
-            elif not "".join(piece.text for piece in inside).lower().startswith(part.defines.lower()):
+                continue
+            said = "".join(piece.text for piece in inside).lower()
+            if not said.startswith(part.defines.lower()) and not (pieces and pieces[-1].text.lower() == said):
                 pieces += [Piece(" ("), *inside, Piece(")")]
         return Draft(pieces)
 
@@ -371,6 +377,14 @@ def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[i
         return False
     adjective = term.pos != "noun" and term.kind not in ("anatomy", "direction")
     return part_of_name(text, start, end, heads, adjective)
+
+
+def _means_otherwise(entry: Entry, text: str, start: int, end: int) -> bool:
+    """Whether the lay phrase would say something else here than the expert's word (`senses`)."""
+    if another_sense(entry.surface, text, start, end) or (entry.only_attributive and counted_elsewhere(text, start)):
+        return True
+    renamed = entry.lay.rpartition(" ")[2] != entry.surface.rpartition(" ")[2]
+    return renamed and shares_its_name(text, start, end)
 
 
 def _fits(entry: Entry, text: str, start: int, end: int) -> bool:

@@ -14,13 +14,21 @@ from builders.medlaybench_v.draft import Draft, Piece
 from builders.medlaybench_v.terms import english
 
 _ARTICLE_AT_END = re.compile(r"\b([Aa]n?)(\s+)\Z")
+# What cannot be counted takes no "a": "a massive pneumothorax" is "massive air around the lung".
+_MASS = re.compile(
+    r"(?:air|pus|gas|blood|fluid|free air|free fluid)(?=\Z| (?:in|around|under|inside|within|between|behind|at)\b)"
+)
+_ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!the\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
 _LAST_WORD = re.compile(r"([^\W_]+(?:-[^\W_]+)*)(\s*)\Z")
 _FIRST_WORD = re.compile(r"\s+([^\W_]+(?:-[^\W_]+)*)")
 _PICTURES = frozenset(
-    "scan scans image images imaging picture pictures study studies examination exam view views film films slice "
-    "slices".split()
+    "scan scans scanning image images imaging picture pictures study studies examination exam view views film films "
+    "slice slices".split()
 )
 _DETERMINERS = frozenset("the a an".split())
+_DYE = " with contrast dye"
+_CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
+_STOP = re.compile(r"[.;](?=\s|\Z)")
 _SPACES = re.compile(r"\s+")
 _SPACE_BEFORE = re.compile(r"\s+([,.;:!?)\]])(?!\d)")
 _SPACE_INSIDE = re.compile(r"([(\[])\s+")
@@ -38,13 +46,26 @@ def polish(draft: Draft) -> str:
     for i, piece in enumerate(pieces):
         if piece.match is None:
             continue
+        if i > 1 and pieces[i - 2].match is not None and texts[i - 1] == " ":
+            texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
         if i and pieces[i - 1].match is None:
             texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i])
             if i > 1 and not texts[i - 1].strip():
                 texts[i] = _without_repeated_head(texts[i - 2], texts[i])
         if i + 1 < len(pieces):
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
+    _say_contrast_once(texts)
     return tidy("".join(texts))
+
+
+def _say_contrast_once(texts: list[str]) -> None:
+    """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
+    for i, text in enumerate(texts):
+        if text.endswith(_DYE) and text != _DYE.strip() and "bright" in text.lower():
+            before = _STOP.split("".join(texts[:i]))[-1]
+            behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
+            if _CONTRAST.search(before) or _CONTRAST.search(behind):
+                texts[i] = text.removesuffix(_DYE)
 
 
 def tidy(text: str) -> str:
@@ -73,9 +94,18 @@ def _without_repeated_head(before: str, inserted: str) -> str:
     return rest if rest and last and last.group(1).lower() == first.lower() else inserted
 
 
+def _without_head_said_again(before: str, inserted: str) -> str:
+    """Mend "hazy area" + "abnormal area"."""
+    rest, _, last = before.rpartition(" ")
+    return rest if rest and " " not in rest and inserted.endswith(f" {last}") else before
+
+
 def _join_before(before: str, inserted: str) -> tuple[str, str]:
     """Mend "an" + "bulge", and "chest" + "chest X-ray"."""
     article = _ARTICLE_AT_END.search(before)
+    if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
+        kept = before[some.end("article") :].lstrip()
+        return before[: some.start()] + (kept[:1].upper() + kept[1:] if some["article"] == "A" else kept), inserted
     if article:
         right = indefinite(inserted)
         shown = right.capitalize() if article.group(1)[0].isupper() else right

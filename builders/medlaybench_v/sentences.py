@@ -28,6 +28,11 @@ _GOES_ON = re.compile(
     r"[ ]*(?:[,(;]|(?:of|in|on|at|from|with|without|after|before|during|for|by|through|to|taken|obtained|performed|"
     r"near|around|under|following|and|again)\b)"
 )
+# "A view of showing a tear": the caption lost a word.
+_DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
+_ENDS_AS_PICTURE = re.compile(rf"\b(?:{_HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
+# "X-ray right upper arm bone showing a break".
+_SIDED = re.compile(r"[ ](?:right|left|both)[ ]\w")
 _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
     "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
@@ -53,6 +58,8 @@ _FINITE_BEFORE = re.compile(
 )
 _MAIN_VERB_AFTER = re.compile(r"\A[^,;.()]*\b(?:is|are|was|were) (?:shown|presented|given|provided|used|displayed)\b")
 _END = re.compile(r"\.(?=\s|\Z)")
+# Words of a title: "Acute Respiratory Distress Syndrome".
+_TITLED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
 _NOT_AN_OBJECT = re.compile(
     r"\A(?:after|before|at|in|on|by|with|without|from|during|note|arrow|white|black|schematic|photo|diagram|sem|tem|"
     r"representative|comparison|example|results?|plot|graph|map|same|legend|legends|case|figure|patient|left|right|"
@@ -110,6 +117,8 @@ def _sentence(first: str) -> str:
         return first
     if picture and first[picture.end() :] and not _GOES_ON.match(first, picture.end()):
         return first
+    if len(_TITLED.findall(first)) > 1:
+        return first
     if picture and not _SHOWING.search(first):
         determined = _DETERMINED.match(first)
         many = bool(picture["many"])
@@ -137,7 +146,11 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     if showing is None:
         verb = _SHOWN_BEHIND.match(behind)
         return article + (_small(first) if article else first) if verb and article else None
-    before = behind[: showing.start()].rstrip(",")
+    before = _DANGLING.sub("", behind[: showing.start()].rstrip(","))
+    if _SIDED.match(before):
+        before = f" of the{before}" if not re.search(rf"\b(?:{_HEADS})\b", before) else before
+    elif before and not _GOES_ON.match(before) and not _ENDS_AS_PICTURE.search(before):
+        article = ""  # "CT arterial phase shows": what the stack names is not clear
     if before.endswith((" and", " or")) or re.search(r"[.;]", before):
         return None
     if _FINITE_BEFORE.search(before) or _MAIN_VERB_AFTER.search(behind[showing.end() :]):

@@ -1,0 +1,73 @@
+"""Words with another sense beside certain words, shared names, and what two substitutions say together."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.draft import Drafter
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.grammar import polish
+from builders.medlaybench_v.sentences import in_sentences
+from builders.medlaybench_v.vocabulary import read_vocabulary
+
+BUNDLED = Drafter(read_vocabulary("bundled").terms)
+
+
+def lay(caption: str) -> str:
+    expert = read(caption)
+    return in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert))))
+
+
+@pytest.mark.parametrize(
+    ("caption", "kept", "gone"),
+    [
+        ("The graft leaves at an acute inferior angle.", "acute", "sudden"),
+        ("An acute angulation of the aorta.", "acute", "sudden"),
+        ("Biopsy for acute rejection.", "acute rejection", "sudden"),
+        ("Left acute on chronic hematoma.", "new on top of long-term", "sudden"),
+        ("The tibial osteotomy shows good consolidation.", "consolidation", "dense patch"),
+        ("Relapse after consolidation chemotherapy.", "consolidation", "dense patch"),
+        ("Sonogram of a cyst with enhancement behind it.", "enhancement", "dye"),
+        ("The impacted lower third molar.", "impacted", "wedged"),
+        ("Planned sites for implantation.", "implantation", "placement"),
+        ("Solitary renal AML.", "renal", "kidney"),
+        ("The femoral head, neck and shaft.", "femoral head, neck", "ball"),
+        ("Ectopic pregnancy in the rudimentary horn.", "in the wrong place", "outside"),
+    ],
+)
+def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
+    assert kept in lay(caption) and gone not in lay(caption), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Acute bleeding was seen.", "Sudden bleeding"),
+        ("Consolidation of the right lower lobe after rib fracture.", "dense patch"),
+        ("Enhancement of the meninges on CT.", "brightening with contrast dye"),
+        ("The femoral head is flat.", "ball of the hip joint"),
+        ("An impacted stone.", "wedged"),
+    ],
+)
+def test_the_usual_sense_is_said(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        # What the sentence says of contrast it says once.
+        ("Post-contrast enhancement of the nerve.", "Brightening after contrast dye of the nerve."),
+        ("Contrast CT. There is enhancement.", "This is a contrast CT scan. There is brightening with contrast dye."),
+        ("A ground glass opacity lesion is seen.", "A hazy abnormal area is seen."),
+        ("CT scanning was done.", "CT scanning was done."),
+        ("CT showing a massive pneumopericardium.", "A CT scan shows massive air around the heart."),
+        ("A pneumothorax is seen.", "An air pocket around the lung is seen."),
+        ("X-ray right humerus showing a cyst.", "An X-ray of the right upper arm bone shows a cyst."),
+        ("CT arterial phase showing a cyst.", "A CT scan arterial phase (dye in the arteries) shows a cyst."),
+        ("Short view of showing a tear.", "A short view shows a tear."),
+        ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
+    ],
+)
+def test_phrases_join(caption: str, said: str) -> None:
+    assert lay(caption) == said
