@@ -99,6 +99,8 @@ _METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), 
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
 _NAMED_KINDS = frozenset(("anatomy", "finding", "disease", "device", "procedure", "direction", "agent"))
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
+_HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
+_THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
@@ -238,7 +240,10 @@ def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], menti
     if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
         said = said[:1].upper() + said[1:]
     # The seam before the noun is one of ours: an article may have to change.
-    return [Piece(said, first.match or match), *others, Piece(f" {match.entry.behind}", match)]
+    behind = match.entry.behind
+    if behind.startswith("that ") and _looks_plural(_HEAD_NOUN.split(said + "".join(p.text for p in others))[0]):
+        behind = _THIRD_PERSON.sub(r"\1", behind)
+    return [Piece(said, first.match or match), *others, Piece(f" {behind}", match)]
 
 
 def keeps_facts(surface: str, lay: str) -> bool:

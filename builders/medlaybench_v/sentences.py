@@ -31,6 +31,8 @@ _GOES_ON = re.compile(
 # "A view of showing a tear": the caption lost a word.
 _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
 _ENDS_AS_PICTURE = re.compile(rf"\b(?:{_HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
+_SEVERAL = re.compile(r"\b(?:image|view|section|slice|cut|film|scan)s of\b", re.IGNORECASE)
+_ENDS_IN_PICTURES = re.compile(rf"\b(?:{_HEADS}|cut|recording|reconstruction)s\Z")
 # "X-ray right upper arm bone showing a break".
 _SIDED = re.compile(r"[ ](?:right|left|both)[ ]\w")
 _SHOWS = {
@@ -139,7 +141,8 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     """A picture that shows something, as a sentence; an article where its name has none."""
     name = picture["name"]
     article = ""
-    if not picture["many"] and not _DETERMINED.match(name) and "imaging" not in name:
+    several = picture["many"] or _SEVERAL.search(name)
+    if not several and not _DETERMINED.match(name) and "imaging" not in name:
         article = f"{indefinite(_small(name)).capitalize()} "
     behind = first[picture.end("name") :]
     showing = _SHOWING.search(behind)
@@ -147,9 +150,11 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         verb = _SHOWN_BEHIND.match(behind)
         return article + (_small(first) if article else first) if verb and article else None
     before = _DANGLING.sub("", behind[: showing.start()].rstrip(","))
+    if before.startswith(":"):
+        return None
     if _SIDED.match(before):
         before = f" of the{before}" if not re.search(rf"\b(?:{_HEADS})\b", before) else before
-    elif before and not _GOES_ON.match(before) and not _ENDS_AS_PICTURE.search(before):
+    elif before and not _GOES_ON.match(before) and (not _ENDS_AS_PICTURE.search(before) or "imaging" in before):
         article = ""  # "CT arterial phase shows": what the stack names is not clear
     if before.endswith((" and", " or")) or re.search(r"[.;]", before):
         return None
@@ -157,7 +162,8 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         return None
     stem = _SHOWS[showing["verb"]]
     how = f"{showing['how']} " if showing["how"] else ""
-    verb_said = stem if picture["many"] else f"{stem}s"
+    many = several or (not _GOES_ON.match(before) and _ENDS_IN_PICTURES.search(before))
+    verb_said = stem if many else f"{stem}s"
     said = with_article(behind[showing.end() :])
     return f"{article}{_small(name) if article else name}{before} {how}{verb_said} {said}"
 
