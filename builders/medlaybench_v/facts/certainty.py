@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import Wordings, rows
 
@@ -67,19 +67,24 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
     if word in ("could", "can", "may", "might") and size == 1:
         # "could be seen", "could not be seen", "can be made out": ability, not doubt
         tail = texts[i + 1 : i + 5]
-        if word == "can" or {
-            "seen",
-            "made",
-            "detected",
-            "found",
-            "visualized",
-            "visualised",
-            "identified",
-            "told",
-            "felt",
-            "settle",
-            "demonstrated",
-        } & set(tail):
+        if (
+            word == "can"
+            or (word == "could" and texts[i + 1 : i + 2] == ["not"])
+            or {
+                "seen",
+                "made",
+                "detected",
+                "found",
+                "visualized",
+                "visualised",
+                "identified",
+                "told",
+                "felt",
+                "settle",
+                "demonstrated",
+            }
+            & set(tail)
+        ):
             return False
     if (
         word in ("could", "might", "may")
@@ -151,7 +156,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             elif CONFIRMED in theirs or RULED_OUT in theirs:
                 outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
             else:
-                outcome.lost.append(f"“{_text(expert, degree)}”")
+                said_otherwise = _soft(expert, degree) or _MODAL & set(lay.texts)
+                basis = Basis.UNRECOGNISED if said_otherwise else Basis.MISSED
+                outcome.add("lost", f"“{_text(expert, degree)}”", basis)
             break
     if outcome.failed:
         return outcome
@@ -163,10 +170,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.changed.append(f"{OPEN} became {shown}")
     if unsure_there and not unsure_here and SEEMING not in ours:
         hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
-        if hedge is not None and not _soft(lay, hedge):
-            outcome.changed.append(f"stated became “{_text(lay, hedge)}”")
-        elif hedge is not None:
-            outcome.doubts.append(f"new: “{_text(lay, hedge)}”")
+        if hedge is not None and CONFIRMED not in ours and not _soft(lay, hedge):
+            outcome.add("new", f"“{_text(lay, hedge)}”", Basis.UNRECOGNISED)
     if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
         outcome.changed.append(f"{CONFIRMED} became {shown}")
     if not outcome.failed:
@@ -176,8 +181,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     return outcome
 
 
+# A plain sentence may be unsure by its verb alone: "as a scar would".
+_MODAL = frozenset("would could might may should seem seems appear appears perhaps looks think".split())
 _SOFT = frozenset(
-    "indicating indicates representing represent represents typical characteristic supports fits fitting match "
+    "indicated consistent compatible indicating indicates representing represent represents "
+    " typical characteristic supports fits fitting match "
     "matches look features fit".split()
 )
 

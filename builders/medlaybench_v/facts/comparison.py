@@ -8,7 +8,7 @@ are compared changed places ("A is larger than B" = "B is smaller than A").
 from __future__ import annotations
 
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
@@ -60,7 +60,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     compared = [p for p in here if p.dimension == "size" and _is_compared(expert, p)]
     if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
-        (outcome.doubts if told_by_numbers else outcome.lost).append(f"“{_text(expert, compared[0])}”")
+        if not told_by_numbers:
+            outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNRECOGNISED)
     if not outcome.failed and not turned(expert, lay):
         for dimension in ("size", "sagittal", "brightness", "end", "breath", "beat", "position"):
             one, other = _placed(here, dimension), _placed(there, dimension)

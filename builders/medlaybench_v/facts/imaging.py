@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import Wordings, rows
 
@@ -99,7 +99,7 @@ _NO_PLANE = frozenset(
     "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures "
     "dimension dimensions "
     "plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length extent "
-    "craniosynostosis".split()
+    "craniosynostosis synostosis".split()
 )
 
 
@@ -158,6 +158,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     return outcome
 
 
+# Words that tell from where a picture is seen, and names of an examination that are none of a method.
+_SEEN_FROM = frozenset("side front top slice slices across lengthwise 3d model middle".split())
+_EXAMINES = re.compile(r"scan|views?\Z|series|metry|gra[mp]|scop|imag|exam|study|studies|films?\Z")
+
+
 def _methods(
     here: Imaging, there: Imaging, expert: Reading, lay: Reading, known: frozenset[str], outcome: Outcome
 ) -> None:
@@ -195,7 +200,9 @@ def _methods(
         outcome.changed.append(f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}")
     else:
         outcome.lost += sorted(lost)
-        outcome.new += sorted(new)
+        for method in sorted(new):  # a name that stands for no method here may still mean it: "bone densitometry"
+            unnamed = not here.methods and any(map(_EXAMINES.search, expert.texts))
+            outcome.add("new", method, Basis.UNRECOGNISED if unnamed else Basis.CONTRADICTED)
 
 
 def _separate_xray(expert: Reading) -> bool:
@@ -218,6 +225,8 @@ def _views(here: Imaging, there: Imaging, lay: Reading, outcome: Outcome) -> Non
     """Planes: the three of a sliced picture, and the views of a flat one."""
     strict = {"axial", "sagittal", "coronal"}
     ours, theirs = here.planes & strict, set(there.planes)
+    if here.methods == {XRAY}:
+        ours = frozenset()  # a flat picture has no slices: "transverse" is said of a fracture
     for plane in sorted(ours):
         if plane in theirs or _PLANE_WORDS.get(plane, set()) & theirs:
             continue
@@ -227,4 +236,5 @@ def _views(here: Imaging, there: Imaging, lay: Reading, outcome: Outcome) -> Non
         elif plane == "axial" and {"slice", "slices", "section", "sections", "across"} & set(lay.texts):
             continue
         else:
-            outcome.lost.append(plane)
+            told = not _SEEN_FROM.isdisjoint(lay.texts)
+            outcome.add("lost", plane, Basis.UNRECOGNISED if told else Basis.MISSED)

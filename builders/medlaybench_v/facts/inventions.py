@@ -8,12 +8,16 @@ Body parts that explain a term in parentheses or behind "that is" are no claims.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.imaging import imaging
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+from builders.medlaybench_v.facts.scan import Reading, read
+from builders.medlaybench_v.facts.senses import Said, implied, kind_of, senses
+from builders.medlaybench_v.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
 # General enough to describe anything that a picture shows.
@@ -39,6 +43,9 @@ _NO_CLAIM = frozenset(
     "drainage drains draining pushed removed sample contrast dye run runs operated bulging bulge bulges broken breaks "
     "break chip crack balloon".split()
 )
+_ADJECTIVES = ("ic", "al", "ar", "ary", "ous", "ive", "ed", "ing", "ly")
+# An obligation is no advice where it tells the norm: "wider than it should be".
+_OBLIGED = frozenset("should ought must".split())
 _STRONG = frozenset("severe severely mild mildly moderate serious seriously".split())
 _OPINIONS = frozenset((PROBABLE, POSSIBLE))
 _CAUSES = re.compile(
@@ -71,12 +78,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
         if firm and len(firm) == len(concepts):
-            if explained:
-                outcome.doubts.append(f"new: {text}")
-            elif "treatment" not in {kind_of(c) for c in firm} or not any(kind_of(c) == "treatment" for c in known):
-                outcome.new.append(text)
+            treated = {"treatment"} == {kind_of(c) for c in firm}
+            if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
+                outcome.add("new", text, _basis(expert, lay, said, explained, shown=treated))
         elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL:
-            (outcome.doubts if explained else outcome.new).append(f"new: {text}" if explained else text)
+            outcome.add("new", text, _basis(expert, lay, said, explained, shown=True))
     if not _CAUSES.search(expert.lower) and not any(d.value in _OPINIONS for d in expert.get(degrees)):
         for match in _CAUSES.finditer(lay.lower):
             if not any(a <= match.start() < b for a, b in definitions):
@@ -85,6 +91,30 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.new += sorted(strong)
     return outcome
+
+
+def _basis(expert: Reading, lay: Reading, said: Said, explained: bool, *, shown: bool) -> Basis:
+    """What the claim of some words rests on; `shown`: it is of a kind that an expert term may stand for."""
+    symptom = {kind_of(sense.concept) for sense in said.senses} == {"symptom"}
+    compares = symptom and any(p.first == said.first for p in lay.get(poles))  # "weaker"
+    if compares or set(lay.texts[said.first : said.last + 1]) & _OBLIGED:
+        return Basis.PLAIN_WORD
+    return Basis.UNCOVERED if explained or (shown and expert.get(_unknown_terms)) else Basis.CLAIMED
+
+
+def _unknown_terms(reading: Reading) -> list[str]:
+    """The terms of a caption that neither the tables nor plain English know: any of them may stand for a finding."""
+    covered = {i for said in reading.get(senses) for i in range(said.first, said.last + 1)}
+    covered |= {i for pole in reading.get(poles) for i in range(pole.first, pole.last + 1)}
+    return [word for i, word in enumerate(reading.texts) if i not in covered and _is_term(word)]
+
+
+@lru_cache(maxsize=65536)
+def _is_term(word: str) -> bool:
+    """Whether a word of letters may name a thing, is no plain one and tells nothing of how the picture was made."""
+    if len(word) < 4 or not word.isalpha() or word.endswith(_ADJECTIVES):
+        return False
+    return word not in STOP_WORDS | plain_words() and not any(imaging(read(word)))
 
 
 def _concepts(reading: Reading) -> frozenset[str]:

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
@@ -88,11 +88,11 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
     texts = reading.texts
     looks = set()
     for j in range(i - 1, max(-1, i - 5), -1):
+        if any(c in ".;:()" for c in reading.text[reading.words[j].end : reading.words[j + 1].start]):
+            break
         if texts[j] in _TRAITS:
             looks.add(_trait(texts[j]))
-        elif texts[j] not in _FILLING or any(
-            c in ",.;:()" for c in reading.text[reading.words[j].end : reading.words[j + 1].start]
-        ):
+        elif texts[j] not in _FILLING or "," in reading.text[reading.words[j].end : reading.words[j + 1].start]:
             break
     if i + 2 < len(texts) and texts[i + 1] == "in" and texts[i + 2] in COLOURS:
         looks.add(_trait(texts[i + 2]))
@@ -174,7 +174,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
         return False
     around = text[max(0, word.start - 1) : word.start], text[word.end : word.end + 1]
     if around == ("(", ")"):
-        return True
+        return raw not in _NO_KEYS
     if len(raw) > 1:
         after = reading.texts[i + 1] if i + 1 < len(words) else ""
         key = around[1] in ("=", ":") or (around[1] == "," and text[word.end + 1 : word.end + 3].strip()[:1].islower())
@@ -257,7 +257,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     lost = {look for look in looks_here - looks_there if look not in mentioned}
     new = looks_there - looks_here - set(map(_trait, expert.texts))
     colours = {_trait(colour) for colour in COLOURS}
-    outcome.lost += sorted(f"{look} {'colour' if look in colours else 'shape'}" for look in lost)
+    for look in sorted(lost):
+        kind, basis = ("colour", Basis.MISSED) if look in colours else ("shape", Basis.UNRECOGNISED)
+        outcome.add("lost", f"{look} {kind}", basis)
     outcome.new += sorted(
         f"{look} {'colour' if look in colours else 'shape'}"
         for look in new

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys, likeness
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import Wordings, rows
 
@@ -118,11 +118,40 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             or (set(ours) == {AFTER} and set(theirs) == {BEFORE})
             or (len(ours) == len(theirs) and sorted(ours) != sorted(theirs))
         ):
-            outcome.changed.append(f"{_text(expert, here, set(ours))} became {_text(lay, there, set(theirs))}")
+            text = f"{_text(expert, here, set(ours))} became {_text(lay, there, set(theirs))}"
+            outcome.add("changed", text, _basis(expert, here, lay, there))
         return outcome
     if DURING in {m.value for m in here} and not ours and theirs and DURING not in {m.value for m in there}:
-        outcome.changed.append(f"{_text(expert, here, {DURING})} became {_text(lay, there, set(theirs))}")
+        text = f"{_text(expert, here, {DURING})} became {_text(lay, there, set(theirs))}"
+        outcome.add("changed", text, _basis(expert, here, lay, there))
     return outcome
+
+
+def _basis(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> Basis:
+    """Two times contradict each other only where they are times of one event."""
+    ours, theirs = _events(expert, here), _events(lay, there)
+    named = all(
+        m.event == _FOLLOWS or _is_operation(r, m) for r, found in ((expert, here), (lay, there)) for m in found
+    )
+    alone = named and len(here) == len(there) == 1
+    return Basis.CONTRADICTED if alone or likeness(ours, theirs) > 0 else Basis.UNRECOGNISED
+
+
+def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:
+    """The keys of all events that the times of a caption are told by; "postoperative" names its own."""
+    bag: dict[str, float] = {}
+    for moment in found:
+        if moment.event == _WITHIN:
+            bag |= dict.fromkeys(_bag(reading, moment.first, moment.last + 1), 1.0)
+            if _is_operation(reading, moment):
+                bag["surgery"] = 1.0
+        else:
+            bag |= _ends(reading, moment)[0]
+    return bag
+
+
+def _is_operation(reading: Reading, moment: Moment) -> bool:
+    return any(part in reading.texts[moment.last] for part in ("operati", "surg"))
 
 
 def _frames(found: list[Moment]) -> list[str]:
@@ -199,11 +228,15 @@ def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Momen
             lay_event, lay_rest = _ends(lay, other)
             if not lay_event or other.value == DURING:
                 continue
-            direct = likeness(own, _without(lay_event, lay_rest)) + likeness(other_own, _without(lay_rest, lay_event))
-            reverse = likeness(own, _without(lay_rest, lay_event)) + likeness(other_own, _without(lay_event, lay_rest))
-            same, opposite = (direct, reverse) if one.value == other.value else (reverse, direct)
+            to_event, to_rest = _without(lay_event, lay_rest), _without(lay_rest, lay_event)
+            direct = likeness(own, to_event), likeness(other_own, to_rest)
+            reverse = likeness(own, to_rest), likeness(other_own, to_event)
+            if one.value == other.value:  # "A after B", "B after A": both have to stand at the other end
+                same, opposite = sum(direct), sum(reverse) if min(reverse) else 0.0
+            else:  # "after B", "before B": the event has to be the same
+                same, opposite = sum(reverse), sum(direct) if direct[0] else 0.0
             straight = max(straight, same)
-            if opposite > crossed:
+            if opposite > crossed and _PRECEDES not in (one.event, other.event):
                 crossed, found = opposite, _text(lay, [other], {other.value})
         if crossed > straight * 1.3 + 0.5:
             return f"{_text(expert, [one], {one.value})} became {found}"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import anchors, likeness
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
@@ -239,10 +239,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours)
     if ours and not theirs and not outcome.failed:
         denied = {c for c, signs in here.signs.items() if -1 in signs and kind_of(c) in _JUDGED}
-        sure = any(1 in there.signs.get(concept, ()) for concept in denied)
-        (outcome.lost if sure else outcome.doubts).append(
-            _shown(expert, here) if sure else f"lost: {_shown(expert, here)}"
-        )
+        if any(1 in there.signs.get(concept, ()) for concept in denied):
+            basis = Basis.CONTRADICTED
+        elif any(expert.texts[cue.first] in _OUTRIGHT for cue in here.cues) and _WELL.isdisjoint(lay.texts):
+            basis = Basis.MISSED
+        else:
+            basis = Basis.UNRECOGNISED
+        outcome.add("lost", _shown(expert, here), basis)
     places = expert.get(_places), lay.get(_places)
     if not outcome.failed and ours and theirs:
         swap = _exchanged_places(*places)
@@ -251,6 +254,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     return outcome
 
 
+# Denials that name what they deny: a lay caption without any denial has lost them.
+_OUTRIGHT = frozenset("no not without absent cannot fails failed lacks lacking lack non ruled".split())
+# Words that may deny a finding without naming it.
+_WELL = frozenset("normal normally clean clear same healthy smooth fine well empty only still".split())
 _DENYING = (
     _FORWARD
     | _BACKWARD

@@ -18,7 +18,7 @@ from functools import lru_cache
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.markers import markers
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 
 # unit: (kind, factor to the base unit of the kind)
@@ -80,6 +80,8 @@ _FRACTIONS = {
     "thirds": 1 / 3,
     "quarter": 0.25,
     "quarters": 0.25,
+    "tenth": 0.1,
+    "tenths": 0.1,
     "fifths": 0.2,
     "fifth": 0.2,
 }
@@ -691,7 +693,7 @@ def _kinds_meet(expert: Quantity, lay: Quantity) -> bool:
         return lay.kind in _COUNTS or (
             expert.kind in ("ordinal", "grade", "count") and lay.kind in ("time", "share", "French", "rate")
         )
-    return lay.kind in ("count", "date") and expert.kind not in ("share", "trimester")
+    return lay.kind in ("count", "date") and expert.kind != "trimester"
 
 
 # ------------------------------------------------------------------------------------------------------------ compare
@@ -721,11 +723,12 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
             outcome.doubts.append(f"lost: {quantity.text}")
         else:
-            outcome.lost.append(quantity.text)
+            outcome.add("lost", quantity.text, _basis(expert, quantity, here, there, lay.texts))
     for quantity in new:
-        (outcome.doubts if _small(quantity) else outcome.new).append(
-            f"new: {quantity.text}" if _small(quantity) else quantity.text
-        )
+        if not _small(quantity):
+            outcome.new.append(quantity.text)
+        elif quantity.value > 2:  # "two", "the first" are words of any plain sentence
+            outcome.add("new", quantity.text, Basis.PLAIN_WORD)
     if not outcome.failed:
         written = _as_written(here, there)
         for kind in sorted({q.kind for q in here}):
@@ -735,6 +738,18 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if swap:
                 outcome.swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
     return outcome
+
+
+def _basis(expert: Reading, quantity: Quantity, here: list[Quantity], there: list[Quantity], told: list[str]) -> Basis:
+    """A ratio may be told as "twice", and of two neighbouring levels one as "the one above"."""
+    ratio = expert.text[expert.words[quantity.first].start - 1 : expert.words[quantity.first].start] == ":"
+    next_to = quantity.kind.startswith("level") and not {"above", "below", "next", "neighbour", "under"}.isdisjoint(
+        told
+    )
+    level = next_to and any(
+        abs(q.first - quantity.first) <= 1 and any(same(q, o) for o in there) for q in here if q is not quantity
+    )
+    return Basis.UNRECOGNISED if ratio or level else Basis.MISSED
 
 
 def _is_digit(quantity: Quantity) -> bool:

@@ -93,7 +93,12 @@ def sides(reading: Reading) -> list[Side]:
                 and _ends(reading, i)
             )
             found.append(Side(_WORDS[word], i, i, towards))
-        elif raw in ("R", "L") and after and _is_structure(reading, i + 1):
+        elif (
+            raw in ("R", "L")
+            and after
+            and not before[:1].isdigit()
+            and any(_is_structure(reading, j) for j in (i + 1, i + 2))
+        ):
             found.append(Side(RIGHT if raw == "R" else LEFT, i, i))
         elif word == "b" and after == "l" and reading.text[words[i].end : words[i + 1].start] == "/":
             found.append(Side(BOTH, i, i + 1))
@@ -153,7 +158,7 @@ def _no_side(word: str, before: str, after: str, texts: list[str], i: int) -> bo
     if word == "right":
         if after in ("angle", "angles", "angled", "away"):
             return True
-        return after in _RIGHT_HERE and before not in _ARTICLES
+        return after in _RIGHT_HERE and before not in _ARTICLES and before not in ("upper", "lower", "far")
     if word in ("both", "each", "either", "neither"):
         if word == "both" and _joins(texts, i):
             return True
