@@ -267,7 +267,8 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     files = {"results.jsonl": lines.encode(), "results.csv": table_bytes(list(rows[0]), rows)}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    said = {name: value for name, value in to_json(record).items() if name != "judged"}
+    said = {name: value for name, value in to_json(record).items() if name != "judged" and (value or name != "words")}
+    said |= {"data": _known("data", said["data"]), "models": [_known("models", model) for model in said["models"]]}
     run = {"format": _FORMAT, "run_id": record.run_id, **said, "results": len(rows), "files": digests}
     if record.judged:
         run["conformance"] = {

@@ -58,7 +58,7 @@ def test_retrieval_encodes_once_and_joins_the_report(
     pytest.importorskip("open_clip")
     command = ("retrieval", release, "--model", "random:tiny", "--cache", tmp_path / "cache", "-o")
     assert run(*command, tmp_path / "one") == 0
-    assert "random:tiny: 95 items encoded just now" in " ".join(capsys.readouterr().out.split())
+    assert "random:tiny: 96 items encoded just now" in " ".join(capsys.readouterr().out.split())
     assert run(*command, tmp_path / "two") == 0
     assert "random:tiny: 0 items encoded just now" in " ".join(capsys.readouterr().out.split())
     (one, first), (two, second) = read_run(tmp_path / "one"), read_run(tmp_path / "two")

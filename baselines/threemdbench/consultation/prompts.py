@@ -115,7 +115,7 @@ def without_image(text: str) -> str:
     """A text without its sentences on an image.
 
     >>> without_image("You are a doctor. Use the image for it.\\nAsk one question at a time.")
-    'You are a doctor. \\nAsk one question at a time.'
+    'You are a doctor.\\nAsk one question at a time.'
     """
     return _ON_IMAGE.sub("", text)
 
