@@ -3,17 +3,22 @@
     python -m scripts.bench.validity                 # the 40 written cases
     python -m scripts.bench.validity --composed 300  # and 300 composed ones
     python -m scripts.bench.validity --turns FILE.jsonl --out curve.json
+    python -m scripts.bench.validity --turns FILE.jsonl --clinicians FILE.json
 
 Clinicians are simulated (`baselines.medconceal.simulation`), scripted, or rated turns of others; the evaluator is the
 one by rules, the patient the template. So every number is a stand-in's: it says how the instrument answers, not how
 anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` and `quality` from 1 to 5, in place of the
-turns in `tests/turns`. `--out` writes the curves for a figure: three kinds of patient and two tasks.
+turns in `tests/turns`. `--clinicians` are scripts that their author ranked before they were played: for each task a
+list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} a thing of
+it; a sentence whose slot cannot be filled is left out. Nothing was tuned on `tests/turns/unseen`, which holds both.
+`--out` writes the curves for a figure: three kinds of patient and two tasks.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,20 +27,23 @@ import numpy as np
 from scipy.stats import spearmanr  # type: ignore[import-untyped, unused-ignore]
 
 from baselines.medconceal.acceptance import play_scripted
-from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.clinician_scripted import CLINICIANS, Line, agent
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.judge_rules import judge
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import BEDSIDE, PAPER, PolicyConfig
 from baselines.medconceal.probes import label_probe
+from baselines.medconceal.record import HIDDEN
 from baselines.medconceal.rules import turn_quality
 from baselines.medconceal.simulation import Simulated, reveal_rate, success_rate
 from builders.medconceal.compose import composed
 from builders.samples.medconceal.cases import profiles
 from loaders.medconceal import PatientProfile, Task
+from loaders.models.messages import Message
 
 QUALITIES = tuple(round(0.1 * step, 1) for step in range(1, 11))
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 TURNS = Path(__file__).parents[2] / "tests" / "turns"
 ORDINARY = (
     "Do you have any concerns about finances or insurance?",
@@ -128,6 +136,45 @@ def _of_turns(turns: Sequence[dict[str, Any]]) -> list[tuple[str, Callable[[Poli
     ]
 
 
+def _ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:
+    """How Reveal Rate orders clinicians whom their author ranked, for each task."""
+    authored = json.loads(path.read_text(encoding="utf-8"))
+
+    def order(task: Task, policy: PolicyConfig) -> str:
+        game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
+        revealed = []
+        for clinician in authored[task]:
+            played = play_scripted(game, cases, agent(_authored(clinician["turns"])))
+            states = [state for episode in played for state in episode.states]
+            revealed.append(sum(state != HIDDEN for state in states) / len(states))
+        return f"{spearmanr([-clinician['rank'] for clinician in authored[task]], revealed)[0]:.2f}"
+
+    tasks: tuple[Task, Task] = ("confirmation", "intervention")
+    name = "{} clinicians ranked by their author, {}: rank correlation of reveal"
+    return [(name.format(len(authored[task]), task), order(task, PAPER), order(task, BEDSIDE)) for task in tasks]
+
+
+def _authored(turns: Sequence[str]) -> Line:
+    """A written script: its slots filled from the patient's last words, sentences without their slot left out."""
+
+    def line(turn: int, messages: Sequence[Message]) -> str:
+        last = messages[-1].text if turn > 1 else ""
+        things = re.findall(r"\b(?:the|my|this|that|an?)\s+([a-z]+(?:\s[a-z]+)?)", last)
+        slots = {
+            "{said}": _SENTENCE.split(last.strip())[-1],
+            "{topic}": f"the {max(things, key=len)}" if things else "",
+        }
+        said = []
+        for sentence in _SENTENCE.split(turns[(turn - 1) % len(turns)]):
+            if all(filling for slot, filling in slots.items() if slot in sentence):
+                for slot, filling in slots.items():
+                    sentence = sentence.replace(slot, filling)
+                said.append(sentence)
+        return " ".join(said)
+
+    return line
+
+
 def curves(cases: Sequence[PatientProfile]) -> list[dict[str, Any]]:
     """Reveal and success over quality, for the open, the guarded and the reserved among the cases."""
     found = []
@@ -150,6 +197,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--composed", type=int, default=0, metavar="N", help="so many composed cases as well")
     options.add_argument("--turns", type=Path, metavar="FILE", help="rated turns, JSON lines")
+    options.add_argument("--clinicians", type=Path, metavar="FILE", help="ranked scripts, JSON")
     options.add_argument("--out", type=Path, metavar="FILE", help="the curves, as JSON")
     given = options.parse_args()
     sets = {"written": profiles()} | (
@@ -158,7 +206,8 @@ def main() -> int:
     turns = read_turns(given.turns)
     for name, cases in sets.items():
         print(f"\n| {name} cases, stand-ins | paper | bedside |\n|---|---|---|", flush=True)
-        for tried, paper, ours in rows(cases, turns):
+        ranked = _ranked(given.clinicians, cases) if given.clinicians else []
+        for tried, paper, ours in [*rows(cases, turns), *ranked]:
             print(f"| {tried} | {paper} | {ours} |", flush=True)
     if given.out is not None:
         found = {name: curves(cases) for name, cases in sets.items()}
