@@ -28,8 +28,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def checkout(tmp_path: Path) -> Path:
     """This code, with the lowest versions as its lock."""
     folder = tmp_path / "checkout"
-    (folder / "scripts" / "locks").mkdir(parents=True)
-    for name in ("setup.cfg", "bedside.py", "loaders", "builders", "baselines", "scripts", "dataset_cards"):
+    shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("locks", "__pycache__"))
+    (folder / "scripts" / "locks").mkdir()
+    for name in ("setup.cfg", "bedside.py", "loaders", "builders", "baselines", "dataset_cards"):
         (folder / name).symlink_to(ROOT / name)
     shutil.copy(ROOT / "scripts" / "locks" / "lowest.txt", folder / "scripts" / "locks" / "base.txt")
     return folder
