@@ -209,7 +209,21 @@ def build(
     )
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
-    facts = Facts(
+    return write_release(
+        out,
+        _facts(recipe, plan, finished, versions),
+        _with_images(finished, at_hand.images, known.key),
+        finished.exclusions(),
+        measure=recipe.measure,
+        card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
+        overwrite=overwrite,
+    )
+
+
+def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[str, str]) -> Facts:
+    """What the manifest says of a build."""
+    known = recipe.corpus
+    return Facts(
         corpus=known.name,
         key=known.key,
         features=known.features,
@@ -223,15 +237,6 @@ def build(
         stand_in="; ".join(plan.stand_in) or None,
         rules=recipe.rules,
         code=own_code(),
-    )
-    return write_release(
-        out,
-        facts,
-        _with_images(finished, at_hand.images, known.key),
-        finished.exclusions(),
-        measure=recipe.measure,
-        card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
-        overwrite=overwrite,
     )
 
 

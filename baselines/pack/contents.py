@@ -79,7 +79,7 @@ def _opened(data: bytes, depth: int, room: list[int]) -> Iterator[str]:
             yield from _opened(inner, depth + 1, room) if isinstance(inner, bytes) else iter((inner,))
     except Unreadable:
         raise
-    except (ImportError, RuntimeError, NotImplementedError) as error:
+    except (ImportError, RuntimeError, NotImplementedError) as error:  # zipfile: a cipher or a method it has not
         raise Unreadable(f"packed in a way that cannot be undone ({error})") from None
     except Exception as error:  # whatever a damaged archive may raise
         raise Unreadable(f"damaged ({type(error).__name__})") from None

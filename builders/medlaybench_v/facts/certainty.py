@@ -39,6 +39,14 @@ _EVIDENCE = frozenset(
 )
 _NOT_OPINION = frozenset("arrow arrows arrowhead arrowheads asterisk star circle line lines letter number".split())
 _MONTH_MAY = frozenset("in of since last".split())
+_MODAL_VERBS = frozenset("could can may might".split())
+_DONE_BY_LOOKING = frozenset(
+    "seen made detected found visualized visualised identified told felt settle demonstrated".split()
+)
+_DONE = frozenset("seen made detected found told compared felt excluded ruled drained".split())
+_POINTS = frozenset("indicate point points pointing indicating indicates represents represent representing".split())
+_FITS = frozenset("fit fits match matches fitting".split())
+_FIT_THE_PICTURE = frozenset("with a an the what both for best".split())
 
 
 def degrees(reading: Reading) -> list[Degree]:
@@ -58,67 +66,31 @@ def degrees(reading: Reading) -> list[Degree]:
 
 
 def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
+    """Whether a wording tells a degree here: it may be a month, an ability, an arrow that points, a thing that fits."""
     texts = reading.texts
     word = texts[i]
     before = texts[i - 1] if i else ""
     after = texts[i + size] if i + size < len(texts) else ""
     if word in ("may", "march") and (before in _MONTH_MAY or after[:1].isdigit()):
         return False
-    if word in ("could", "can", "may", "might") and size == 1:
-        # "could be seen", "could not be seen", "can be made out": ability, not doubt
-        tail = texts[i + 1 : i + 5]
-        if (
-            word == "can"
-            or (word == "could" and texts[i + 1 : i + 2] == ["not"])
-            or {
-                "seen",
-                "made",
-                "detected",
-                "found",
-                "visualized",
-                "visualised",
-                "identified",
-                "told",
-                "felt",
-                "settle",
-                "demonstrated",
-            }
-            & set(tail)
-        ):
-            return False
-    if (
-        word in ("could", "might", "may")
-        and size == 2
-        and after in ("seen", "made", "detected", "found", "told", "compared", "felt", "excluded", "ruled", "drained")
-    ):
+    # "could be seen", "could not be seen", "can be made out": ability, not doubt
+    able = word == "can" or texts[i : i + 2] == ["could", "not"] or _DONE_BY_LOOKING & set(texts[i + 1 : i + 5])
+    if word in _MODAL_VERBS and size == 1 and able:
         return False
-    if word in (
-        "indicate",
-        "point",
-        "points",
-        "pointing",
-        "indicating",
-        "indicates",
-        "represents",
-        "represent",
-        "representing",
-    ) and (set(texts[max(0, i - 4) : i]) & _NOT_OPINION):
+    if word in _MODAL_VERBS - {"can"} and size == 2 and after in _DONE:
         return False
-    if (
-        word in ("fit", "fits", "match", "matches", "fitting")
-        and after not in ("with", "a", "an", "the", "what", "both", "for", "best")
-        and size == 1
-    ):
+    if word in _POINTS and set(texts[max(0, i - 4) : i]) & _NOT_OPINION:
         return False
-    if word in ("sign", "signs", "evidence") and before in ("no", "any", "nothing"):
+    if word in _FITS and size == 1 and after not in _FIT_THE_PICTURE:
         return False
-    if word == "matched":  # "an age-matched control"
+    if word in ("sign", "signs", "evidence") and (before in ("no", "any", "nothing") or value == PROBABLE):
         return False
-    if word == "certain" and size == 1 and before in ("a", "in"):
-        return False
-    if word in ("look", "features", "sign", "evidence", "signs") and value == PROBABLE:
-        return word in ("look", "features")
-    return not (word == "chance" and before in ("by",))
+    # "an age-matched control", "a certain", "by chance"
+    return not (
+        word == "matched"
+        or (word == "certain" and size == 1 and before in ("a", "in"))
+        or (word == "chance" and before == "by")
+    )
 
 
 def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
