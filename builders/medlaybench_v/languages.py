@@ -53,7 +53,10 @@ _ON_LOAN = frozenset(
     "naïve naive café façade déjà très vis-à-vis fœtus fœtal œdema œsophagus å cliché première".split()
 )
 _CREDIT = re.compile(
-    r"\b(?:courtesy|source|reproduced|reprinted|adapted|published|permission|copyright|credit)\b|©", re.IGNORECASE
+    r"\b(?:courtesy|source|reproduced|reprinted|adapted|published|permission|copyright|credit)\b|©"
+    # A work that is cited by author and initials ("from Breschet G") has its title in whatever language it was written.
+    r"|\b(?:from|after|by|in)\s+(?-i:[A-Z][a-z]+\s[A-Z]{1,2})\b",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 

@@ -538,7 +538,7 @@ def test_a_redirect_to_a_host_that_forbids_it_ends_there(tmp_path: Path, server:
 
 def test_a_resolver_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(20))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(20) and [])
     started = time.monotonic()
     with pytest.raises(httpcore2.ConnectTimeout, match=r"nobody says where example\.org is"):
         PublicNetwork(0.2).connect_tcp("example.org", 80)
