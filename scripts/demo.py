@@ -6,27 +6,23 @@ back with nothing but `datasets`, runs the baselines with stand-ins, and writes 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import typer
 
 from baselines.threemdbench.consultation.settings import PAPER
 from builders.recipe import recipe_of
-from loaders.errors import BedsideError, InputError
-from loaders.files.untrusted import is_file, resolved
+from loaders.errors import BedsideError
+from loaders.files.untrusted import resolved
 from loaders.registry import BUNDLED
+from scripts.loopback_hub.hub import LoopbackHub
 from scripts.terminal.console import output
 
 TAG = "v1.0.0"
-_HUB = Path(__file__).parent.parent / "tests" / "hub.py"
+_HOME = Path(__file__).parent.parent
 # A network of 57,000 random weights and pictures of 64 pixels: what learns the drawn photos in a minute on two cores.
 _CLASSIFIER = (
     "--model", "random:tiny", "--size", 64, "--test-size", 64, "--epochs", 40, "--patience", 40,
@@ -61,14 +57,11 @@ def command(
     releases = [out / name for name in BUNDLED]
 
     _step(2, "Publish one to a Hub on this machine, and load it with nothing but `datasets`")
-    if is_file(_HUB):
-        repo = f"demo/{releases[0].name}"
-        with _loopback_hub(_HUB) as hub:
-            _run(["-m", "scripts", "publish", str(releases[0]), repo, "--tag", TAG], hub, out)
-            # A process of its own: a fresh cache, and none of this project imported.
-            _run(["-c", _READER.format(repo=repo, tag=TAG)], hub, out)
-    else:
-        output.print("  left out: the loopback Hub is part of a checkout, not of the installed package")
+    repo = f"demo/{releases[0].name}"
+    with LoopbackHub() as hub:
+        _run(["-m", "scripts", "publish", str(releases[0]), repo, "--tag", TAG], hub, out)
+        # A process of its own: a fresh cache, and none of this project imported.
+        _run(["-c", _READER.format(repo=repo, tag=TAG)], hub, out)
 
     captions, photos, patients = (out / name for name in ("medlaybench-v", "3mdbench", "medconceal"))
     _step(3, "Train a small image classifier on the drawn photos for about a minute")
@@ -115,7 +108,7 @@ def _bedside(*arguments: object, **environment: str) -> None:
     finished = subprocess.run(
         [sys.executable, "-m", "scripts", *words],
         check=False,
-        cwd=_HUB.parent.parent,
+        cwd=_HOME,
         env={**os.environ, **environment},
     )
     if finished.returncode:
@@ -126,25 +119,7 @@ def _step(number: int, what: str) -> None:
     output.print(f"\n{number}. {what}", style="bold", highlight=False)
 
 
-@contextmanager
-def _loopback_hub(path: Path) -> Iterator[Any]:
-    with _module(path).LoopbackHub() as hub:
-        yield hub
-
-
-def _module(path: Path) -> ModuleType:
-    """The tests' loopback Hub, which no package of the project may import."""
-    sys.path.insert(0, str(path.parent.parent))
-    spec = importlib.util.find_spec("tests.hub")
-    if spec is None or spec.loader is None:
-        raise InputError(path, found="cannot be imported", expected="the loopback Hub of this checkout")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["tests.hub"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _run(arguments: list[str], hub: Any, out: Path) -> None:
+def _run(arguments: list[str], hub: LoopbackHub, out: Path) -> None:
     """Run Python against the loopback Hub, as somebody else would who has only its address and a token."""
     cache = resolved(out / "hub-cache")
     environment = {**os.environ, **hub.environment(cache), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
@@ -154,7 +129,7 @@ def _run(arguments: list[str], hub: Any, out: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=_HUB.parent.parent,
+        cwd=_HOME,
     )
     if finished.returncode:
         raise BedsideError(

@@ -15,7 +15,7 @@ os.environ["HF_HUB_DISABLE_XET"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 
 # A shell that runs the suite in the background leaves Ctrl-C ignored, which tests and their processes would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)

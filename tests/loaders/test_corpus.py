@@ -22,7 +22,7 @@ from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest,
 from loaders.medlaybench_v import FEATURES, from_official
 from loaders.registry import corpora
 from loaders.schema import Migration
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.hub_here import at_hub, own_caches, put
 
 REPO = "org/medlaybench-v"

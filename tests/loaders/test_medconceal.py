@@ -42,7 +42,7 @@ from loaders.medconceal import (
     profile_of,
     row_of,
 )
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 
 CANARY = "CANARY-5521"
 STEPS = ("category", "openness", "literacy")  # fields with a closed list of values

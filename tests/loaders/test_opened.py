@@ -15,7 +15,7 @@ from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, content_digest
 from loaders.medlaybench_v import CORPUS
 from loaders.opened import open_data
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.hub_here import at_hub, own_caches, put
 
 

@@ -8,7 +8,7 @@ import datasets
 import pytest
 from huggingface_hub import HfApi, constants
 
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 
 
 def own_caches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import socket
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
-from tests.hub import request_body
+from scripts.loopback_hub.hub import request_body
 from tests.parts.loopback import Handler, Loopback
 
 Address = tuple[str, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.photo_server import PhotoServer, redirects, sends
 from tests.parts.pictures import photo
 from tests.parts.processes import printed

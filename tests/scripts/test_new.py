@@ -13,7 +13,7 @@ import pytest
 
 from baselines.results.run import read_run
 from scripts.cli import execute
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 
 HERE = Path(__file__).resolve().parents[2]
 

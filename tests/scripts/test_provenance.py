@@ -18,7 +18,7 @@ from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.opened import open_data
 from scripts.cli import execute
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.papers import states

@@ -10,7 +10,7 @@ import pytest
 
 from loaders.manifest import Manifest
 from scripts.cli import execute
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.places import ROOT
 from tests.parts.processes import python
 

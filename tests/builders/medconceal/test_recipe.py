@@ -35,7 +35,7 @@ from loaders.manifest import Manifest
 from loaders.medconceal import CHARTS, cases, profile_of, row_of
 from loaders.spans import shares_span
 from scripts.cli import execute
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.places import ROOT
 from tests.parts.thread_reader import Body, asked_for, careful

@@ -21,7 +21,7 @@ from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.sources import open_source
 from loaders.errors import HubError, InputError
 from loaders.files.untrusted import BadRow
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.http_client import httpx
 from tests.parts.places import shared_data
 from tests.parts.processes import printed

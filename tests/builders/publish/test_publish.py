@@ -28,8 +28,8 @@ from builders.publish.plan import Published
 from builders.publish.run import publish
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
-from tests import hub_routes
-from tests.hub import Fault, LoopbackHub
+from scripts.loopback_hub import routes as hub_routes
+from scripts.loopback_hub.hub import Fault, LoopbackHub
 from tests.parts.http_client import httpx
 
 REPO = "org/corpus"

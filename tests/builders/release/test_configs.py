@@ -20,8 +20,8 @@ from loaders.corpus import load
 from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest
 from loaders.threemdbench import SPOKEN
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.builders.threemdbench.test_recipe import build, drawn
-from tests.hub import LoopbackHub
 from tests.parts.small_release import write_small
 
 

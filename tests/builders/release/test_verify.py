@@ -22,7 +22,7 @@ from loaders.errors import ReleaseError
 from loaders.manifest import Manifest, file_digest
 from loaders.medlaybench_v import from_official
 from loaders.schema import Migration
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.processes import printed
 from tests.parts.small_release import FEATURES, measure, row, rows, write_small
 

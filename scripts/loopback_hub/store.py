@@ -20,7 +20,7 @@ EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
 def git_id(kind: str, body: bytes) -> str:
     """The SHA-1 by which git names an object: of its kind, its length and its bytes."""
-    return hashlib.sha1(f"{kind} {len(body)}\0".encode() + body).hexdigest()
+    return hashlib.sha1(f"{kind} {len(body)}\0".encode() + body, usedforsecurity=False).hexdigest()
 
 
 class RefusalError(Exception):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from tests.hub_store import Commit, Entry, RefusalError, Repo, Store, Tree, folders, git_id
+from scripts.loopback_hub.store import Commit, Entry, RefusalError, Repo, Store, Tree, folders, git_id
 
 # What the real Hub stores as large objects by suffix; anything above the size (in bytes) goes there too.
 LARGE_SUFFIXES = (".parquet", ".arrow", ".png", ".jpg", ".jpeg", ".zip", ".gz", ".bin", ".safetensors", ".npy")

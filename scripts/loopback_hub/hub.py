@@ -11,7 +11,7 @@ beforehand, each for the next `times` requests that match a method and a route:
     hub.refuse("POST", "/commit/", 429, retry_after=7)      hub.lose_response("POST", "/commit/")
     hub.meanwhile("POST", "/commit/", lambda: hub.commit("org/name", {"notes.txt": b"hello"}))
 
-`hub.requests` is the access log. Needs no test framework, so that the demonstration can start one too.
+`hub.requests` is the access log.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.hub_routes import Reply, Routes, as_json, find_route
-from tests.hub_store import Repo, Store
+from scripts.loopback_hub.routes import Reply, Routes, as_json, find_route
+from scripts.loopback_hub.store import Repo, Store
 
 
 @dataclass
