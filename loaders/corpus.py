@@ -266,6 +266,39 @@ def _check_rows(where: str, found: int, expected: int) -> None:
         raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows")
 
 
+# --- Data sets of others ----------------------------------------------------------------------------------------------
+
+
+def fetch_repository(repo: str, revision: str | None = None) -> Path:
+    """All files of a data set's repository on the Hub, in a folder of the cache.
+
+    Raises: HubError when the repository or revision is not there, or cannot be reached.
+    """
+    return _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
+
+
+_READERS = {"jsonl": "json", "tsv": "csv", "tar": "webdataset", "zip": "imagefolder"}
+"""What `datasets` calls the reader of a file, where that is not its ending."""
+
+
+def load_any(path: Path, name: str) -> datasets.DatasetDict:
+    """A data set of any kind that `datasets` reads, from its folder or file; `name` is what errors call it.
+
+    Raises: ReleaseError where it cannot be read.
+    """
+    import datasets
+
+    with _explained(name, "a data set that `datasets` reads"):
+        if is_folder(path) and (is_file(path / "dataset_dict.json") or is_file(path / "state.json")):
+            loaded = datasets.load_from_disk(str(path))
+        elif is_folder(path):
+            loaded = datasets.load_dataset(str(path))
+        else:
+            kind = path.suffix.casefold()[1:]
+            loaded = datasets.load_dataset(_READERS.get(kind, kind), data_files=str(path))
+        return loaded if isinstance(loaded, datasets.DatasetDict) else datasets.DatasetDict({"": loaded})
+
+
 # --- The authors' releases --------------------------------------------------------------------------------------------
 
 

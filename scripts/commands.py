@@ -167,7 +167,7 @@ COMMANDS: dict[str, Command | Group] = {
     "sheet": Command("scripts.sheet", "Write blank sheets and instructions for a human evaluation."),
     "curate": Command(
         "scripts.curate",
-        "Look through a folder of images: what is blurred, what is a copy of what, what leaks between splits.",
+        "Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.",
     ),
     "review": Command(
         "scripts.review",

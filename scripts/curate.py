@@ -1,86 +1,124 @@
-"""`bedside curate`: quality, duplicates and leaks of a folder of images."""
+"""`bedside curate`: the audit of a set of photos: quality, duplicates, labels that disagree, leaks, overlap."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.table import Table
 
 from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
-    from builders.curation.curate import Curation
+    from rich.table import Table
+
+    from builders.curation.leaks import Leak
+    from builders.curation.output import Audit
 
 
 def command(
-    folder: Path = typer.Argument(..., metavar="DIR", help="A folder of images, with any folders in it."),
+    photos: str = typer.Argument(
+        ...,
+        metavar="official|REPO[@TAG]|RELEASE|FOLDER",
+        help="The authors' photos of 3MDBench, a data set on the Hub, a release, a data set's folder or file, or a "
+        "folder of images.",
+    ),
     out: Path = typer.Option(..., "--out", "-o", metavar="REPORT", help="The folder to write the report into."),
     listing: Path | None = typer.Option(
         None,
         "--table",
         metavar="FILE",
-        help="CSV or TSV with the columns file, split, label, source; else folder names tell.",
+        help="For a folder of images: CSV or TSV with the columns file, split, label, group, source; else folder names "
+        "tell.",
+    ),
+    label: str | None = typer.Option(None, metavar="COLUMN", help="Column of the labels. [the only one of classes]"),
+    group: str | None = typer.Option(
+        None, metavar="COLUMN", help="Column of patients, lesions or cases, each of which belongs into one split."
+    ),
+    against: list[str] = typer.Option(
+        [], metavar="FOLDER", help="Another set, named like the first, to look for the same pictures in. Repeatable."
     ),
     index: Path | None = typer.Option(
         None, metavar="FILE", help="Where to remember what was measured; by default index.sqlite in REPORT."
     ),
     workers: int = typer.Option(min(16, os.cpu_count() or 1), min=1, help="Threads."),
     fail_on_leaks: bool = typer.Option(
-        False, "--fail-on-leaks", help="End with exit code 1 when a cluster crosses splits."
+        False, "--fail-on-leaks", help="End with exit code 1 when a cluster or a group crosses splits."
     ),
 ) -> int:
-    """Look through a folder of images: what is blurred, what is a copy of what, what leaks between splits.
+    """Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.
 
-    Writes report.html, clusters.parquet, quality.parquet, pairs.parquet and leaks.parquet. Images are only read.
+    Takes any image data set that `datasets` reads. Writes report.html and photos.parquet; photos are only read.
 
-    Example: `bedside curate photos -o runs/photos`
+    Examples: `bedside curate photos -o runs/photos`, `bedside curate org/skin@v1.0.0 --label dx --group lesion_id
+    --against runs/train -o runs/skin`
     """
-    from builders.curation.output import curate_folder  # here, as it needs the extra `curation`
+    from builders.curation.output import curate_set  # here, as it needs the extra `curation`
 
     with Bars() as progress:
-        curation = curate_folder(folder, out, table=listing, index=index, workers=workers, progress=progress)
-    _print(curation)
+        audit = curate_set(
+            photos,
+            out,
+            table=listing,
+            label=label,
+            group=group,
+            against=against,
+            index=index,
+            workers=workers,
+            progress=progress,
+        )
+    _print(audit)
+    told = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
+    output.print(f"Told: {', '.join(told) or 'neither splits nor labels'}", highlight=False, markup=False)
     output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
-    return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in curation.leaks) else 0
+    return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in audit.curation.leaks) else 0
 
 
-def _print(curation: Curation) -> None:
-    """Every file once, by what becomes of it and why; the flags; and the clusters that cross something."""
+def _print(audit: Audit) -> None:
+    """Every photo once, by what becomes of it and why; the flags; and what crosses something."""
+    curation = audit.curation
     kept = [decision.kept for decision in curation.decisions]
     reasons = Counter(decision.reason for decision in curation.decisions)
     broken = Counter(one.reason for one in curation.files if one.content is None)
     flags = [judgement.flags for judgement in curation.judgements if judgement]
-    shown = table("", "what", "files", right=("files",))
-    shown.add_row("files", f"{len(curation.files):,}")
-    shown.add_row("kept", f"{sum(kept):,}")
+    shown = table("", "what", "photos", "clusters", "same bytes", right=("photos", "clusters", "same bytes"))
+    shown.add_row("photos", f"{len(curation.files):,}", f"{len(set(_clusters(audit))):,}", "")
+    shown.add_row("kept", f"{sum(kept):,}", "", "")
     for reason in ("unique", "best_copy", "same_scene"):
         _add(shown, reason, reasons[reason])
-    shown.add_row("left out as copies", f"{len(kept) - sum(kept) - reasons['unreadable']:,}")
+    shown.add_row("left out as copies", f"{len(kept) - sum(kept) - reasons['unreadable']:,}", "", "")
     for reason in ("same_bytes", "same_pixels", "near_copy"):
         _add(shown, reason, reasons[reason])
-    shown.add_row("left out as unreadable", f"{reasons['unreadable']:,}")
+    shown.add_row("left out as unreadable", f"{reasons['unreadable']:,}", "", "")
     for reason, count in sorted(broken.items()):
         _add(shown, reason, count)
-    shown.add_row("with a quality flag", f"{sum(map(bool, flags)):,}")
+    shown.add_row("with a quality flag", f"{sum(map(bool, flags)):,}", "", "")
     for flag, count in Counter(flag for several in flags for flag in several).most_common():
         _add(shown, flag, count)
+    for boundary in ("split", "label", "group", "source"):
+        found = [leak for leak in curation.leaks if (leak.by, leak.boundary) == ("picture", boundary)]
+        _cross(shown, f"one picture, several {boundary}s", found)
+    _cross(shown, "one group, several splits", [leak for leak in curation.leaks if leak.by == "group"])
+    if audit.against:
+        _cross(shown, f"also in {', '.join(audit.against)}", audit.overlaps, always=True)
     output.print(shown)
-    if not curation.leaks:
-        return
-    columns = ("clusters", "files", "pictures, same bytes")
-    shown = table("\nClusters that cross", "what", *columns, right=columns)
-    for boundary in ("split", "label", "source"):
-        if found := [leak for leak in curation.leaks if leak.boundary == boundary]:
-            files, same = (sum(len(leak.files) for leak in found), sum(leak.same_bytes for leak in found))
-            shown.add_row(f"{boundary}s", f"{len(found):,}", f"{files:,}", f"{same:,}")
-    output.print(shown, style="yellow")
+
+
+def _clusters(audit: Audit) -> Iterable[str]:
+    return (decision.cluster for decision in audit.curation.decisions if decision.cluster)
 
 
 def _add(shown: Table, reason: str, count: int) -> None:
     if count:
-        shown.add_row("  " + reason.replace("_", " "), f"{count:,}")
+        shown.add_row("  " + reason.replace("_", " "), f"{count:,}", "", "")
+
+
+def _cross(shown: Table, what: str, found: Iterable[Leak], *, always: bool = False) -> None:
+    leaks = list(found)
+    if leaks or always:
+        files, same = sum(len(leak.files) for leak in leaks), sum(leak.same_bytes for leak in leaks)
+        shown.add_row(what, f"{files:,}", f"{len(leaks):,}", f"{same:,}", style="yellow" if leaks else "")

@@ -1,11 +1,13 @@
-"""Curation of image folders: quality, duplicates in every disguise, and what leaks across splits, labels and sources.
+"""Curation of photos: quality, duplicates in every disguise, and what leaks across splits, labels, groups and sources.
 
+photo_sets, folders                          the photos of whatever a user names: data sets, releases, folders
 pictures -> quality -> overlaid_text         size, blur, exposure; text laid over
          -> hashes -> neighbours             perceptual hashes of whole and parts; exact join within a distance
                       -> verification        keypoints, geometry and pixels decide on each candidate pair
                          -> duplicates       clusters, and which copy of each to keep
-                            -> leaks         clusters that cross splits, labels or sources
-curate                                       all of it for a folder, remembered in an index; report writes the page
+                            -> leaks         what crosses splits, labels, groups or sources
+curate                                       all of it for some files, remembered in an index; overlap with others
+output, report                               the table and the page of an audit
 
 What the constants were chosen on:
 

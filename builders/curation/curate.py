@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.progress import Progress
@@ -14,10 +14,13 @@ from builders.curation.duplicates import Groups
 from builders.curation.examine import Examined, contents, examine, read_again
 from builders.curation.folders import File
 from builders.curation.index import Index
-from builders.curation.leaks import Leak, leaks
+from builders.curation.leaks import SET, Leak, leaks
 from builders.curation.parallel import single_threaded_opencv
 from builders.curation.quality import Judgement, judge
 from loaders.errors import InputError
+
+OWN = "this set"
+"""What the files that others are compared with are called (`overlap`)."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,28 @@ def curate(
         groups,
         tuple(leaks(examined, cluster_of)),
     )
+
+
+def overlap(
+    files: Sequence[File],
+    others: Mapping[str, Sequence[File]],
+    *,
+    index: Path | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Leak, ...]:
+    """The pictures that some files share with those of other sets, given by name, whatever disguise they wear.
+
+    In the leaks, the boundary is `set`: the files given first are in the set OWN, files of the others are called
+    `SET: FILE`.
+
+    Raises: as `curate`.
+    """
+    named = [replace(file, set=OWN) for file in files]
+    for name, members in others.items():
+        named += [replace(file, name=f"{name}: {file.name}", set=name) for file in members]
+    found = curate(named, index=index, workers=workers, progress=progress)
+    return tuple(leak for leak in found.leaks if leak.boundary == SET and OWN in leak.values)
 
 
 def calibrated_by(examined: Examined) -> str:

@@ -18,7 +18,7 @@ from builders.curation.parallel import in_order
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
-from loaders.files.images import ImageError, image_bytes
+from loaders.files.images import ImageError
 from loaders.files.untrusted import is_folder
 
 _KIND = "picture"
@@ -85,9 +85,9 @@ def read_again(file: File, digest: str) -> bytes:
 def _read(file: File) -> tuple[str, bytes, str]:
     """Digest and bytes of a file, or what is wrong with it."""
     try:
-        data = image_bytes(file.path)
+        data = file.read()
     except ImageError as error:
-        if is_folder(file.path):  # what is listed as a file then
+        if not file.held and is_folder(file.path):  # what is listed as a file then
             error.found = "is a folder that cannot be listed"
         return "", b"", _told(error)
     return hashlib.sha256(data).hexdigest(), data, ""

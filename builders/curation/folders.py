@@ -1,13 +1,14 @@
-"""The files of a folder, with the split, label and source that the folder's layout or a table says they have."""
+"""The files of a folder, with the split, label, group and source that its layout or a table says they have."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from loaders.errors import InputError
+from loaders.files.images import image_bytes
 from loaders.files.tables import read_table
 from loaders.files.untrusted import is_folder, is_there, resolved
 
@@ -16,25 +17,45 @@ SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "t
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to curate. `name` is its path below the folder, with slashes; split, label and source may be empty."""
+    """A file to curate. `name` is its path below the folder, with slashes; what is not told of it is empty.
+
+    `group` is the patient, lesion or case whose photos belong into one split; `set` tells the photos of one set from
+    those of another (`curate.overlap`). `held` gives its bytes where it is no file (`photo_sets`), and raises
+    ImageError.
+    """
 
     name: str
     path: Path
     split: str = ""
     label: str = ""
     source: str = ""
+    group: str = ""
+    set: str = ""
+    held: Callable[[], bytes] | None = field(default=None, compare=False)
+
+    def read(self) -> bytes:
+        """Its bytes, undecoded. Raises: ImageError when it cannot be read, or is too long."""
+        return self.held() if self.held else image_bytes(self.path)
 
 
-def files_of(folder: Path, *, table: Path | None = None, without: Path | None = None) -> list[File]:
+def files_of(
+    folder: Path,
+    *,
+    table: Path | None = None,
+    without: Path | None = None,
+    label: str | None = None,
+    group: str | None = None,
+) -> list[File]:
     """Every file below a folder, sorted by name, hidden ones and those below `without` excepted. Links to
     folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
-    any of `split`, `label` and `source`; it may name files that do not exist.
+    any of `split`, `label`, `group` and `source`; it may name files that do not exist. `label` and `group` are what
+    these two columns are called in it.
 
-    Raises: InputError when the folder is not one, is empty, or the table cannot be read, names a file twice
-    or one that is not below the folder.
+    Raises: InputError when the folder is not one, is empty, or the table cannot be read, lacks a column, names a file
+    twice or one that is not below the folder.
     """
     if not is_folder(folder):
         raise InputError(folder, found="is not a folder" if is_there(folder) else "does not exist", expected="a folder")
@@ -42,7 +63,7 @@ def files_of(folder: Path, *, table: Path | None = None, without: Path | None = 
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
-        told = _told(table, folder)
+        told = _told(table, folder, label, group)
         listed = [told.pop(name, File(name, path)) for name, path in paths.items()]
         listed += told.values()
     if not listed:
@@ -88,10 +109,15 @@ def _from_layout(name: str, path: Path) -> File:
     return File(name, path, split, others[-1] if others else "", others[0] if len(others) > 1 else "")
 
 
-def _told(path: Path, folder: Path) -> dict[str, File]:
+def _told(path: Path, folder: Path, label: str | None, group: str | None) -> dict[str, File]:
     table = read_table(path)
     file = table.column("file", "path", "image", needed=True)
-    columns = [table.column(name) for name in ("split", "label", "source")]
+    columns = [
+        table.column("split"),
+        table.column(label or "label", needed=label is not None),
+        table.column("source"),
+        table.column(group or "group", needed=group is not None),
+    ]
     told: dict[str, File] = {}
     for line, cells in table.rows:
         name = Path(cells[str(file)]).as_posix()
@@ -99,5 +125,6 @@ def _told(path: Path, folder: Path) -> dict[str, File]:
             raise InputError(f"{path}:{line}", found=f"names {name}", expected="a file below the folder")
         if name in told:
             raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
-        told[name] = File(name, folder / name, *(cells[column].strip() if column else "" for column in columns))
+        split, labelled, source, grouped = (cells[column].strip() if column else "" for column in columns)
+        told[name] = File(name, folder / name, split, labelled, source, grouped)
     return told

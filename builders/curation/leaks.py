@@ -1,4 +1,5 @@
-"""Clusters that cross what should keep them apart: one picture in two splits, under two labels, from two sources."""
+"""What crosses what should keep it apart: one picture in two splits, under two labels, of two patients or from two
+sources; the photos of one patient in two splits; one picture in two sets."""
 
 from __future__ import annotations
 
@@ -8,17 +9,21 @@ from dataclasses import dataclass
 
 from builders.curation.examine import Examined
 
-BOUNDARIES = ("split", "label", "source")
+BOUNDARIES = ("split", "label", "group", "source")
+SET = "set"
+PICTURE, GROUP = "picture", "group"
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A cluster whose files lie on both sides of a boundary.
+    """Files that belong together and lie on both sides of a boundary.
 
-    `values` are the sides, sorted; `same_bytes` counts the contents that lie on several sides as they are, byte for
-    byte; `files` are those of the cluster, in order.
+    What they share is a `picture` (`cluster` names it) or, between splits, a `group` (a patient; `cluster` is the
+    group). `values` are the sides, sorted; `same_bytes` counts the contents that lie on several sides as they are, byte
+    for byte; `files` are those of the cluster, in order.
     """
 
+    by: str
     boundary: str
     cluster: str
     values: tuple[str, ...]
@@ -37,19 +42,24 @@ def leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak
     `cluster_of` tells the cluster of each content's digest.
     """
     clusters: dict[str, list[Examined]] = defaultdict(list)
+    groups: dict[str, list[Examined]] = defaultdict(list)
     for picture in examined:
         if picture.content:
             clusters[cluster_of[picture.content.digest]].append(picture)
-    crossings = []
-    for boundary in BOUNDARIES:
-        for cluster, files in clusters.items():
-            sides = {side(picture, boundary) for picture in files} - {""}
-            if len(sides) > 1:
-                crossings.append(
-                    Leak(boundary, cluster, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files))
-                )
-    crossings.sort(key=lambda leak: (BOUNDARIES.index(leak.boundary), not leak.exact, leak.files[0].file.name))
-    return crossings
+        if picture.file.group:
+            groups[picture.file.group].append(picture)
+    crossings = [
+        Leak(by, boundary, name, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files))
+        for by, joined, boundaries in ((PICTURE, clusters, (*BOUNDARIES, SET)), (GROUP, groups, ("split",)))
+        for boundary in boundaries
+        for name, files in joined.items()
+        if len(sides := {side(picture, boundary) for picture in files} - {""}) > 1
+    ]
+    order = [*BOUNDARIES, SET]
+    return sorted(
+        crossings,
+        key=lambda leak: (leak.by != PICTURE, order.index(leak.boundary), not leak.exact, leak.files[0].file.name),
+    )
 
 
 def side(examined: Examined, boundary: str) -> str:

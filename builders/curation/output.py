@@ -1,21 +1,20 @@
-"""Curation of a folder of images, from the first look to the report.
+"""The audit of a set of photos, from the first look to the report.
 
-    bedside curate DIR -o REPORT
+    bedside curate PHOTOS -o REPORT
 
-writes into REPORT, the same bytes for the same files whatever the number of workers:
+writes into REPORT, the same bytes for the same photos whatever the number of workers:
 
-    report.html         what to look at: leaks, clusters, quality, files that cannot be read; opens from disk
-    clusters.parquet    file, cluster, kept, reason, detail: every file once
-    quality.parquet     measures and flags of every file, or why it has none
-    pairs.parquet       pairs that were compared and found alike, or could not be told apart for sure
-    leaks.parquet       clusters that cross splits, labels or sources
-    index.sqlite        what was measured and compared so far, so that only new images cost time (not an output)
+    report.html       what to look at: leaks, overlap with other sets, copies, doubts, quality, what cannot be read
+    photos.parquet    a row for every photo: what it is, its quality, its copies, and what it crosses (PHOTOS)
+    index.sqlite      what was measured and compared so far, so that only new images cost time (not an output)
 """
 
 from __future__ import annotations
 
 import io
-from dataclasses import asdict
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +22,36 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.progress import Progress
 
-from builders.curation.curate import Curation, curate
-from builders.curation.folders import files_of
+from builders.curation.curate import OWN, Curation, curate, overlap
+from builders.curation.folders import File
+from builders.curation.leaks import Leak
+from builders.curation.photo_sets import PhotoSet, photo_set
 from builders.curation.report import write_report
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.untrusted import resolved
 
-CLUSTERS = pa.schema(
+NAME = "photos.parquet"
+ALIKE = pa.struct(
     [
         ("file", pa.string()),
-        ("cluster", pa.string()),
-        ("kept", pa.bool_()),
-        ("reason", pa.string()),
-        ("detail", pa.string()),
+        ("kind", pa.string()),
+        ("matches", pa.int64()),
+        *((name, pa.float64()) for name in ("explained", "agreement", "of_this", "of_other")),
+        ("turn", pa.int64()),
+        ("mirrored", pa.bool_()),
     ]
 )
-"""Reasons: unique, best_copy, same_scene (kept); same_bytes, same_pixels, near_copy, unreadable (not kept)."""
-
-QUALITY = pa.schema(
+CROSSES = pa.struct(
+    [("by", pa.string()), ("boundary", pa.string()), ("same_bytes", pa.bool_()), ("values", pa.list_(pa.string()))]
+)
+PHOTOS = pa.schema(
     [
-        *((name, pa.string()) for name in ("file", "split", "label", "source", "status", "detail", "sha256")),
+        *((name, pa.string()) for name in ("file", "split", "label", "group", "source", "status", "sha256")),
         *((name, pa.int64()) for name in ("bytes", "width", "height")),
         ("sharpness", pa.float64()),
         ("least_sharpness", pa.float64()),
+        ("motion", pa.float64()),
         ("brightness", pa.float64()),
         ("darkest", pa.int64()),
         ("brightest", pa.int64()),
@@ -54,116 +59,138 @@ QUALITY = pa.schema(
         ("border", pa.float64()),
         ("text_characters", pa.int64()),
         ("flags", pa.list_(pa.string())),
-    ]
-)
-"""Status is `ok` or the reason of `loaders.files.images.ImageError`; the rest is as in `quality.Quality`, or null."""
-
-PAIRS = pa.schema(
-    [
-        ("file", pa.string()),
-        ("other", pa.string()),
-        ("kind", pa.string()),
-        ("matches", pa.int64()),
-        *((name, pa.float64()) for name in ("explained", "agreement", "of_file", "of_other")),
-        ("turn", pa.int64()),
-        ("mirrored", pa.bool_()),
-    ]
-)
-LEAKS = pa.schema(
-    [
-        ("boundary", pa.string()),
         ("cluster", pa.string()),
-        ("exact", pa.bool_()),
-        ("same_bytes", pa.int64()),
-        ("values", pa.list_(pa.string())),
-        ("files", pa.list_(pa.string())),
+        ("kept", pa.bool_()),
+        ("reason", pa.string()),
+        ("detail", pa.string()),
+        ("alike", pa.list_(ALIKE)),
+        ("crosses", pa.list_(CROSSES)),
+        ("elsewhere", pa.list_(pa.string())),
     ]
 )
-"""`same_bytes` counts the contents of the cluster that lie on several sides byte for byte; `exact`: there is one."""
+"""`status` is `ok` or the reason of `loaders.files.images.ImageError`; measures are as in `quality.Quality`, or null.
+
+`reason` is unique, best_copy or same_scene (kept), same_bytes, same_pixels, near_copy or unreadable (not kept).
+`alike` are photos later in the table that it was compared with and found alike, or could not be told apart from for
+sure, with what was measured (`verification.PairVerdict`). `crosses` says what keeps its cluster, or its group, from
+one side of a boundary: splits, labels, groups or sources; `same_bytes`, whether byte for byte. `elsewhere` are its
+copies in the sets that it was compared with, each `SET: FILE`.
+"""
 
 
-def curate_folder(
-    folder: Path,
+@dataclass(frozen=True)
+class Audit:
+    """What was found out about a set of photos: `overlaps` are pictures that it shares with the sets `against`."""
+
+    photos: PhotoSet
+    curation: Curation
+    against: Sequence[str]
+    overlaps: tuple[Leak, ...]
+
+
+def curate_set(
+    name: str,
     report: Path,
     *,
     table: Path | None = None,
+    label: str | None = None,
+    group: str | None = None,
+    against: Sequence[str] = (),
     index: Path | None = None,
     workers: int = 1,
     progress: Progress | None = None,
-) -> Curation:
-    """Curate a folder and write the report into another one (see the text of this module).
+) -> Audit:
+    """Curate what `name` means (`photo_sets`) and write the report into a folder (see the text of this module).
 
-    Raises: InputError as `folders.files_of` and `curate`, and for a report folder that is the folder of images;
+    Raises: InputError as `photo_set` and `curate`, and for a report folder that is the folder of images;
     BedsideError when the disk is full.
     """
-    if resolved(report) == resolved(folder):
-        raise InputError(
-            report, found="is the folder of images itself", expected="another folder, which may lie inside it"
-        )
-    files = files_of(folder, table=table, without=report)
+    for place in (name, *against):
+        if resolved(report) == resolved(Path(place)):
+            found = "is the folder of images itself"
+            raise InputError(report, found=found, expected="another folder, which may lie inside it")
+    photos = photo_set(name, table=table, label=label, group=group, report=report)
+    others = _others(against, report)
     make_folder(report)
-    curation = curate(files, index=index or report / "index.sqlite", workers=workers, progress=progress)
-    _write(report / "quality.parquet", QUALITY, _quality_rows(curation))
-    _write(report / "clusters.parquet", CLUSTERS, _cluster_rows(curation))
-    _write(report / "pairs.parquet", PAIRS, _pair_rows(curation))
-    _write(report / "leaks.parquet", LEAKS, _leak_rows(curation))
-    write_report(curation, resolved(folder).name, report / "report.html")
-    return curation
+    index = index or report / "index.sqlite"
+    curation = curate(photos.files, index=index, workers=workers, progress=progress)
+    overlaps = overlap(photos.files, _files(others), index=index, workers=workers, progress=progress) if others else ()
+    audit = Audit(photos, curation, tuple(others), overlaps)
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")
+    write_whole(report / NAME, buffer.getvalue())
+    write_report(
+        curation, photos.name, report / "report.html", columns=photos.columns, against=list(others), shared=overlaps
+    )
+    return audit
 
 
-def _quality_rows(curation: Curation) -> list[dict[str, Any]]:
+def _others(against: Sequence[str], report: Path) -> dict[str, PhotoSet]:
+    """The sets to compare with, by name, numbered where two have one."""
+    found: dict[str, PhotoSet] = {}
+    for place in against:
+        other = photo_set(place, report=report)
+        number = sum(name.partition(" #")[0] == other.name for name in found)
+        found[f"{other.name} #{number + 1}" if number or other.name == OWN else other.name] = other
+    return found
+
+
+def _files(others: Mapping[str, PhotoSet]) -> dict[str, tuple[File, ...]]:
+    return {name: other.files for name, other in others.items()}
+
+
+def _rows(audit: Audit) -> list[dict[str, Any]]:
+    alike, crosses, elsewhere = _alike(audit.curation), _crosses(audit.curation.leaks), _elsewhere(audit.overlaps)
+    curation = audit.curation
     rows = []
-    for picture, judgement in zip(curation.files, curation.judgements, strict=True):
+    for picture, judgement, decision in zip(curation.files, curation.judgements, curation.decisions, strict=True):
         file = picture.file
-        row: dict[str, Any] = {"file": file.name, "split": file.split, "label": file.label, "source": file.source}
+        row: dict[str, Any] = {name: getattr(file, name) for name in ("split", "label", "group", "source")}
+        row |= {"file": file.name, **asdict(decision), "cluster": decision.cluster or None}
+        row |= {"alike": alike[file.name], "crosses": crosses[file.name], "elsewhere": elsewhere[file.name]}
         if picture.content is None or judgement is None:
-            row |= {"status": picture.reason, "detail": picture.detail, "flags": []}
+            row |= {"status": picture.reason, "flags": []}
         else:
             quality = picture.content.quality
-            row |= {name: getattr(quality, name) for name in QUALITY.names if hasattr(quality, name)}
-            row |= {"status": "ok", "detail": "", "sha256": picture.content.digest, "bytes": picture.content.size}
+            row |= {name: getattr(quality, name) for name in PHOTOS.names if hasattr(quality, name)}
+            row |= {"status": "ok", "sha256": picture.content.digest, "bytes": picture.content.size}
             row |= {"flags": list(judgement.flags), "least_sharpness": judgement.least_sharpness}
         rows.append(row)
     return rows
 
 
-def _cluster_rows(curation: Curation) -> list[dict[str, Any]]:
-    return [
-        {"file": picture.file.name, **asdict(decision), "cluster": decision.cluster or None}
-        for picture, decision in zip(curation.files, curation.decisions, strict=True)
-    ]
-
-
-def _pair_rows(curation: Curation) -> list[dict[str, Any]]:
+def _alike(curation: Curation) -> dict[str, list[dict[str, Any]]]:
     names: dict[str, str] = {}
     for picture in curation.files:
         if picture.content:
             names.setdefault(picture.content.digest, picture.file.name)
-    rows = []
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for link in curation.groups.links:
         first, second, verdict = names[link.first], names[link.second], link.verdict
         if second < first:
             first, second, verdict = second, first, verdict.swapped()
-        shares = {"of_file": verdict.of_first, "of_other": verdict.of_second}
-        rows.append({"file": first, "other": second, **asdict(verdict), **shares})
-    return sorted(rows, key=lambda row: (row["file"], row["other"]))
+        found[first].append(
+            {"file": second, **asdict(verdict), "of_this": verdict.of_first, "of_other": verdict.of_second}
+        )
+    for pairs in found.values():
+        pairs.sort(key=lambda pair: str(pair["file"]))
+    return found
 
 
-def _leak_rows(curation: Curation) -> list[dict[str, Any]]:
-    return [
-        {
-            "boundary": leak.boundary,
-            "cluster": leak.cluster,
-            "exact": leak.exact,
-            "same_bytes": leak.same_bytes,
-            "values": list(leak.values),
-            "files": [picture.file.name for picture in leak.files],
-        }
-        for leak in curation.leaks
-    ]
+def _crosses(leaks: Sequence[Leak]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for leak in leaks:
+        told = {"by": leak.by, "boundary": leak.boundary, "same_bytes": leak.exact, "values": list(leak.values)}
+        for picture in leak.files:
+            found[picture.file.name].append(told)
+    return found
 
 
-def _write(path: Path, schema: pa.Schema, rows: list[dict[str, Any]]) -> None:
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, schema), buffer, compression="zstd")
-    write_whole(path, buffer.getvalue())
+def _elsewhere(overlaps: Sequence[Leak]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for leak in overlaps:
+        there = [picture.file.name for picture in leak.files if picture.file.set != OWN]
+        for picture in leak.files:
+            if picture.file.set == OWN:
+                found[picture.file.name] = there
+    return found

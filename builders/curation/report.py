@@ -11,13 +11,14 @@ from builders.curation.curate import Curation, calibrated_by
 from builders.curation.decisions import DROPPED, KEPT, Decision
 from builders.curation.duplicates import POLICY
 from builders.curation.examine import Examined, read_again
-from builders.curation.leaks import BOUNDARIES, Leak, side
+from builders.curation.leaks import BOUNDARIES, GROUP, PICTURE, Leak, side
 from builders.curation.quality import FLAGS
 from builders.curation.verification import UNSURE
 from loaders.pages import thumbnail, write_page
 
 THUMBNAIL = 176  # pixels of the longer side
 MOST_LEAKS = 60  # shown for each boundary
+MOST_BETWEEN = 40  # pairs of sides that are counted in a table
 MOST_CLUSTERS = 80
 MOST_FLAGGED = 24  # shown for each flag
 MOST_UNSURE = 24
@@ -34,8 +35,20 @@ FLAG_MEANING: Mapping[str, str] = {
 }
 
 
-def write_report(curation: Curation, name: str, page: Path) -> None:
-    """Write the page. Raises: BedsideError when the disk is full."""
+def write_report(
+    curation: Curation,
+    name: str,
+    page: Path,
+    *,
+    columns: Mapping[str, str],
+    against: Sequence[str] = (),
+    shared: Sequence[Leak] = (),
+) -> None:
+    """Write the page. `columns` says what tells split, label, group and source; `shared` are the pictures that other
+    sets, `against`, hold too.
+
+    Raises: BedsideError when the disk is full.
+    """
     shown = _Shown(curation)
     flags = _flagged(curation, shown)
     write_page(
@@ -44,6 +57,9 @@ def write_report(curation: Curation, name: str, page: Path) -> None:
         name=name,
         summary=_summary(curation) | {"flags": [(_words(flag["flag"]), flag["count"]) for flag in flags]},
         leaks=[_boundary(curation, boundary, shown) for boundary in BOUNDARIES],
+        torn=_crossing([leak for leak in curation.leaks if leak.by == GROUP], shown),
+        columns=[(what, told or "not told") for what, told in columns.items()],
+        overlap={"against": list(against), **_crossing(shared, _Shown())},
         clusters=_clusters(curation, shown),
         unsure=_unsure(curation, shown),
         flags=flags,
@@ -64,10 +80,9 @@ def _words(name: str) -> str:
 class _Shown:
     """Thumbnails by content, each made once; the same picture is shown at several places."""
 
-    def __init__(self, curation: Curation) -> None:
-        self.decisions: dict[str, Decision] = {
-            picture.file.name: decision for picture, decision in zip(curation.files, curation.decisions, strict=True)
-        }
+    def __init__(self, curation: Curation | None = None) -> None:
+        decided = zip(curation.files, curation.decisions, strict=True) if curation else ()
+        self.decisions: dict[str, Decision] = {picture.file.name: decision for picture, decision in decided}
         self._made: dict[str, str] = {}
 
     def picture(self, picture: Examined, again: Sequence[Examined] = ()) -> dict[str, Any]:
@@ -76,7 +91,7 @@ class _Shown:
         digest = picture.content.digest
         if digest not in self._made:
             self._made[digest] = thumbnail(read_again(picture.file, digest), THUMBNAIL)
-        decision = self.decisions[picture.file.name]
+        decision = self.decisions.get(picture.file.name)
         return {
             "file": picture.file,
             "again": [other.file.name for other in again],
@@ -99,15 +114,18 @@ def _summary(curation: Curation) -> dict[str, Any]:
 
 
 def _boundary(curation: Curation, boundary: str, shown: _Shown) -> dict[str, Any]:
-    leaks = [leak for leak in curation.leaks if leak.boundary == boundary]
+    leaks = [leak for leak in curation.leaks if leak.boundary == boundary and leak.by == PICTURE]
+    known = any(side(examined, boundary) for examined in curation.files)
+    return {"boundary": boundary, "known": known, **_crossing(leaks, shown)}
+
+
+def _crossing(leaks: Sequence[Leak], shown: _Shown) -> dict[str, Any]:
     between = Counter(", ".join(leak.values) for leak in leaks)
     return {
-        "boundary": boundary,
-        "known": any(side(examined, boundary) for examined in curation.files),
         "count": len(leaks),
         "same_bytes": sum(leak.same_bytes for leak in leaks),
         "files": sum(len(leak.files) for leak in leaks),
-        "between": sorted(between.items()),
+        "between": sorted(between.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_BETWEEN],
         "shown": [_leak(leak, shown) for leak in leaks[:MOST_LEAKS]],
     }
 

@@ -54,7 +54,7 @@ class Classifying:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="clusters.parquet of `bedside curate DATA`, where DATA is one folder of class folders: it is split, "
+            help="photos.parquet of `bedside curate DATA`, where DATA is one folder of class folders: it is split, "
             "copies left out, no cluster in two splits.",
         ),
     ] = None

@@ -67,7 +67,7 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
     for placed in parquet_rows(clusters, ["file", "cluster", "kept"]):
         row = {} if isinstance(placed, BadRow) else placed[1]
         if not isinstance(row.get("file"), str) or not isinstance(row.get("kept"), bool) or "cluster" not in row:
-            raise InputError(clusters, found="rows without file, cluster and kept", expected="clusters.parquet")
+            raise InputError(clusters, found="rows without file, cluster and kept", expected="photos.parquet")
         known[row["file"]] = row
     pairs = {str(path.relative_to(folder).as_posix()): (label, path) for label, path in class_folders(folder)}
     missing = [name for name in pairs if name not in known]

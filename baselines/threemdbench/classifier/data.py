@@ -138,7 +138,7 @@ def from_folder(folder: Path) -> Labelled:
                 folder,
                 found=f"no folder {split}",
                 expected="train, validation and test with class folders in each, or a release with manifest.json",
-                do="One folder of class folders: bedside curate it, and give --clusters REPORT/clusters.parquet",
+                do="One folder of class folders: bedside curate it, and give --clusters REPORT/photos.parquet",
             )
         files[split] = class_folders(place)
     return from_files(files, root=folder)

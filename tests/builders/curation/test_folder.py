@@ -26,7 +26,7 @@ from builders.curation import examine
 from builders.curation.curate import curate
 from builders.curation.folders import File, files_of
 from builders.curation.index import Index
-from builders.curation.output import CLUSTERS, LEAKS, PAIRS, QUALITY, curate_folder
+from builders.curation.output import PHOTOS, curate_set
 from loaders.errors import InputError
 from loaders.files.images import ImageError
 from scripts.curate import command
@@ -34,16 +34,16 @@ from tests.parts.pictures import drawn, jpeg, on_rig, save
 from tests.parts.places import shared_data
 from tests.parts.processes import started
 
-OUTPUTS = ("clusters.parquet", "leaks.parquet", "pairs.parquet", "quality.parquet", "report.html")
+OUTPUTS = ("photos.parquet", "report.html")
 
 
-def _table(report: Path, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(report / f"{name}.parquet").to_pylist()
+def _table(report: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(report / "photos.parquet").to_pylist()
     return rows
 
 
 def _reasons(report: Path) -> dict[str, str]:
-    return {row["file"]: row["reason"] for row in _table(report, "clusters")}
+    return {row["file"]: row["reason"] for row in _table(report)}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("report")
-    curate_folder(folder, place)
+    curate_set(str(folder), place)
     return place
 
 
@@ -81,27 +81,25 @@ def test_every_file_is_accounted_for_once(folder: Path, report: Path) -> None:
     names = sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.name[0] != "."
     )
-    assert [row["file"] for row in _table(report, "clusters")] == names
-    assert [row["file"] for row in _table(report, "quality")] == names
-    for name, schema in (("clusters", CLUSTERS), ("quality", QUALITY), ("pairs", PAIRS), ("leaks", LEAKS)):
-        assert pq.read_schema(report / f"{name}.parquet").equals(schema)
+    assert [row["file"] for row in _table(report)] == names
+    assert pq.read_schema(report / "photos.parquet").equals(PHOTOS)
 
 
 def test_unreadable_files_are_listed_with_the_reason(report: Path) -> None:
-    told = {row["file"]: row["status"] for row in _table(report, "quality") if row["status"] != "ok"}
+    told = {row["file"]: row["status"] for row in _table(report) if row["status"] != "ok"}
     assert told == {
         "notes.txt": "not_an_image",
         "train/acne/cut.jpg": "truncated",
         "train/acne/empty.jpg": "empty",
         "train/acne/text.jpg": "not_an_image",
     }
-    dropped = [row for row in _table(report, "clusters") if row["reason"] == "unreadable"]
+    dropped = [row for row in _table(report) if row["reason"] == "unreadable"]
     assert {row["file"] for row in dropped} == set(told)
     assert all(row["cluster"] is None and not row["kept"] and row["detail"] for row in dropped)
 
 
 def test_copies_are_joined_the_best_is_kept_and_photos_by_one_camera_stay_apart(report: Path) -> None:
-    rows = {row["file"]: row for row in _table(report, "clusters")}
+    rows = {row["file"]: row for row in _table(report)}
     clusters = Counter(row["cluster"] for row in rows.values() if row["cluster"])
     expected = [
         {"train/acne/0.jpg", "train/acne/same.jpg", "test/acne/same.jpg"},
@@ -123,18 +121,23 @@ def test_copies_are_joined_the_best_is_kept_and_photos_by_one_camera_stay_apart(
     assert {"turned by" in rows[n]["detail"] for n in expected[3] if not rows[n]["kept"]} == {True}
 
 
-def test_leaks_cross_splits_and_labels(report: Path) -> None:
-    leaks = {(row["boundary"], tuple(row["values"]), row["exact"]): row["files"] for row in _table(report, "leaks")}
-    assert leaks == {
-        ("split", ("test", "train"), True): ["test/acne/same.jpg", "train/acne/0.jpg", "train/acne/same.jpg"],
-        ("split", ("test", "train"), False): leaks["split", ("test", "train"), False],
-        ("label", ("acne", "eczema"), False): ["test/eczema/mirrored.jpg", "train/acne/1.jpg"],
+def _crossing(report: Path) -> set[tuple[str, bool, tuple[str, ...]]]:
+    """Each leak as its boundary, whether byte for byte, and the files of the cluster."""
+    rows = [row for row in _table(report) if row["crosses"]]
+    return {
+        (one["boundary"], one["same_bytes"], tuple(r["file"] for r in rows if r["cluster"] == row["cluster"]))
+        for row in rows
+        for one in row["crosses"]
     }
-    near = [row["files"] for row in _table(report, "leaks") if row["boundary"] == "split" and not row["exact"]]
-    assert sorted(near) == [
-        ["test/acne/5.jpg", "train/acne/lossless.png"],
-        ["test/eczema/mirrored.jpg", "train/acne/1.jpg"],
-    ]
+
+
+def test_leaks_cross_splits_and_labels(report: Path) -> None:
+    assert _crossing(report) == {
+        ("split", True, ("test/acne/same.jpg", "train/acne/0.jpg", "train/acne/same.jpg")),
+        ("split", False, ("test/acne/5.jpg", "train/acne/lossless.png")),
+        ("split", False, ("test/eczema/mirrored.jpg", "train/acne/1.jpg")),
+        ("label", False, ("test/eczema/mirrored.jpg", "train/acne/1.jpg")),
+    }
 
 
 def test_the_report_stands_alone_and_names_what_it_found(folder: Path, report: Path) -> None:
@@ -152,7 +155,7 @@ def test_the_report_stands_alone_and_names_what_it_found(folder: Path, report: P
 
 @pytest.mark.parametrize("workers", [2, 5])
 def test_any_number_of_workers_writes_the_same_bytes(folder: Path, report: Path, tmp_path: Path, workers: int) -> None:
-    curate_folder(folder, tmp_path, workers=workers)
+    curate_set(str(folder), tmp_path, workers=workers)
     for name in OUTPUTS:
         assert (tmp_path / name).read_bytes() == (report / name).read_bytes(), name
 
@@ -171,7 +174,7 @@ def test_new_images_against_an_index_give_the_result_of_a_full_run(
         return original(data, digest)
 
     monkeypatch.setattr(examine, "_measured", counted)
-    curate_folder(folder, tmp_path / "report", index=index)
+    curate_set(str(folder), tmp_path / "report", index=index)
     # Of the five files outside train, one has the bytes of a file inside.
     assert len(measured) == 4
     for name in OUTPUTS:
@@ -180,9 +183,9 @@ def test_new_images_against_an_index_give_the_result_of_a_full_run(
 
 def test_the_report_folder_may_lie_inside_and_a_second_run_changes_nothing(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1), "b.jpg": drawn(2)})
-    curate_folder(tmp_path, tmp_path / "report")
+    curate_set(str(tmp_path), tmp_path / "report")
     before = {name: (tmp_path / "report" / name).read_bytes() for name in OUTPUTS}
-    curate_folder(tmp_path, tmp_path / "report")
+    curate_set(str(tmp_path), tmp_path / "report")
     assert before == {name: (tmp_path / "report" / name).read_bytes() for name in OUTPUTS}
     assert not list((tmp_path / "report").glob("*.tmp"))
 
@@ -227,12 +230,12 @@ def test_a_table_tells_split_label_and_source_and_names_files_that_are_not_there
     table.write_text(
         "file,split,label,source\na.jpg,train,acne,web\nb/c.jpg,test,acne,clinic\ngone.jpg,test,acne,web\n"
     )
-    curate_folder(tmp_path / "images", tmp_path / "report", table=table)
-    quality = {row["file"]: row for row in _table(tmp_path / "report", "quality")}
+    curate_set(str(tmp_path / "images"), tmp_path / "report", table=table)
+    quality = {row["file"]: row for row in _table(tmp_path / "report")}
     assert quality["gone.jpg"]["status"] == "missing"
     assert quality["b/c.jpg"]["source"] == "clinic"
     assert quality["d.jpg"]["split"] == ""
-    assert {row["boundary"] for row in _table(tmp_path / "report", "leaks")} == {"split", "source"}
+    assert {boundary for boundary, _, _ in _crossing(tmp_path / "report")} == {"split", "source"}
 
 
 def test_names_give_split_label_and_source() -> None:
@@ -252,7 +255,7 @@ def test_names_give_split_label_and_source() -> None:
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS refuses names that are not UTF-8")
 def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/od\xffd.jpg")).write_bytes(jpeg(drawn(1)))
-    curate_folder(tmp_path, tmp_path / "report")
+    curate_set(str(tmp_path), tmp_path / "report")
     assert list(_reasons(tmp_path / "report")) == ["od\\xffd.jpg"]
 
 
@@ -271,14 +274,14 @@ def test_a_folder_that_cannot_be_curated_is_one_clear_error(
     place = tmp_path / "images"
     place.mkdir()
     with pytest.raises(InputError, match=found):
-        curate_folder(prepare(place), tmp_path / "report")
-    assert not (tmp_path / "report" / "clusters.parquet").exists()
+        curate_set(str(prepare(place)), tmp_path / "report")
+    assert not (tmp_path / "report" / "photos.parquet").exists()
 
 
 def test_a_report_into_the_folder_of_images_itself_is_refused(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     with pytest.raises(InputError, match="is the folder of images itself"):
-        curate_folder(tmp_path, tmp_path / "x" / "..")
+        curate_set(str(tmp_path), tmp_path / "x" / "..")
     assert [path.name for path in tmp_path.iterdir()] == ["a.jpg"]
 
 
@@ -336,8 +339,8 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path, report: Path, tmp_pa
             curate(files_of(folder), index=index)
     with Index(index) as memory:
         assert len(memory.keys("picture")) == 1
-    curate_folder(folder, tmp_path / "report", index=index)
-    assert (tmp_path / "report" / "clusters.parquet").read_bytes() == (report / "clusters.parquet").read_bytes()
+    curate_set(str(folder), tmp_path / "report", index=index)
+    assert (tmp_path / "report" / "photos.parquet").read_bytes() == (report / "photos.parquet").read_bytes()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -345,9 +348,9 @@ def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
     picture = drawn(0, (900, 700))
     save(tmp_path / "images", {f"{n}.jpg": picture.rotate(n) for n in range(120)})
     code = (
-        "import sys; from pathlib import Path; from builders.curation.output import curate_folder\n"
+        "import sys; from pathlib import Path; from builders.curation.output import curate_set\n"
         "print('ready', flush=True)\n"
-        "try: curate_folder(Path(sys.argv[1]), Path(sys.argv[2]), workers=2)\n"
+        "try: curate_set(sys.argv[1], Path(sys.argv[2]), workers=2)\n"
         "except KeyboardInterrupt as stop: print(stop); sys.exit(130)"
     )
     with started("-c", code, tmp_path / "images", tmp_path / "report") as process:
@@ -358,7 +361,7 @@ def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
         rest = process.communicate(timeout=20)[0]
     assert process.returncode == 130
     assert "kept in" in rest
-    assert not (tmp_path / "report" / "clusters.parquet").exists()
+    assert not (tmp_path / "report" / "photos.parquet").exists()
 
 
 def test_the_command_line(folder: Path, tmp_path: Path) -> None:
@@ -366,18 +369,18 @@ def test_the_command_line(folder: Path, tmp_path: Path) -> None:
     codes: list[int] = []
 
     @app.command()
-    def run(folder: Path, out: Path, fail: bool = False) -> None:
-        codes.append(command(folder, out, None, None, 1, fail))
+    def run(folder: str, out: Path, fail: bool = False) -> None:
+        codes.append(command(folder, out, None, None, None, [], None, 1, fail))
 
     for fail in ([], ["--fail"]):
         result = CliRunner().invoke(app, [str(folder), str(tmp_path), *fail])
         assert result.exit_code == 0, result.output
         told = " ".join(result.output.split())
         assert re.search(
-            r"files 19 kept 9 unique 4 best copy 5 left out as copies 6 .* left out as unreadable 4", told
+            r"photos 19 9 kept 9 unique 4 best copy 5 left out as copies 6 .* left out as unreadable 4", told
         ), told
         assert "empty 1 not an image 2 truncated 1" in told
-        assert "splits 3 7 1 labels 1 2 0" in told
+        assert "several splits 7 3 1 one picture, several labels 2 1 0" in told
     assert codes == [0, 1]
 
 

@@ -1,0 +1,253 @@
+"""The photos of whatever a user names: a folder of images, any image data set that `datasets` reads, or a release.
+
+    photo_set("photos/")                          folders tell split, label and source; or a table (`folders`)
+    photo_set("data.parquet"), photo_set("set/")  a data set: Parquet, Arrow, an ImageFolder with its metadata, …
+    photo_set("org/name@v1.0.0")                  the same on the Hub, at a tag, branch or commit
+    photo_set("official"), photo_set("runs/v1")   the authors' photos of 3MDBench; a release of any corpus
+
+Pictures of a data set stay where they are, and are read one at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders.curation.folders import File, files_of
+from loaders.corpus import OFFICIAL, corpus, fetch_repository, load, load_any
+from loaders.errors import InputError
+from loaders.files.image_files import SUFFIXES
+from loaders.files.images import ImageError, image_bytes
+from loaders.files.untrusted import is_file, is_folder, is_inside, resolved
+from loaders.manifest import NAME, Manifest
+from loaders.registry import corpora
+
+if TYPE_CHECKING:
+    import datasets
+
+_LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
+_GROUPS = ("group_id", "patient_id", "lesion_id", "case_id")
+_DATA = frozenset(".parquet .arrow .jsonl .json .csv .tsv .tar .zip".split())
+_METADATA = frozenset(f"metadata.{kind}" for kind in ("csv", "jsonl", "parquet"))
+_PHOTOS = "3mdbench"  # what `official` means here
+
+
+@dataclass(frozen=True)
+class PhotoSet:
+    """Photos by name. `columns` says what tells the split, label, group and source of each; "" where nothing does."""
+
+    name: str
+    files: tuple[File, ...]
+    columns: Mapping[str, str]
+
+
+def photo_set(
+    name: str,
+    *,
+    table: Path | None = None,
+    label: str | None = None,
+    group: str | None = None,
+    report: Path | None = None,
+) -> PhotoSet:
+    """The photos that `name` means (see the text of this module).
+
+    `table` is for a folder of images; `label` and `group` name columns of it or of a data set: without them, the only
+    column of classes or one of the usual names. What lies below `report` is none of the photos.
+
+    Raises: InputError for a place that is none of these, has no such column, or holds no picture; what
+    `loaders.corpus.load` raises.
+    """
+    place, _, revision = name.partition("@")
+    path = Path(name)
+    if place == OFFICIAL or place in corpora():
+        _refuse_table(table, name)
+        known = _PHOTOS if place == OFFICIAL else place
+        source = OFFICIAL if place == OFFICIAL else None
+        return _of_rows(
+            name, load(known, source=source, revision=revision or None), label, group, key=corpus(known).key
+        )
+    if not (is_folder(path) or is_file(path)) and place.count("/") == 1 and not place.startswith((".", "/", "~")):
+        path = fetch_repository(place, revision or None)
+    if is_file(path / NAME):
+        _refuse_table(table, name)
+        known = Manifest.read(path).corpus
+        return _of_rows(name, load(known, source=path), label, group, key=corpus(known).key)
+    if table is None and _is_data_set(path, report):
+        return _of_rows(name, load_any(path, name), label, group, folder=path)
+    return _of_folder(name, path, table, label, group, report)
+
+
+def _refuse_table(table: Path | None, name: str) -> None:
+    if table is not None:
+        raise InputError("--table", found=f"{name} is a data set, and tells of its photos itself", expected="no table")
+
+
+def _is_data_set(path: Path, report: Path | None) -> bool:
+    """A file of data; a folder with data files and no image beside them, or with an ImageFolder's metadata."""
+    if is_file(path):
+        return path.suffix.casefold() in _DATA
+    if not is_folder(path):
+        return False
+    own = resolved(report) if report else None
+    names = [
+        Path(name) for at, _, names in os.walk(path) if own is None or not is_inside(Path(at), own) for name in names
+    ]
+    images = any(name.suffix.casefold() in SUFFIXES for name in names)
+    return any(name.name in _METADATA if images else name.suffix.casefold() in _DATA for name in names)
+
+
+def _of_folder(
+    name: str, path: Path, table: Path | None, label: str | None, group: str | None, report: Path | None
+) -> PhotoSet:
+    if table is None and (label or group):
+        option = "--label" if label else "--group"
+        found = f"{name} is a folder of images, and has no columns"
+        raise InputError(option, found=found, expected="a data set, or a table of the photos (--table)")
+    files = tuple(files_of(path, table=table, without=report, label=label, group=group))
+    by = f"columns of {table.name}" if table else "names of folders"
+    told = {what: by if any(getattr(file, what) for file in files) else "" for what in _TOLD}
+    return PhotoSet(resolved(path).name, files, told)
+
+
+_TOLD = ("split", "label", "group", "source")
+
+
+# --- Data sets --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The picture of a row. `path` is a file that the data set keeps beside its rows, where it does."""
+
+    part: datasets.Dataset
+    column: str
+    row: int
+    path: Path | None
+    name: str
+
+    def __call__(self) -> bytes:
+        """Its bytes. Raises: ImageError when it has none."""
+        if self.path is not None:
+            return image_bytes(self.path)
+        cell = self.part.data.column(self.column)[self.row].as_py()
+        held = cell.get("bytes") if isinstance(cell, Mapping) else cell
+        if not held:
+            found = "holds no picture" if cell is None else "names a picture that the data set does not hold"
+            raise ImageError(self.name, reason="missing", found=found, expected="the bytes of one")
+        return bytes(held)
+
+
+def _of_rows(
+    name: str,
+    parts: Mapping[str, datasets.Dataset],
+    label: str | None,
+    group: str | None,
+    *,
+    key: str | None = None,
+    folder: Path | None = None,
+) -> PhotoSet:
+    features = next(iter(parts.values())).features
+    image = _image_column(features, name)
+    columns = {
+        "label": _column(features, name, "--label", label, _labels(features)),
+        "group": _column(features, name, "--group", group, [one for one in _GROUPS if one in features]),
+        "source": "source" if "source" in features and "source" not in (label, group) else None,
+    }
+    files = [file for split, part in parts.items() for file in _files(part, split, image, key, columns, folder)]
+    if not files:
+        raise InputError(name, found="holds no row", expected="pictures")
+    told = {what: f"column {column}" if column else "" for what, column in columns.items()}
+    return PhotoSet(name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the data set", **told})
+
+
+def _files(
+    part: datasets.Dataset,
+    split: str,
+    image: str,
+    key: str | None,
+    columns: Mapping[str, str | None],
+    folder: Path | None,
+) -> Iterator[File]:
+    texts = {what: _texts(part, column) for what, column in columns.items()}
+    keys = _texts(part, key if key in part.features else None)
+    own = part.info.builder_name == "imagefolder"  # which names the files that it found, and no others
+    for row, named in enumerate(_paths(part, image)):
+        path = _beside(named, folder, own)
+        name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
+        told = {what: given[row] for what, given in texts.items()}
+        yield File(name, path or Path(name), split, held=_Cell(part, image, row, path, name), **told)
+
+
+def _paths(part: datasets.Dataset, image: str) -> list[str | None]:
+    """The files that rows without bytes name; None for rows that hold their picture."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = part.data.column(image)
+    if not pa.types.is_struct(column.type) or column.type.get_field_index("path") < 0:
+        return [None] * len(part)
+    empty = pc.is_null(pc.struct_field(column, "bytes"))
+    named = pc.if_else(empty, pc.struct_field(column, "path"), None)
+    return list(named.to_pylist())
+
+
+def _beside(named: str | None, folder: Path | None, own: bool) -> Path | None:
+    """The file that a row names: a row may come from anybody, so it has to lie in the folder of its data set."""
+    if not named or folder is None:
+        return None
+    root = folder if is_folder(folder) else folder.parent
+    home = root.parent.parent if root.parent.name == "snapshots" else root  # the files of a snapshot are links
+    path = root / named
+    return path if own or (is_inside(path, home) and ".." not in Path(named).parts) else None
+
+
+def _below(path: Path, folder: Path) -> str:
+    root = folder if is_folder(folder) else folder.parent
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def _texts(part: datasets.Dataset, column: str | None) -> list[str]:
+    """What a column says of each row, as text; classes by name."""
+    import datasets
+
+    if column is None:
+        return [""] * len(part)
+    feature = part.features[column]
+    named = feature.int2str if isinstance(feature, datasets.ClassLabel) else None
+    return [_text(value, named) for value in part.data.column(column).to_pylist()]
+
+
+def _text(value: Any, named: Callable[[int], Any] | None) -> str:
+    if value is None or (named and value < 0):
+        return ""
+    if named:
+        return str(named(value))
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
+
+
+def _image_column(features: datasets.Features, name: str) -> str:
+    import datasets
+
+    for column, feature in features.items():
+        if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and "bytes" in feature):
+            return str(column)
+    for column, feature in features.items():
+        if isinstance(feature, datasets.Value) and "binary" in feature.dtype:
+            return str(column)
+    raise InputError(name, found=f"columns {', '.join(features)}, none of which holds pictures", expected="one")
+
+
+def _labels(features: datasets.Features) -> Sequence[str]:
+    import datasets
+
+    classes = [column for column, feature in features.items() if isinstance(feature, datasets.ClassLabel)]
+    return classes if len(classes) == 1 else [column for column in _LABELS if column in features]
+
+
+def _column(features: datasets.Features, name: str, option: str, given: str | None, usual: Sequence[str]) -> str | None:
+    if given is not None and given not in features:
+        raise InputError(option, found=f"no column {given!r} in {name}", expected="one of " + ", ".join(features))
+    return given if given is not None else next(iter(usual), None)
