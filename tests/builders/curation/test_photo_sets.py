@@ -18,7 +18,7 @@ from builders.curation.output import Audit, curate_set
 from builders.curation.photo_sets import photo_set
 from loaders.errors import BedsideError, HubError, InputError
 from loaders.files.images import ImageError
-from tests.hub import LoopbackHub
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.pictures import drawn, jpeg, save
 from tests.parts.runs import release
