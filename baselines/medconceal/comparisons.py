@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from baselines.medconceal.judgement import JudgedEpisode
-from baselines.medconceal.metrics import Measure, measures
+from baselines.medconceal.metrics import SCALES, Measure, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import GROUPS, PAPER
 from baselines.results.run import Result, RunRecord
@@ -117,7 +117,9 @@ def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comp
     else:
         differences = [own - its for own, its in zip(first, second, strict=True)]
         p = sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed)
-    difference, ci95 = paired_bootstrap(first, second, seed=seed).estimate()
+    low, high = SCALES.get(reference.unit, (None, None))
+    within = None if low is None or high is None else (low - high, high - low)
+    difference, ci95 = paired_bootstrap(first, second, seed=seed, within=within).estimate()
     return Comparison(
         name=reference.name,
         reference=reference.case_mean,

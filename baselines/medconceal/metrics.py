@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.matching import Pair, coarse_hits, match
@@ -21,6 +22,8 @@ from baselines.results.statistics import Interval, bootstrap_ratios
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, Task
 
+SCALES = {"proportion": (0.0, 1.0), "judge 0-2": (0.0, 2.0), "value categories (0-5)": (0.0, 5.0)}
+"""Between what the values of a unit lie; those of any other have no ends."""
 EARLY = 5
 """Clinician turns that Early Open looks at (MC-G42)."""
 
@@ -63,8 +66,14 @@ class Measure:
         cases = self.cases or tuple(map(str, range(len(self.under))))
         if self.value is None or not any(self.under) or len(set(cases)) < 2:
             return None
+        draws: dict[str, Any] = {
+            "resamples": resamples,
+            "seed": seed,
+            "clusters": cases,
+            "within": SCALES.get(self.unit),
+        }
         try:
-            return bootstrap_ratios(self.over, self.under, resamples=resamples, seed=seed, clusters=cases).estimate()[1]
+            return bootstrap_ratios(self.over, self.under, **draws).estimate()[1]
         except InputError:  # most resamples hold no case with a part in it
             return None
 

@@ -177,7 +177,9 @@ def evaluate(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> list[
     for at, name in enumerate(CRITERIA.values()):
         mean = partial(result, column=f"{name} (mean)")
         scores = ratings.scores[:, :, at].astype(np.float64)
-        bootstrap = bootstrap_means(np.vstack([scores, scores.mean(axis=0)]).T, resamples=resamples, seed=seed)
+        bootstrap = bootstrap_means(
+            np.vstack([scores, scores.mean(axis=0)]).T, resamples=resamples, seed=seed, within=(LOW, HIGH)
+        )
         means, intervals = bootstrap.estimates.tolist(), list(map(tuple, bootstrap.interval().tolist()))
         for rater, given, value, ci95 in zip(ratings.raters, scores, means, intervals, strict=False):
             total, sd = float(given.sum()), float(given.std(ddof=1))

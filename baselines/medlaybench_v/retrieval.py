@@ -319,7 +319,7 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
     size = run.rows.size
     matrix = np.stack(list(hits.values()), axis=1)
     articles = run.articles(np.arange(size))
-    boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=articles)
+    boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=articles, within=_ends(hits))
     cells = _cells(run, hits, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
     by_key = {(cell.setting, cell.column): cell for cell in cells}
     results = []
@@ -368,22 +368,29 @@ def _per_modality(run: _Run) -> list[Result]:
         hits[end - size : end, :, at] = np.stack(list(pools[at].values()), axis=1)
         inside[end - size : end, at] = 1
     flat = hits.reshape(len(every), -1)
+    ends = _ends(keys)
     boot = bootstrap_ratios(flat, inside, resamples=run.resamples, seed=run.seed, clusters=articles)
+    units = np.asarray(boot.units).reshape(len(keys), count)
     estimates = boot.estimates.reshape(len(keys), count)
     replicates = boot.replicates.reshape(-1, len(keys), count)
     left_out = run.resamples - len(replicates)
     note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
-    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2))
+    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2), ends, units.min(axis=1))
     results = _cells(run, keys, mean, where, len(every), None, note)
     totals: Floats = hits.sum(axis=2)
-    weighted = bootstrap_means(totals, resamples=run.resamples, seed=run.seed, clusters=articles)
+    weighted = bootstrap_means(totals, resamples=run.resamples, seed=run.seed, clusters=articles, within=ends)
     label = f"{run.split}; mean of the four pools weighted by size"
     results += _cells(run, keys, weighted, label, len(every), totals.sum(axis=0))
     for at, name in enumerate(members):
-        alone = Bootstrap(estimates[:, at], replicates[:, :, at])
+        alone = Bootstrap(estimates[:, at], replicates[:, :, at], ends, units[:, at])
         counts = hits[:, :, at].sum(axis=0)
         results += _cells(run, keys, alone, f"{run.split}; {name} pool", sizes[at], counts, note)
     return results
+
+
+def _ends(keys: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
+    """Between what each number lies: a share, or a difference of two."""
+    return [(-1, 1) if setting == DELTA else (0, 1) for setting, _ in keys]
 
 
 def _check_record(record: RunRecord, results: Iterable[Result]) -> None:

@@ -158,8 +158,9 @@ class RunRecord:
 class Result:
     """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
 
-    value is None where it was not computed; note then says what is missing. numerator / denominator are the counts
-    behind a rate; where both are there, value must be their ratio in its unit (percent or proportion).
+    value is None where it was not computed; note then says what is missing. An interval of no width is none.
+    numerator / denominator are the counts behind a rate; where both are there, value must be their ratio in its unit
+    (percent or proportion).
     """
 
     paper: str
@@ -194,6 +195,9 @@ class Result:
             raise InputError(where, found="a number that is not finite", expected="finite numbers, or value None")
         if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
             raise InputError(where, found=f"interval {self.ci95}", expected="the lower bound first")
+        if self.ci95 is not None and self.ci95[0] == self.ci95[1]:
+            # Of rows that are all alike on a scale without ends: they say nothing of how others would differ.
+            object.__setattr__(self, "ci95", None)
         if self.n is not None and self.n < 0:
             raise InputError(where, found=f"n = {self.n}", expected="n >= 0")
         self._check_counts(where)

@@ -22,8 +22,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 Clusters = Sequence[Hashable]
+Within = ArrayLike
+"""The least and the greatest value of a statistic, (2,), or of each of m, (m, 2)."""
 
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
+_Z2 = 1.959963984540054**2  # of the normal quantile at .975
 _BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
 
 
@@ -32,19 +35,37 @@ _BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m)."""
+    """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m).
+
+    `within` are the least and the greatest value that the statistics can have, (2,) or (m, 2); None where there are
+    none. `units` are the independent rows (or clusters) behind each of them, (m,) or one number for all.
+    """
 
     estimates: Floats
     replicates: Floats
+    within: Within | None = None
+    units: ArrayLike = 0
 
     def interval(self) -> Floats:
-        """95 % percentile interval of each statistic: (m, 2)."""
+        """95 % interval of each statistic, (m, 2): percentiles, or Wilson's where the rows hold nothing to resample.
+
+        Where all rows are alike every replicate is the estimate, and its percentiles would claim certainty ("100 to
+        100" of 12 right answers). n equal rows leave room for others: at most z^2 / (n + z^2) of all rows, the bound of
+        Wilson (1927) at 0 and at n successes. They may have any value that the statistic can have, so the estimate
+        may lie that much nearer to either end. A statistic without ends keeps an interval of no width, which a `Result`
+        does not show.
+        """
         bounds: Floats = np.quantile(self.replicates, _TAILS, axis=0).T
+        if self.within is not None:
+            ends = np.broadcast_to(np.asarray(self.within, dtype=np.float64), bounds.shape)
+            room = (_Z2 / (np.asarray(self.units, dtype=np.float64) + _Z2))[..., None]
+            widened = (1 - room) * self.estimates[:, None] + room * ends
+            bounds = np.where((bounds[:, :1] == bounds[:, 1:]), widened, bounds)
         return bounds
 
     def estimate(self, column: int = 0, *, scale: float = 1.0) -> tuple[float, Interval]:
         """One statistic and its percentile interval, both times `scale`."""
-        low, high = Bootstrap(self.estimates[[column]], self.replicates[:, [column]]).interval()[0].tolist()
+        low, high = self.interval()[column].tolist()
         return scale * float(self.estimates[column]), (scale * low, scale * high)
 
     def p_values(self) -> Floats:
@@ -65,9 +86,16 @@ def percentile_interval(replicates: Floats) -> Interval:
 
 
 def bootstrap_means(
-    values: ArrayLike, *, resamples: int = 10_000, seed: int = 0, clusters: Clusters | None = None
+    values: ArrayLike,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+    within: Within | None = None,
 ) -> Bootstrap:
     """Bootstrap of the mean of each column of `values`, (n,) or (n, m); one resample of rows serves all columns.
+
+    `within` are the ends of the scale of the values (`Bootstrap`).
 
     With clusters a replicate is the sum over the drawn clusters divided by the number of their rows. Equal, bit for
     bit, to a loop that draws `rng.integers(units, size=units)` and averages values[drawn]. Raises InputError on no
@@ -76,9 +104,9 @@ def bootstrap_means(
     columns = _columns(values, "values")
     if clusters is None:
         sums = resampled_sums(columns, resamples=resamples, seed=seed)
-        return Bootstrap(_exact_sums(columns) / len(columns), sums / len(columns))
+        return Bootstrap(_exact_sums(columns) / len(columns), sums / len(columns), within, len(columns))
     rows = np.ones((len(columns), 1))
-    return bootstrap_ratios(columns, rows, resamples=resamples, seed=seed, clusters=clusters)
+    return bootstrap_ratios(columns, rows, resamples=resamples, seed=seed, clusters=clusters, within=within)
 
 
 def bootstrap_ratios(
@@ -88,6 +116,7 @@ def bootstrap_ratios(
     resamples: int = 10_000,
     seed: int = 0,
     clusters: Clusters | None = None,
+    within: Within | None = None,
 ) -> Bootstrap:
     """Bootstrap of sum(numerators) / sum(denominators): (n, m) over (n, d), column j over column j mod d.
 
@@ -112,7 +141,8 @@ def bootstrap_ratios(
             expected="parts with more rows",
         )
     estimates = _exact_sums(top) / np.tile(_exact_sums(bottom), times)
-    return Bootstrap(estimates, above[whole] / np.tile(below[whole], times))
+    units = np.tile((_by_cluster(bottom, clusters) != 0).sum(axis=0), times)
+    return Bootstrap(estimates, above[whole] / np.tile(below[whole], times), within, units)
 
 
 def paired_bootstrap(
@@ -122,9 +152,14 @@ def paired_bootstrap(
     resamples: int = 10_000,
     seed: int = 0,
     clusters: Clusters | None = None,
+    within: Within | None = None,
 ) -> Bootstrap:
-    """Bootstrap of mean(treatment) - mean(control) over the same rows, (n,) or (n, m), column by column."""
-    return bootstrap_means(_differences(treatment, control), resamples=resamples, seed=seed, clusters=clusters)
+    """Bootstrap of mean(treatment) - mean(control) over the same rows, (n,) or (n, m), column by column.
+
+    `within` are the ends of the scale of the differences.
+    """
+    differences = _differences(treatment, control)
+    return bootstrap_means(differences, resamples=resamples, seed=seed, clusters=clusters, within=within)
 
 
 def resampled_sums(values: ArrayLike, *, resamples: int, seed: int, clusters: Clusters | None = None) -> Floats:
@@ -379,7 +414,9 @@ def bootstrap_classification(
     marks = _answer_marks(truth, predicted, labels)
     sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
     estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1))
-    return Bootstrap(np.concatenate(estimates), np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1))
+    replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1)
+    units = len(marks) if clusters is None else len(set(clusters))
+    return Bootstrap(np.concatenate(estimates), replicates, (0, 1), units)
 
 
 def wilson_interval(successes: int, n: int) -> Interval:
@@ -425,7 +462,7 @@ def paired_bootstrap_classification(
         raise InputError(
             "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
         )
-    return Bootstrap(_f1_differences(units.sum(axis=0)[None])[0], _f1_differences(sums))
+    return Bootstrap(_f1_differences(units.sum(axis=0)[None])[0], _f1_differences(sums), (-1, 1), len(units))
 
 
 def _f1_differences(sums: Floats) -> Floats:

@@ -250,5 +250,6 @@ def _interval(
     if task == BASIC:
         low, high = wilson_interval(int(relevant.sum()), len(relevant))
         return 100 * low, 100 * high
-    spread = bootstrap_means(relevant.astype(np.float64), resamples=resamples, seed=seed, clusters=cases)
+    shares = relevant.astype(np.float64)
+    spread = bootstrap_means(shares, resamples=resamples, seed=seed, clusters=cases, within=(0, 1))
     return spread.estimate(scale=100)[1]

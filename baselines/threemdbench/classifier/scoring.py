@@ -90,7 +90,7 @@ class Scoring:
         boots = {who: self._bootstrap(given) for who, given in rivals.items()}
         overall = [cell for who, boot in boots.items() for cell in self._overall(*who, boot)]
         overall.append(self._lead(boots))
-        top = bootstrap_means(in_top, **self._draws)
+        top = bootstrap_means(in_top, **self._draws, within=(0, 1))
         overall.append(self._cell("Top-3", top, 0))
         by_class, rows = self._by_class(predicted, in_top)
         by_domain, domains = self._by_domain(predicted)
@@ -162,7 +162,7 @@ class Scoring:
 
     def _lead(self, boots: dict[tuple[str, str], Bootstrap]) -> Result:
         own, other = boots[self.row, self.setting], boots[MAJORITY, _BLIND]
-        gap = Bootstrap(own.estimates - other.estimates, own.replicates - other.replicates)
+        gap = Bootstrap(own.estimates - other.estimates, own.replicates - other.replicates, (-1, 1), own.units)
         return self._cell("Macro F1, lead over majority", gap, 1, unit="percentage points")
 
     def _by_class(self, predicted: Sequence[int | None], in_top: Any) -> tuple[list[Result], list[dict[str, Any]]]:
@@ -174,7 +174,8 @@ class Scoring:
         either = (true[:, None] == ids).astype(np.float64) + (given[:, None] == ids)
         sums = resampled_sums(np.hstack([right, either]), **self._draws)
         hits, counted = np.split(sums, 2, axis=1)
-        boot = Bootstrap(scores.f1, 2 * hits / np.maximum(counted, 1))
+        units = (either > 0).sum(axis=0)
+        boot = Bootstrap(scores.f1, 2 * hits / np.maximum(counted, 1), (0, 1), units)
         trained = np.bincount(self.train_labels, minlength=len(self.labels))
         results, rows = [], []
         for at, name in enumerate(self.labelled.classes):

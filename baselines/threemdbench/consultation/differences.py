@@ -36,7 +36,7 @@ from baselines.threemdbench.consultation.diagnosis import (
 )
 from baselines.threemdbench.consultation.names import doctor_name, setting_name
 from baselines.threemdbench.consultation.protocol import Unfinished
-from baselines.threemdbench.consultation.record import ITEMS, Consultation
+from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from baselines.threemdbench.consultation.tables import case_means, graded
 from loaders.errors import InputError
 from loaders.threemdbench import NAMES
@@ -143,12 +143,13 @@ def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterat
             spread = paired_bootstrap_classification(answers[0], answers[1], NAMES, resamples=resamples, seed=seed)
             value, ci95 = spread.estimate(2, scale=100)
             yield compared("Table 5", measure, "points", n=len(common), difference=value, ci95=ci95, p=None)
-    for table, measure, unit, value_of in _MEASURES:
+    for table, measure, unit, most, value_of in _MEASURES:
         means = [case_means(side.consultations, partial(value_of, unfinished=side.unfinished)) for side in sides]
         cases = sorted(means[0].keys() & means[1].keys())
         if cases:
             values = [np.array([mean[case] for case in cases]) for mean in means]
-            value, ci95 = paired_bootstrap(*values, resamples=resamples, seed=seed).estimate()
+            within = None if most is None else (-most, most)
+            value, ci95 = paired_bootstrap(*values, resamples=resamples, seed=seed, within=within).estimate()
             p = wilcoxon_signed_rank(*values)[1]
             yield compared(table, measure, unit, n=len(cases), difference=value, ci95=ci95, p=p)
 
@@ -165,9 +166,9 @@ def _utterances(played: Consultation, /, *, unfinished: Unfinished) -> float | N
     return None if played.ended == "answer" else float(played.utterances)
 
 
-# What has a value a case: table, measure, unit, value.
-_MEASURES: tuple[tuple[str, str, str, _Value], ...] = (
-    ("Table 5", "Diagnosis right (strict)", "points", _right),
-    ("Table 5", "Number of utterances", "utterances", _utterances),
-    *(("Table 6", f"Criterion {item}", "points", partial(graded, item=item)) for item in ITEMS),
+# What has a value a case: table, measure, unit, the greatest value where there is one, value.
+_MEASURES: tuple[tuple[str, str, str, float | None, _Value], ...] = (
+    ("Table 5", "Diagnosis right (strict)", "points", 100.0, _right),
+    ("Table 5", "Number of utterances", "utterances", None, _utterances),
+    *(("Table 6", f"Criterion {item}", "points", HIGHEST[item], partial(graded, item=item)) for item in ITEMS),
 )

@@ -21,7 +21,7 @@ from baselines.threemdbench.consultation.game import transcript
 from baselines.threemdbench.consultation.names import PAPER
 from baselines.threemdbench.consultation.prompts import has_place
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
-from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation, Turn
+from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Case, Consultation, Turn
 from baselines.threemdbench.consultation.rubric import assess
 from loaders.errors import InputError
 from loaders.models.prompts import Prompts
@@ -120,7 +120,8 @@ def results(
         note = f"{len(rechecked) - len(changes)} of {len(rechecked)} cases without both assessments"
         for item in ITEMS:
             steps = np.array([change[item] for change in changes], dtype=np.float64)
-            spread = bootstrap_means(np.column_stack([steps, 100.0 * (steps != 0)]), seed=seed)
+            ends = (-HIGHEST[item], HIGHEST[item]), (0, 100)
+            spread = bootstrap_means(np.column_stack([steps, 100.0 * (steps != 0)]), seed=seed, within=ends)
             for at, (what, unit) in enumerate((("mean change", "points"), ("changed", "percent"))):
                 value, ci95 = spread.estimate(at)
                 cells.append(

@@ -121,11 +121,12 @@ def _metrics(
     counts = np.array([[sum(marks), len(marks)] for marks in factual(trials, encoder)], dtype=np.float64)
     near, said = counts[:, 0], counts[:, 1]
     spreads: list[Bootstrap | None] = []
-    for rated in (following, relevance):
+    draws: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    for rated, ends in ((following, (1, 5)), (relevance, (0, 1))):
         cases, values = [case for case, _ in rated], [value for _, value in rated]
-        spreads.append(bootstrap_means(values, resamples=resamples, seed=seed, clusters=cases) if rated else None)
+        spreads.append(bootstrap_means(values, clusters=cases, within=ends, **draws) if rated else None)
     cases = [trial.case_id for trial in trials]
-    spreads.append(bootstrap_ratios(near, said, resamples=resamples, seed=seed, clusters=cases) if said.sum() else None)
+    spreads.append(bootstrap_ratios(near, said, clusters=cases, within=(0, 1), **draws) if said.sum() else None)
     kinds = (
         ("score 1-5", len(following), "judge's rating of the dialogue"),
         ("proportion", len(relevance), "mean over dialogues"),

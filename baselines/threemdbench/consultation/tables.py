@@ -249,7 +249,7 @@ class _Run:
         unit = "mean of 0/1" if HIGHEST[item] == 1 else "mean of 0/1/2"
         values = [(played.case_id, graded(played, item, self.unfinished)) for played in some]
         given = [(case, score) for case, score in values if score is not None]
-        return self._mean(table, f"Criterion {item}", given, unit, "up", group)
+        return self._mean(table, f"Criterion {item}", given, unit, "up", group, within=(0, HIGHEST[item]))
 
     def _utterances(self, table: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
         given = [(played.case_id, float(played.utterances)) for played in some]
@@ -263,19 +263,22 @@ class _Run:
         unit: str,
         direction: Direction,
         group: str | None,
+        within: Interval | None = None,
     ) -> Result:
-        """The mean of (case, value)."""
+        """The mean of (case, value); `within` are the ends of their scale."""
         if not given:
             return self._cell(table, column, None, unit, direction, group=group, n=0, note="nothing was assessed")
         cases, values = zip(*given, strict=True)
-        mean, ci95 = bootstrap_means(values, resamples=self.resamples, seed=self.seed, clusters=cases).estimate()
+        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": cases}
+        mean, ci95 = bootstrap_means(values, within=within, **draws).estimate()
         return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95)
 
     def _rate(self, column: str, cases: Sequence[str], marks: Sequence[bool]) -> Result:
         """A share of the consultations; Wilson's interval, or the bootstrap over cases where cases were repeated."""
         if len(set(cases)) == len(marks):
             return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)))
-        spread = bootstrap_means(np.array(marks, float), resamples=self.resamples, seed=self.seed, clusters=cases)
+        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": cases}
+        spread = bootstrap_means(np.array(marks, float), within=(0, 1), **draws)
         return self._share(column, sum(marks), len(marks), spread.estimate()[1])
 
     def _share(self, column: str, count: int, n: int, ci95: Interval, note: str = "") -> Result:

@@ -47,6 +47,13 @@ def result(**changes: Any) -> Result:
     return Result(**(content | changes))
 
 
+def test_an_interval_of_no_width_is_none() -> None:
+    """Of rows all alike on a scale without ends, and in runs of versions that wrote "100 to 100"."""
+    turns = {"value": 4.0, "unit": "turns", "numerator": None, "denominator": None}
+    assert result(**turns, ci95=(4.0, 4.0)).ci95 is None
+    assert result(**turns, ci95=(3.0, 4.0)).ci95 == (3.0, 4.0)
+
+
 def test_provenance_follows_from_the_record_and_from_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result().provenance == "own (data, models)" and result().kind == "own"
     states_the_data(monkeypatch, "Table 3", digest=DIGEST)

@@ -118,6 +118,31 @@ def test_clusters_of_unequal_size_divide_by_the_rows_drawn() -> None:
     assert found == {1.0, 5.0, 2.0}  # both first, both second, one of each: 8 / 4
 
 
+@pytest.mark.parametrize(("value", "within"), [(1.0, (0, 1)), (0.0, (0, 1)), (1.0, (0, 2)), (0.0, (-1, 1))])
+def test_rows_that_are_all_alike_have_the_interval_of_wilson(value: float, within: tuple[int, int]) -> None:
+    """12 right answers of 12 are no certainty, and 3 cases of 4 repetitions are 3 cases."""
+    least, most = within
+    for clusters, units in ((None, 12), ([at // 4 for at in range(12)], 3)):
+        room = wilson_interval(0, units)[1]
+        low, high = value - room * (value - least), value + room * (most - value)
+        boot = bootstrap_means(np.full(12, value), resamples=50, clusters=clusters, within=within)
+        assert boot.estimate(scale=100)[1] == pytest.approx((100 * low, 100 * high))
+        assert boot.estimate()[1] != bootstrap_means(np.full(12, value), resamples=50, clusters=clusters).estimate()[1]
+    mixed = np.column_stack([np.ones(12), np.arange(12) % 2])
+    plain, mended = (bootstrap_means(mixed, resamples=50, within=given).interval()[1] for given in (None, (0, 1)))
+    assert (plain == mended).all()
+
+
+def test_f1_of_answers_that_are_all_right_or_all_wrong_is_no_certainty() -> None:
+    right = bootstrap_classification(["a"] * 12, ["a"] * 12, ["a"], resamples=50)
+    wrong = bootstrap_classification(["a"] * 12, [None] * 12, ["a"], resamples=50)
+    assert right.interval() == pytest.approx(np.tile(wilson_interval(12, 12), (3, 1)))
+    assert wrong.interval() == pytest.approx(np.tile(wilson_interval(0, 12), (3, 1)))
+    # A part's number has as many rows as the part.
+    both = bootstrap_ratios(np.ones((12, 2)) * [1, 0], np.eye(2)[[0] * 9 + [1] * 3] + [0, 0], resamples=200)
+    assert both.units == pytest.approx([9, 3])
+
+
 def test_identical_rows_in_a_cluster_widen_the_interval() -> None:
     base = RNG.random(60)
     repeated, ids = np.repeat(base, 10), np.repeat(np.arange(60), 10).tolist()

@@ -239,7 +239,10 @@ def test_the_difference_of_f1_is_that_of_the_tables_with_a_paired_interval() -> 
 def test_equal_systems_differ_in_nothing() -> None:
     made = many(60)
     for one in differences([System("a", made), System("b", made)], resamples=20):
-        assert one.difference == 0 and one.ci95 == (0, 0) and one.p in (None, 1.0) and not one.significant
+        assert one.difference == 0 and one.p in (None, 1.0) and not one.significant
+        # 60 cases without a difference leave room for some among all; lengths of talks have no ends to leave it to.
+        low, high = one.ci95
+        assert low == -high and (high == 0) == (one.measure == "Number of utterances")
 
 
 def test_systems_with_one_label_are_told_apart() -> None:
