@@ -195,7 +195,7 @@ class Result:
             raise InputError(where, found="a number that is not finite", expected="finite numbers, or value None")
         if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
             raise InputError(where, found=f"interval {self.ci95}", expected="the lower bound first")
-        if self.ci95 is not None and self.ci95[0] == self.ci95[1]:
+        if self.ci95 is not None and isclose(*self.ci95, rel_tol=1e-12, abs_tol=1e-15):
             # Of rows that are all alike on a scale without ends: they say nothing of how others would differ.
             object.__setattr__(self, "ci95", None)
         if self.n is not None and self.n < 0:

@@ -60,7 +60,7 @@ class Bootstrap:
             ends = np.broadcast_to(np.asarray(self.within, dtype=np.float64), bounds.shape)
             room = (_Z2 / (np.asarray(self.units, dtype=np.float64) + _Z2))[..., None]
             widened = (1 - room) * self.estimates[:, None] + room * ends
-            bounds = np.where((bounds[:, :1] == bounds[:, 1:]), widened, bounds)
+            bounds = np.where(np.isclose(bounds[:, :1], bounds[:, 1:], rtol=1e-12, atol=1e-15), widened, bounds)
         return bounds
 
     def estimate(self, column: int = 0, *, scale: float = 1.0) -> tuple[float, Interval]:

@@ -379,10 +379,10 @@ def test_whole_articles_are_drawn_where_every_row_has_one() -> None:
     pairs = read_pairs(made)
     found = answers(["a", "bbb", "aaa", "b"], [""] * 4)  # each article has a mean of 2
     cells = by_cell(evaluate(pairs, found, bertscore=letters))
-    assert cells["Expert prompt vs Expert reference", "BERTScore"].ci95 == (2, 2)
+    assert cells["Expert prompt vs Expert reference", "BERTScore"].ci95 is None
     made[0]["article_id"] = None
     loose = by_cell(evaluate(read_pairs(made), found, bertscore=letters))
-    assert loose["Expert prompt vs Expert reference", "BERTScore"].ci95 != (2, 2)
+    assert loose["Expert prompt vs Expert reference", "BERTScore"].ci95 is not None
 
 
 def test_answers_of_other_pairs_are_refused() -> None:
