@@ -23,7 +23,7 @@ class BedsideError(Exception):
     """A problem the user can act on: where it is, what was found, what was expected, what to do."""
 
     def __init__(self, where: object, *, found: str, expected: str = "", do: str = "") -> None:
-        self.where, self.found, self.expected, self.do = map(_printable, (str(where), found, expected, do))
+        self.where, self.found, self.expected, self.do = map(printable, (str(where), found, expected, do))
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class BedsideError(Exception):
         return _rebuild, (type(self), self.where, self.found, self.expected, self.do)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """A text that any terminal takes: names of files and cells of tables may hold anything."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 

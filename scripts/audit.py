@@ -98,7 +98,7 @@ def _summary(tally: Tally) -> None:
     for gate in GATES:
         count = tally.by_gate[gate]
         share = f"{count / tally.pairs:.1%}" if tally.pairs else ""
-        summary.add_row(gate, f"{count:,}", share, f"{tally.doubts_by_gate[gate]:,}")
+        summary.add_row(gate, count, share, tally.doubts_by_gate[gate])
     output.print(summary)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from builders.recipe import Options, Recipe, build, recipe_of
 from builders.release.preview import Table as Counts
@@ -18,6 +17,7 @@ from loaders.manifest import Manifest
 from scripts.terminal.console import output, table
 from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
+from scripts.terminal.tables import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
 def _shown(part: Counts) -> Table:
     shown = table(f"\n{part.title}", part.column, *part.splits, right=tuple(part.splits))
     for name, counts in part.lines:
-        shown.add_row(name, *(f"{count:,}" for count in counts))
+        shown.add_row(name, *counts)
     return shown
 
 
@@ -86,9 +86,7 @@ def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
     stages = table(f"{manifest.corpus}", "stage", *numbers, "why", right=numbers)
     for stage in manifest.stages:
         why = "; ".join(f"{reason} {count:,}" for reason, count in sorted(stage.excluded.items(), key=lambda i: -i[1]))
-        stages.add_row(
-            stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{sum(stage.excluded.values()):,}", why
-        )
+        stages.add_row(stage.name, stage.rows_in, stage.rows_out, sum(stage.excluded.values()), why)
     output.print(stages)
     with understood(out, expected="a release as it was built"):
         for part in recipe.summary(manifest):

@@ -7,6 +7,7 @@ SIGTERM and SIGHUP say what was kept and end with 130, 143 and 129.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,7 +27,6 @@ from scripts.terminal import stopping
 _MISUSE: Any = typer.BadParameter.__mro__[2]
 
 _STYLE: dict[str, Any] = {
-    "add_completion": False,
     "rich_markup_mode": "markdown",
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
@@ -57,16 +57,17 @@ class _Group(TyperGroup):
         super().format_help(ctx, formatter)
 
 
-def _command(plugin: Plugin, maker: str, passes_on: bool = False) -> Any:
-    """A command as typer makes it, imported; `maker` as in `Group`, `passes_on` as in `Command`."""
+def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool = True) -> Any:
+    """A command as typer makes it, imported; `maker` as in `Group`, `passes_on` and `tables` as in `Command`."""
     from scripts.terminal.console import interruptible
     from scripts.terminal.options import of_text
+    from scripts.terminal.saying import saying
 
-    app = typer.Typer(**_STYLE)
+    app = typer.Typer(add_completion=False, **_STYLE)
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
         context = {"ignore_unknown_options": True} if passes_on else None
-        app.command(plugin.name, context_settings=context)(interruptible(of_text(function)))
+        app.command(plugin.name, context_settings=context)(interruptible(saying(of_text(function), tables=tables)))
         return typer.main.get_command(app)
     except BedsideError:
         raise
@@ -78,21 +79,22 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False) -> Any:
 
 def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None) -> TyperGroup:
     """A group of commands, none of them imported. What other packages bring and is refused, is said."""
-    app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **_STYLE)
+    style = {**_STYLE, "add_completion": group is BEDSIDE}
+    app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **style)
     made = typer.main.get_command(app)
     assert isinstance(made, TyperGroup)
     for word, entry in group.commands.items():
         if isinstance(entry, Group):
             made.add_command(_Deferred(word, entry.help, partial(_group, word, entry)))
         else:
-            load = partial(_command, Plugin(word, entry.place), group.maker, entry.passes_on)
+            load = partial(_command, Plugin(word, entry.place), group.maker, entry.passes_on, entry.tables)
             made.add_command(_Deferred(word, entry.help, load))
     if group.plugins:
         plugins, refused = brought(group.plugins, group.commands)
         for plugin in plugins:
             made.add_command(_Deferred(plugin.name, None, partial(_command, plugin, group.maker)))
         for sentence in refused:
-            typer.secho(sentence, fg="yellow", err=True)
+            typer.secho(sentence, fg=None if os.environ.get("NO_COLOR") else "yellow", err=True)
     return made
 
 
@@ -144,7 +146,7 @@ def execute(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 a check found problems, 2 an error of input, 130 interrupted (143
     by SIGTERM, 129 by SIGHUP)."""
     try:
-        code = root().main(arguments, standalone_mode=False)
+        code = root().main(arguments, prog_name="bedside", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except _MISUSE as error:
         error.show()

@@ -18,12 +18,14 @@ from loaders.registry import BUNDLED
 class Command:
     """A command: the place of its function, a module with a `command` or "module:function"; and its line of help.
 
-    One that `passes_on` takes options that it does not know as arguments, for another command.
+    One that `passes_on` takes options that it does not know as arguments, for another command. One that prints `tables`
+    prints them as JSON too.
     """
 
     place: str
     help: str
     passes_on: bool = False
+    tables: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ SELECT = {
     "sheet": Command(
         "scripts.select_agents.sheet",
         "Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).",
+        tables=False,
     ),
     "assessor": Command(
         "scripts.select_agents.assessor",
@@ -104,6 +107,7 @@ SELECT = {
     "physicians-sheet": Command(
         "scripts.select_agents.physicians_sheet",
         "Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).",
+        tables=False,
     ),
     "physicians": Command(
         "scripts.select_agents.physicians", "Set physicians beside a model on the same cases (Table 7)."
@@ -114,10 +118,12 @@ NEW = {
     "corpus": Command(
         "scripts.new:corpus",
         "Write a corpus of three columns to start from: its loader, its recipe, its card and its test.",
+        tables=False,
     ),
     "baseline": Command(
         "scripts.new:baseline",
         "Write a package that brings a baseline: its module, its command `bedside run NAME`, and its test.",
+        tables=False,
     ),
 }
 
@@ -127,7 +133,9 @@ COMMANDS: dict[str, Command | Group] = {
         "Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.",
     ),
     "preview": Command(
-        "scripts.preview", "Write one self-contained HTML page: counts, exclusions, and a sample of the rows."
+        "scripts.preview",
+        "Write one self-contained HTML page: counts, exclusions, and a sample of the rows.",
+        tables=False,
     ),
     "diff": Command(
         "scripts.diff",
@@ -139,7 +147,7 @@ COMMANDS: dict[str, Command | Group] = {
         "Build a published release again, by a checkout in its own environment, and compare content and files.",
         passes_on=True,
     ),
-    "publish": Command("scripts.publish", "Publish a release as a tag of a data set repository."),
+    "publish": Command("scripts.publish", "Publish a release as a tag of a data set repository.", tables=False),
     "audit": Command(
         "scripts.audit",
         "Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods, "
@@ -160,11 +168,14 @@ COMMANDS: dict[str, Command | Group] = {
     "report": Command(
         "scripts.report",
         "Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.",
+        tables=False,
     ),
     "pack": Command(
-        "scripts.pack", "Put a run into one archive that may be shared: without hidden texts, paid answers and logs."
+        "scripts.pack",
+        "Put a run into one archive that may be shared: without hidden texts, paid answers and logs.",
+        tables=False,
     ),
-    "sheet": Command("scripts.sheet", "Write blank sheets and instructions for a human evaluation."),
+    "sheet": Command("scripts.sheet", "Write blank sheets and instructions for a human evaluation.", tables=False),
     "curate": Command(
         "scripts.curate",
         "Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.",
@@ -173,10 +184,12 @@ COMMANDS: dict[str, Command | Group] = {
         "scripts.review",
         "Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure "
         "about.",
+        tables=False,
     ),
     "demo": Command(
         "scripts.demo",
         "Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.",
+        tables=False,
     ),
     "ratings": Command(
         "scripts.ratings",

@@ -96,7 +96,7 @@ def _print(pairs: list[Compared]) -> None:
         own, paper = pair.own, pair.paper
         title = ", ".join(part for part in (short(own.table), short(own.split_or_group)) if part)
         if title != section:
-            shown.add_row(title, style="bold")
+            shown.add_section(title)
             section = title
         mark = f" [{doubts.setdefault(paper.wrong, len(doubts) + 1)}]" if paper and paper.wrong else ""
         decimals = paper.decimals if paper else 2
@@ -105,7 +105,7 @@ def _print(pairs: list[Compared]) -> None:
             f"{paper.value:,.{decimals}f}{mark}" if paper else "",
             "" if own.value is None else f"{own.value:,.{decimals}f}",
             "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
-            "" if own.n is None else f"{own.n:,}",
+            own.n,
             f"{own.provenance}: {pair.verdict}",
             style="dim" if own.kind == "stand-in" else None,
         )

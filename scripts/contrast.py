@@ -101,7 +101,7 @@ def _print_pair(first: str, second: str, rows: list[Difference]) -> None:
             f"{low:+.2f} to {high:+.2f}",
             "" if one.p is None else f"{one.p:.3g}",
             "" if one.p_adjusted is None else f"{one.p_adjusted:.3g}{' *' if one.significant else ''}",
-            f"{one.n:,}",
+            one.n,
         )
     output.print(shown, markup=False, highlight=False)
     output.print()

@@ -12,10 +12,9 @@ import typer
 
 from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
+from scripts.terminal.tables import Table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from builders.curation.leaks import Leak
     from builders.curation.output import Audit
 
@@ -86,17 +85,17 @@ def _print(audit: Audit) -> None:
     broken = Counter(one.reason for one in curation.files if one.content is None)
     flags = [judgement.flags for judgement in curation.judgements if judgement]
     shown = table("", "what", "photos", "clusters", "same bytes", right=("photos", "clusters", "same bytes"))
-    shown.add_row("photos", f"{len(curation.files):,}", f"{len(set(_clusters(audit))):,}", "")
-    shown.add_row("kept", f"{sum(kept):,}", "", "")
+    shown.add_row("photos", len(curation.files), len(set(_clusters(audit))))
+    shown.add_row("kept", sum(kept))
     for reason in ("unique", "best_copy", "same_scene"):
         _add(shown, reason, reasons[reason])
-    shown.add_row("left out as copies", f"{len(kept) - sum(kept) - reasons['unreadable']:,}", "", "")
+    shown.add_row("left out as copies", len(kept) - sum(kept) - reasons["unreadable"])
     for reason in ("same_bytes", "same_pixels", "near_copy"):
         _add(shown, reason, reasons[reason])
-    shown.add_row("left out as unreadable", f"{reasons['unreadable']:,}", "", "")
+    shown.add_row("left out as unreadable", reasons["unreadable"])
     for reason, count in sorted(broken.items()):
         _add(shown, reason, count)
-    shown.add_row("with a quality flag", f"{sum(map(bool, flags)):,}", "", "")
+    shown.add_row("with a quality flag", sum(map(bool, flags)))
     for flag, count in Counter(flag for several in flags for flag in several).most_common():
         _add(shown, flag, count)
     for boundary in ("split", "label", "group", "source"):
@@ -114,11 +113,11 @@ def _clusters(audit: Audit) -> Iterable[str]:
 
 def _add(shown: Table, reason: str, count: int) -> None:
     if count:
-        shown.add_row("  " + reason.replace("_", " "), f"{count:,}", "", "")
+        shown.add_row("  " + reason.replace("_", " "), count)
 
 
 def _cross(shown: Table, what: str, found: Iterable[Leak], *, always: bool = False) -> None:
     leaks = list(found)
     if leaks or always:
         files, same = sum(len(leak.files) for leak in leaks), sum(leak.same_bytes for leak in leaks)
-        shown.add_row(what, f"{files:,}", f"{len(leaks):,}", f"{same:,}", style="yellow" if leaks else "")
+        shown.add_row(what, files, len(leaks), same, style="yellow" if leaks else "")

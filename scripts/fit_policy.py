@@ -49,7 +49,7 @@ def command(
     fitted = fit(known, start, seed=seed, ridge=ridge)
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)
-    shown = table(f"Acceptance tests: thresholds {name}", "test", "found", "wanted", "")
+    shown = table(f"Acceptance tests: thresholds {name}", "test", "found", "wanted", "verdict")
     for check in checks:
         shown.add_row(check.name, check.found, check.wanted, "ok" if check.passed else "FAILS")
     output.print(shown)
@@ -94,5 +94,5 @@ def _show_quality(fitted: Fitted) -> None:
     for kind, quality in fitted.quality.items():
         scores = (quality.auc, quality.brier, quality.reference)
         told = ("-" if score is None else f"{score:.3f}" for score in scores)
-        shown.add_row(kind, f"{quality.n:,}", str(quality.cases), *told)
+        shown.add_row(kind, quality.n, quality.cases, *told)
     output.print(shown)

@@ -31,7 +31,7 @@ def command(
     summarise(recipe_of(manifest.corpus), Path(name), manifest)
     sources = table("\nSources", "source", "rows", "licence", "SHA-256", right=("rows",))
     for source in manifest.sources:
-        sources.add_row(source.name, f"{source.rows:,}", source.licence, source.digest[:16] + "…")
+        sources.add_row(source.name, source.rows, source.licence, source.digest[:16] + "…")
     output.print(sources)
     settings = table("\nSettings", "name", "value")
     for key, value in sorted(manifest.settings.items()):

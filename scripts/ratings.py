@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
 from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets
 from baselines.results.published import counterpart, published
@@ -13,6 +12,7 @@ from baselines.results.run import Result, write_run
 from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
 from scripts.terminal.console import output, table
+from scripts.terminal.tables import Table
 
 
 def command(
@@ -56,6 +56,7 @@ def command(
 
 
 def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
+    output.tell(results=[result.as_row() for result in results])
     if stand_in:
         output.print(f"\nstand-in, no reproduction: {stand_in}", style="yellow", highlight=False)
     if out:
@@ -85,7 +86,7 @@ def _print_relevance(results: list[Result]) -> None:
             f"{number.printed} %" if number else "",
         )
     output.print(shown, highlight=False)
-    if agreement.row_count:
+    if agreement.rows:
         output.print(agreement, highlight=False)
 
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from builders.release.shards import read_parquet, read_rows
 from builders.release.write import EXCLUSIONS_FILE
@@ -82,23 +79,6 @@ class Diff:
         """Whether the two releases say the same, however their files are encoded."""
         rows = self.added.count or self.removed.count or self.changed.count or self.moved or self.reordered
         return not (rows or self.exclusions or self.schema or self.facts)
-
-    def render(self) -> RenderableType:
-        """The differences as tables for a terminal."""
-        if self.equal:
-            return Text(f"The releases are equal: {self.rows_a:,} rows, content digest {self.content_a}")
-        rows = {"added": self.added, "removed": self.removed, "changed": self.changed}
-        rows |= {f"changed in {column}": keys for column, keys in self.columns.items()}
-        rows |= {f"moved {splits}": keys for splits, keys in self.moved.items()}
-        parts: list[RenderableType] = [
-            *_key_table(f"Rows: {self.rows_a:,} in A, {self.rows_b:,} in B", rows),
-            *_key_table("Exclusions", self.exclusions),
-            *_change_table("Schema", self.schema),
-            *_change_table("Facts", self.facts),
-        ]
-        if self.reordered:
-            parts.append(Text(f"Same rows in another order: {', '.join(self.reordered)}"))
-        return Group(*parts)
 
 
 def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
@@ -263,30 +243,3 @@ def _changes(where: str, a: Any, b: Any) -> list[Change]:
             for change in _changes(f"{where}.{name}" if where else name, a.get(name), b.get(name))
         ]
     return [] if canonical_json(a) == canonical_json(b) else [Change(where, a, b)]
-
-
-def _key_table(title: str, groups: Mapping[str, Keys]) -> list[Table]:
-    table = Table(title=title, title_justify="left")
-    table.add_column("")
-    table.add_column("rows", justify="right")
-    table.add_column("for example", overflow="fold")
-    for name, keys in groups.items():
-        if keys.count:
-            more = ", …" if keys.count > len(keys.examples) else ""
-            table.add_row(name, f"{keys.count:,}", Text(", ".join(keys.examples) + more))
-    return [table] if table.row_count else []
-
-
-def _change_table(title: str, changes: Sequence[Change]) -> list[Table]:
-    table = Table(title=title, title_justify="left")
-    for column in ("", "A", "B"):
-        table.add_column(column, overflow="fold")
-    for change in changes:
-        table.add_row(Text(change.where), _shown(change.a), _shown(change.b))
-    return [table] if table.row_count else []
-
-
-def _shown(value: JsonValue) -> Text:
-    if value is None:
-        return Text("–")
-    return Text(value if isinstance(value, str) else canonical_json(value).decode())

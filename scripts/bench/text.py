@@ -24,8 +24,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.table import Table
-
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
@@ -38,6 +36,7 @@ from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from builders.recipe import build
 from loaders.files.untrusted import BadRow
 from scripts.terminal.console import output, table
+from scripts.terminal.tables import Table
 
 FORMULAS = (
     "flesch_kincaid_grade",

@@ -18,7 +18,7 @@ from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_gam
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
-from baselines.medconceal.tables import CURVES, clinician_name, curves, results, setting_name
+from baselines.medconceal.tables import CURVES, clinician_name, curves, results
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from baselines.medconceal.validity import stated
 from loaders.errors import InputError
@@ -28,7 +28,7 @@ from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors
-from scripts.terminal.finish import finish, print_values
+from scripts.terminal.finish import finish
 from scripts.terminal.options_of import options_of
 
 RULES, TEMPLATE = "rules", "template"
@@ -144,9 +144,8 @@ def run_task(task: Task, options: Talks) -> None:
     )
     warn_of_family(names, "clinician", "judge")
     numbers = results(played.records, record, row=row, seed=options.seed)
-    print_values(numbers, setting_name(played.records[0].episode), decimals=3)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
-    finish(options.out, numbers, started, extra, printed=False)
+    finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
         why = "; ".join(validity["reasons"])
         errors.print(f"INVALID: {why}. No headline was printed.", style="bold red", highlight=False, markup=False)

@@ -12,7 +12,7 @@ import typer
 
 from baselines.dialogue.game import Game
 from baselines.dialogue.played import PlayedCase
-from baselines.results.run import ModelUsed, Result
+from baselines.results.run import ModelUsed
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
 from baselines.threemdbench.consultation.cases import Cases, keep_pictures, read_cases
@@ -27,8 +27,8 @@ from loaders.models.prompts import Prompts
 from loaders.opened import Opened
 from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.console import errors, output
-from scripts.terminal.finish import finish, print_values
+from scripts.terminal.console import errors
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Resamples, one_of
 from scripts.terminal.options_of import options_of
 
@@ -157,8 +157,7 @@ def command(options: Consultations) -> None:
         resamples=options.resamples,
         seed=options.seed,
     )
-    _print(numbers, _F1[first])
-    finish(options.out, numbers, started, printed=False)
+    finish(options.out, numbers, started, instead={"F1": _F1[first]})
 
 
 def rescore(stored: Stored) -> Rescored:
@@ -214,15 +213,6 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
             thought = f", {cut:,} of them cut off while the model thought" if cut else ""
             text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
             errors.print(text, style="yellow", highlight=False)
-
-
-def _print(numbers: Sequence[Result], first: str) -> None:
-    """Tables 5 and 6, the chosen F1 first; by domain and temperament there is too much for a terminal."""
-    whole = [result for result in numbers if result.table in ("Table 5", "Table 6")]
-    whole.sort(key=lambda result: (result.table, result.column != first))
-    print_values(whole, whole[0].setting, decimals=2)
-    others = len(numbers) - len(whole)
-    output.print(f"{others} more numbers by domain and temperament: bedside report\n", highlight=False)
 
 
 def _cues(options: Consultations, opened: Opened) -> Cues | None:

@@ -28,6 +28,7 @@ from scripts.terminal.console import errors, output, table
 from scripts.terminal.finish import because, used
 from scripts.terminal.options import Out, Prompts, Seed
 from scripts.terminal.progress import Bars
+from scripts.terminal.tables import Number
 
 RESULTS = ("run.json", "results.csv", "results.jsonl")
 
@@ -254,9 +255,9 @@ def _tell(played: Played[Any], out: Path) -> None:
     shown = table("", "role", "model", *right, right=right)
     for role, spent in played.spent.items():
         dollars = played.cost(role)
-        tokens = ("", "") if spent.uncounted else (f"{spent.input_tokens:,}", f"{spent.output_tokens:,}")
-        price = "" if dollars is None else f"{dollars:,.2f}"
-        shown.add_row(role, played.players[role].name, f"{spent.requests:,}", *tokens, price)
+        tokens = (None, None) if spent.uncounted else (spent.input_tokens, spent.output_tokens)
+        price = None if dollars is None else Number(dollars, f"{dollars:,.2f}")
+        shown.add_row(role, played.players[role].name, spent.requests, *tokens, price)
     output.print(shown)
     usage = played.usage
     if usage.asked or usage.replayed:

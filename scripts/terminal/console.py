@@ -1,38 +1,75 @@
-"""Where commands write: results to standard output, progress and errors to standard error."""
+"""Where commands write: results to standard output, progress and errors to standard error.
+
+Nothing is broken but between words: `Terminal` wraps what it prints to the width of a terminal, and not at all where
+it writes into a pipe (`COLUMNS` gives that a width). `NO_COLOR` takes the colours away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from loaders.errors import BedsideError
 from scripts.terminal import stopping
-
-# What stands in brackets is text: names of files, cells of tables and answers of models may hold any.
-output = Console(markup=False, emoji=False)
-errors = Console(stderr=True, markup=False, emoji=False)
+from scripts.terminal.tables import Table, wrapped
 
 
-def table(title: str, *columns: str, right: tuple[str, ...] = ()) -> Table:
+class Terminal(Console):
+    """A console that breaks lines between words alone. What stands in brackets is text: names of files, cells of tables
+    and answers of models may hold any."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False)
+        self.document: dict[str, Any] | None = None  # what is collected for `--json` instead of being printed
+
+    @property
+    def room(self) -> int | None:
+        """Cells of a line; None where nothing bounds them."""
+        given = os.environ.get("COLUMNS", "")
+        return self.width if self.is_terminal else int(given) if given.isdecimal() and int(given) else None
+
+    def tell(self, **facts: Any) -> None:
+        """Puts facts that are no table into the document of `--json`."""
+        if self.document is not None:
+            self.document |= facts
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich prints, but for texts and tables, which it would fold."""
+        if not all(isinstance(each, str | Table) for each in objects):
+            super().print(*objects, **options)
+            return
+        options |= {"soft_wrap": True}
+        for each in objects or ("",):
+            if self.document is not None:
+                if isinstance(each, Table):
+                    self.document.setdefault("tables", []).append(each.as_json())
+                elif each.strip():
+                    errors.print(each, **options)
+            elif isinstance(each, Table):
+                super().print(_lines(each, self.room), **options | {"highlight": False})
+            else:
+                indent = " " * (len(each) - len(each.lstrip(" ")) + 2)
+                super().print("\n".join(wrapped(each, self.room, indent)), **options)
+
+
+def _lines(table: Table, room: int | None) -> Text:
+    return Text("\n").join(Text(line.text, style=line.style or "") for line in table.lines(room))
+
+
+output = Terminal()
+errors = Terminal(stderr=True)
+
+
+def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
     """An empty table; the columns named in `right` hold numbers."""
-    made = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-        min_width=len(title),  # else a narrow table breaks its title
-    )
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    return made
+    return Table(title, columns, tuple(right))
 
 
 _Given = ParamSpec("_Given")

@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from baselines.results.headline import headline
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
 from loaders.opened import Opened
 from scripts.terminal.console import output, table
+from scripts.terminal.tables import Number, Table
 
-WIDE = 10  # columns of a table that a terminal shows side by side
+LONG = 24  # numbers that a terminal shows; of more, the headline
 
 
 def used(opened: Opened) -> DataUsed:
@@ -36,10 +38,11 @@ def finish(
     extra: Mapping[str, Any] | None = None,
     *,
     printed: bool = True,
+    instead: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the run with what it took, and print its numbers unless `printed` is False.
+    """Write the run with what it took, and print its numbers unless `printed` is False: all, or of many the headline.
 
-    `extra` are further JSON files of its folder, by name.
+    `extra` are further JSON files of its folder, by name; `instead` is that of `headline`.
     """
     record = results[0].record
     assert record is not None
@@ -51,54 +54,71 @@ def finish(
     for name, content in (extra or {}).items():
         write_whole(out / name, json.dumps(without_places(content, out), ensure_ascii=False).encode())
     write_run(out, told, told_results)
-    if printed:
-        _print(told_results)
+    output.tell(run_id=told.run_id, folder=str(out), results=[result.as_row() for result in told_results])
+    if printed and output.document is None:
+        _print(told_results, out, instead)
     if record.stand_in:
         output.print(f"stand-in: {record.stand_in}", style="yellow", highlight=False)
-    output.print(
-        f"{out}: run {told.run_id}. Next: bedside compare {out}; bedside report {out} -o report.html", highlight=False
-    )
+    output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
+    output.print(f"  bedside compare {out}", highlight=False)
+    output.print(f"  bedside report {out} -o report.html", highlight=False)
 
 
-def print_values(results: Sequence[Result], setting: str, decimals: int) -> None:
-    """The numbers of one row of the paper's tables, one under another, with their intervals."""
-    first = results[0]
-    shown = table(f"{first.row}, {setting}: {first.split_or_group}", "", "value", "95 %", right=("value", "95 %"))
-    for result in results:
-        value = "not computed" if result.value is None else f"{result.value:.{decimals}f}"
-        interval = "" if result.ci95 is None else f"{result.ci95[0]:.{decimals}f} to {result.ci95[1]:.{decimals}f}"
-        shown.add_row(result.column, value, interval)
-    output.print(shown)
+def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | None) -> None:
+    if len(results) <= LONG:
+        for shown in tables_of(results):
+            output.print(shown)
+            output.print()
+        return
+    first = headline(results, instead)
+    output.print(headline_table("Headline numbers", [(_name(result), result) for result in first]))
+    output.print(f"{len(results) - len(first):,} more numbers: {out / 'results.csv'}\n", highlight=False)
 
 
-def _print(results: Sequence[Result]) -> None:
+def _name(result: Result) -> str:
+    return ", ".join(part for part in (result.row, result.setting, result.split_or_group) if part)
+
+
+def headline_table(title: str, numbers: Sequence[tuple[str, Result]]) -> Table:
+    """One number a line, with its interval; what it is of is said in its first line."""
+    shown = table(title, "of", "number", "value", "95 %", "n", right=("value", "95 %", "n"))
+    before = ""
+    for name, result in numbers:
+        interval = "" if result.ci95 is None else " to ".join(_shown(result, bound) for bound in result.ci95)
+        shown.add_row("" if name == before else name, result.column, _number(result), interval, result.n)
+        before = name
+    return shown
+
+
+def tables_of(results: Sequence[Result]) -> list[Table]:
     """A table for each table of the paper and group of rows: models and registers down, columns across."""
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.table, result.split_or_group), []).append(result)
+    made = []
     for (name, group), cells in groups.items():
         columns = list(dict.fromkeys(cell.column for cell in cells))
         rows = list(dict.fromkeys((cell.row, cell.setting) for cell in cells))
-        values = {(cell.row, cell.setting, cell.column): _shown(cell) for cell in cells}
-        title = f"{name}, {group}" if group else name
-        if len(columns) <= WIDE:
-            shown = table(title, "", " ", *columns, right=tuple(columns))
-            for row, setting in rows:
-                shown.add_row(row, setting, *(values.get((row, setting, column), "") for column in columns))
-        else:
-            heads = tuple(f"{row}\n{setting}" for row, setting in rows)
-            shown = table(title, "", *heads, right=heads)
-            for column in columns:
-                shown.add_row(column, *(values.get((row, setting, column), "") for row, setting in rows))
-        output.print(shown)
-        output.print()
+        values = {(cell.row, cell.setting, cell.column): cell for cell in cells}
+        shown = table(f"{name}, {group}" if group else name, "of", "setting", *columns, right=columns)
+        for row, setting in rows:
+            found = (values.get((row, setting, column)) for column in columns)
+            shown.add_row(
+                row, setting, *(one if one is None else Number(one.value, _shown(one, one.value)) for one in found)
+            )
+        made.append(shown)
+    return made
 
 
-def _shown(result: Result) -> str:
-    if result.value is None:
+def _number(result: Result) -> Number:
+    return Number(result.value, _shown(result, result.value))
+
+
+def _shown(result: Result, value: float | None) -> str:
+    if value is None:
         return "not computed"
     if result.unit == "p":
-        return f"{result.value:.3g}"
-    return (
-        f"{result.value:,.0f}" if result.unit in ("words", "pairs") and result.value >= 100 else f"{result.value:.2f}"
-    )
+        return f"{value:.3g}"
+    if result.unit in ("words", "pairs", "types") and (value >= 100 or value.is_integer()):
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if result.unit == "proportion" else f"{value:.2f}"

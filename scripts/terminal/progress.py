@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from loaders.models.waiting import watched
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, output
 
 
 class Bars(Progress):
@@ -42,7 +42,7 @@ class Bars(Progress):
             TimeRemainingColumn(),
             _Status(),
             console=console,
-            disable=quiet or not console.is_terminal,
+            disable=quiet or output.quiet or not console.is_terminal,
         )
         self._named: dict[str, TaskID] = {}
         self._watching = ExitStack()

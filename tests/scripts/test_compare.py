@@ -62,7 +62,7 @@ def test_a_doubtful_number_is_no_target() -> None:
 def test_a_stand_in_is_never_called_a_reproduction(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scripts.compare.output.width", 250)
+    monkeypatch.delenv("COLUMNS", raising=False)
     run = write(tmp_path / "run", ["Table 3"])  # the paper's very numbers, from made-up data
     assert {pair.verdict for pair in compare(read_runs([run]))} == {"no reproduction"}
     assert execute(["compare", str(run)]) == 0
@@ -75,7 +75,7 @@ def test_a_stand_in_is_never_called_a_reproduction(
 def test_every_row_of_the_table_names_its_provenance(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scripts.compare.output.width", 250)
+    monkeypatch.delenv("COLUMNS", raising=False)
     write(tmp_path / "made", ["Table 5"])
     write(tmp_path / "real", ["Table 5"], stand_in=None, off=0.3)
     assert execute(["compare", str(tmp_path / "made"), str(tmp_path / "real")]) == 0

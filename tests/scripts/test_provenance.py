@@ -207,7 +207,7 @@ def test_one_condition_of_a_consultation_at_a_time(
         out = _consult(data, tmp_path / f"run-{number}", option, value)
         assert called(out, "Table 5", "F1") == {label}, (data, option, value)
     capsys.readouterr()
-    monkeypatch.setattr("scripts.compare.output.width", 300)
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert execute(["compare", "--all", str(again)]) == 0
     said = capsys.readouterr().out
     assert "reproduced: " in said and "own (metric)" in said
@@ -221,7 +221,7 @@ def test_compare_says_which_conditions_of_the_papers_setting_a_stand_in_lacks(
     here: LoopbackHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run as the paper's, but for its rows and its agents."""
-    monkeypatch.setattr("scripts.compare.output.width", 300)
+    monkeypatch.delenv("COLUMNS", raising=False)
     put(here, "org/cases", write_cases(tmp_path / "cases", CASES))
     run("consultation", "org/cases", *SCRIPTED, "--bare", "--resamples", 20, "-o", tmp_path / "run")
     capsys.readouterr()

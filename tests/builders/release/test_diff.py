@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 from builders.pipeline.rows import Row
 from builders.release.diff import Diff, diff
 from loaders.errors import ReleaseError
 from loaders.files.records import to_json
 from loaders.manifest import Code, Source
+from scripts.diff import shown
 from tests.parts.small_release import EXCLUSIONS, FEATURES, png, rows, write_small
 
 
@@ -35,10 +34,8 @@ def against(old: Path, new: Path, content: list[Row] | None = None, **more: Any)
 
 
 def text(found: Diff) -> str:
-    console = Console(file=io.StringIO(), width=120)
-    console.print(found.render())
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    parts = [part if isinstance(part, str) else "\n".join(line.text for line in part.lines()) for part in shown(found)]
+    return "\n".join(parts)
 
 
 def test_equal_releases(old: Path, tmp_path: Path) -> None:

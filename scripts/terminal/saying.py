@@ -1,0 +1,78 @@
+"""How much a command says, the same for all: `--quiet`, and `--json` where it prints tables.
+
+With `--json`, standard output holds one JSON document, {"tables": […]} and {"results": […]} of a run, and all sentences
+go to standard error. A command that has a `--json` of its own prints its own document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Annotated, Any, TypeVar, get_args
+
+import typer
+from typer.models import ParameterInfo
+
+from scripts.terminal.console import output
+
+_Returned = TypeVar("_Returned")
+
+_JSON = typer.Option("--json", help="Print what the tables show as JSON, and all sentences to standard error.")
+_QUIET = typer.Option("--quiet", help="Print nothing but errors and warnings.")
+
+
+def saying(command: Callable[..., _Returned], *, tables: bool = True) -> Callable[..., _Returned]:
+    """The command with `--quiet`, and with `--json` where it prints `tables`; an option of its own stays its own."""
+    own = signature(command, eval_str=True)
+    taken = {word for each in own.parameters.values() for word in _words(each)}
+    asks_itself = "as_json" in own.parameters
+    added = {"quietly": _QUIET} | ({"in_json": _JSON} if tables else {})
+    added = {name: option for name, option in added.items() if option.default not in taken}
+
+    @wraps(command)
+    def run(**given: Any) -> _Returned:
+        quietly, in_json = given.pop("quietly", False), given.pop("in_json", False)
+        output.quiet = quietly
+        try:
+            with _document(in_json or (asks_itself and given["as_json"]), printed=in_json):
+                return command(**given)
+        finally:
+            output.quiet = False
+
+    marks = {name: Annotated[bool, option] for name, option in added.items()}
+    shown = [Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=mark) for name, mark in marks.items()]
+    run.__signature__ = own.replace(parameters=[*own.parameters.values(), *shown])  # type: ignore[attr-defined]
+    run.__annotations__ = {**command.__annotations__, **marks}
+    return run
+
+
+@contextmanager
+def _document(wanted: bool, *, printed: bool) -> Iterator[None]:
+    """Collects what is printed, where that is `wanted`; at the end, the document is `printed`."""
+    if not wanted:
+        yield
+        return
+    output.document = {}
+    ended: typer.Exit | None = None
+    try:
+        yield
+    except typer.Exit as end:  # a check that found something says what all the same
+        ended = end
+        raise
+    finally:
+        document, output.document = output.document, None
+        if printed and (ended is not None or document):
+            typer.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _words(parameter: Parameter) -> set[str]:
+    """The words by which an option is given."""
+    marks = [*get_args(parameter.annotation), parameter.default]
+    given = [mark for mark in marks if isinstance(mark, ParameterInfo)]
+    words = {word for mark in given for word in mark.param_decls or ()}
+    # In an annotation, what typer takes for the default is the first of the words.
+    words |= {mark.default for mark in given if isinstance(mark.default, str)}
+    return {*words, f"--{parameter.name.replace('_', '-')}"}
