@@ -1,25 +1,41 @@
 """`bedside demo`: the whole way of a corpus on this machine, with bundled samples, no key and no network.
 
-Builds each corpus from its bundled sample, verifies it, publishes one to a small Hub on the loopback address, loads it
-back with nothing but `datasets`, runs the baselines with stand-ins, and writes a page to look at.
+Builds each corpus from its bundled sample, verifies it, publishes it to a small Hub on the loopback address, loads it
+back with nothing but `datasets`, runs the baselines with stand-ins, and writes a page to look at. A screen a corpus;
+what the commands say goes to a file, or with `--full` to the terminal.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import typer
+from markupsafe import Markup
 
-from baselines.threemdbench.consultation.settings import PAPER
-from builders.recipe import recipe_of
-from loaders.errors import BedsideError
+from baselines.results.headline import headline
+from baselines.results.run import Result, read_run
+from baselines.threemdbench.consultation.settings import PAPER, SETTINGS
+from builders.recipe import Recipe, recipe_of
+from builders.release.preview import entries
+from loaders.errors import BedsideError, MissingExtra
+from loaders.files.disk import make_folder
 from loaders.files.untrusted import resolved
+from loaders.manifest import Manifest
+from loaders.pages import Entry
 from loaders.registry import BUNDLED
 from scripts.loopback_hub.hub import LoopbackHub
 from scripts.terminal.console import output
+from scripts.terminal.finish import headline_table
+from scripts.terminal.tables import wrapped
 
 TAG = "v1.0.0"
 _HOME = Path(__file__).parent.parent
@@ -28,6 +44,8 @@ _CLASSIFIER = (
     "--model", "random:tiny", "--size", 64, "--test-size", 64, "--epochs", 40, "--patience", 40,
     "--learning-rate", 0.01, "--randaugment", 0, "--crop", 0.6, "--ema", 0.98, "--device", "cpu", "--restart",
 )  # fmt: skip
+_SETTINGS = ("image+basic", "dialogue+image")  # of the paper's six, those that are played without `--full`
+_OTHERS = ("--patient", "scripted/patient", "--assessor", "scripted/assessor")
 _CLINICIANS = (
     ("confirmation", "expert"),
     ("confirmation", "closed-checklist"),
@@ -39,101 +57,197 @@ _READER = """
 import datasets
 datasets.disable_progress_bars()
 corpus = datasets.load_dataset("{repo}", revision="{tag}")
-print(", ".join(f"{{name}}: {{len(part)}} rows" for name, part in corpus.items()))
-for column, value in next(iter(corpus.values()))[0].items():
-    print(f"{{column:<20}}{{str(value)[:80]}}")
+print(", ".join(f"{{name}} {{len(part):,}}" for name, part in corpus.items()))
 """
+_TALL = 3  # fields of a row that are shown
+
+
+@dataclass
+class _Way:
+    """The demo on its way: where it writes, whether everything is said, and the runs so far, by what they are of."""
+
+    out: Path
+    full: bool
+    runs: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def log(self) -> Path:
+        return self.out / "demo.log"
+
+    def bedside(self, *arguments: object, **environment: str) -> None:
+        """A command, as a user would type it; of an environment of its own, in a process of its own."""
+        words = [str(argument) for argument in arguments]
+        if self.full or environment:
+            self.process(["-m", "scripts", *words], words[0], **environment)
+            return
+        from scripts.cli import execute
+
+        with ExitStack() as stack:
+            log = stack.enter_context(self.log.open("a", encoding="utf-8", errors="backslashreplace"))
+            log.write(f"\n$ bedside {' '.join(words)}\n")
+            stack.enter_context(redirect_stdout(log))
+            stack.enter_context(redirect_stderr(log))
+            code = execute(words)
+        if code:
+            raise BedsideError(f"bedside {words[0]}", found=f"exit code {code}", expected="0", do=f"See {self.log}")
+
+    def process(self, arguments: Sequence[str], what: str, **environment: str) -> str:
+        """What a Python of its own prints; with `full` it is shown too."""
+        line = "$ python " + " ".join(arguments)
+        if self.full:
+            output.print(f"\n{line.replace('python -m scripts', 'bedside')}", style="cyan", highlight=False)
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            env={**os.environ, "COLUMNS": str(output.room or ""), **environment},
+            cwd=_HOME,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="backslashreplace",
+            check=False,
+        )
+        with self.log.open("a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write(f"\n{line}\n{done.stdout}")
+        if self.full:
+            output.print(done.stdout.rstrip(), highlight=False)
+        if done.returncode:
+            found = f"exit code {done.returncode}"
+            raise BedsideError(f"{what} {' '.join(arguments[-2:])}", found=found, expected="0", do=f"See {self.log}")
+        return done.stdout
 
 
 def command(
     out: Path = typer.Option(Path("runs/demo"), metavar="DIR", help="Where everything is written."),
+    full: bool = typer.Option(False, "--full", help="Every part, and all that the commands print (needs torch)."),
 ) -> None:
-    """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples."""
-    out = resolved(out)
-    _step(1, "Build each corpus from its bundled sample, and verify it: digests, counts, statistics, card, every row")
-    for name in BUNDLED:
-        _bedside("build", name, *recipe_of(name).sample, "--overwrite", "--out", out / name)
-        _bedside("verify", out / name)
-    releases = [out / name for name in BUNDLED]
+    """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.
 
-    _step(2, "Publish one to a Hub on this machine, and load it with nothing but `datasets`")
-    repo = f"demo/{releases[0].name}"
+    The image classifier and retrieval run where torch is installed. Exit code 0 when every step went well.
+
+    Example: `bedside demo`, `bedside demo --full --out /tmp/demo`
+    """
+    learned = find_spec("torch") is not None
+    if full and not learned:
+        raise MissingExtra.named("torch", extra="models", purpose="bedside demo --full")
+    way = _Way(resolved(out), full)
+    make_folder(way.out)
+    way.log.write_bytes(b"")
+    parts = {"medlaybench-v": _captions, "3mdbench": _photos, "medconceal": _patients}
     with LoopbackHub() as hub:
-        _run(["-m", "scripts", "publish", str(releases[0]), repo, "--tag", TAG], hub, out)
-        # A process of its own: a fresh cache, and none of this project imported.
-        _run(["-c", _READER.format(repo=repo, tag=TAG)], hub, out)
+        for number, name in enumerate(BUNDLED, start=1):
+            output.print(f"{'' if number == 1 else chr(10)}{number}. {name}", style="bold", highlight=False)
+            release = _release(way, name, hub)
+            if name in parts:
+                _say("evaluated", "; ".join(parts[name](way, release, learned)))
+            _rows(release, recipe_of(name))
+            _say("it lies in", str(release))
+    _finish(way, learned)
 
-    captions, photos, patients = (out / name for name in ("medlaybench-v", "3mdbench", "medconceal"))
-    _step(3, "Train a small image classifier on the drawn photos for about a minute")
-    classifier = out / "runs" / "classifier"
-    # One thread: for so small a network, several would mostly wait for each other, for minutes on a busy machine.
-    _bedside("run", "classifier", photos, *_CLASSIFIER, "-o", classifier, OMP_NUM_THREADS="1")
 
-    _step(4, "Hold scripted consultations over the photos, in the six settings of the paper")
-    consultations = [out / "runs" / f"consultation-{number}" for number in range(1, len(PAPER) + 1)]
-    people = ("--patient", "scripted/patient", "--assessor", "scripted/assessor")
-    for setting, run in zip(PAPER, consultations, strict=True):
-        hints = ("--cues", classifier / "cues.parquet") if setting.endswith("+cues") else ()
-        doctor = "scripted/keyword-cues" if hints else "scripted/keyword"
-        _bedside("run", "consultation", photos, "--doctor", doctor, *people, "--setting", setting, *hints, "-o", run)
+def _say(what: str, text: str) -> None:
+    before = f"   {what:<11}"
+    lines = wrapped(text, None if output.room is None else output.room - len(before))
+    output.print(before + f"\n{' ' * len(before)}".join(lines), highlight=False)
 
-    _step(5, "Run the two tasks on the made-up patients")
-    tasks = []
+
+def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
+    """A corpus built, verified, published and loaded; each is said when it is done."""
+    release, repo = way.out / name, f"demo/{name}"
+    recipe = recipe_of(name)
+    output.print(f"   {BUNDLED[name][1]}", highlight=False)
+    way.bedside("build", name, *recipe.sample, "--overwrite", "--out", release)
+    manifest = Manifest.read(release)
+    kept = sum(split.rows for split in manifest.splits.values())
+    out = sum(sum(stage.excluded.values()) for stage in manifest.stages)
+    _say("built", f"{kept:,} rows from the bundled sample; {out:,} left out, each with its reason")
+    way.bedside("verify", release)
+    _say("verified", f"{len(manifest.files)} files by their digests, counts, statistics, card, and every row: sound")
+    environment = hub.environment(resolved(way.out / "hub-cache"))
+    way.process(["-m", "scripts", "publish", str(release), repo, "--tag", TAG], "bedside publish", **environment)
+    # A process of its own: a fresh cache, and none of this project imported.
+    loaded = way.process(["-c", _READER.format(repo=repo, tag=TAG)], f"datasets {repo}", **environment)
+    _say(
+        "published", f"as {repo}, tag {TAG}, to a Hub on this machine; plain `datasets` loads {loaded.splitlines()[-1]}"
+    )
+    return release
+
+
+def _captions(way: _Way, release: Path, learned: bool) -> Iterator[str]:
+    run = way.runs["language"] = way.out / "runs" / "language"
+    way.bedside("run", "language", release, "--split", "test", "-o", run)
+    yield "readability and relevance of its lay captions"
+    if learned:
+        run = way.runs["retrieval"] = way.out / "runs" / "retrieval"
+        cache = ("--cache", way.out / "embeddings")
+        way.bedside("run", "retrieval", release, "--model", "random:tiny", *cache, "-o", run)
+        yield "retrieval with an encoder of random weights"
+
+
+def _photos(way: _Way, release: Path, learned: bool) -> Iterator[str]:
+    classifier = way.out / "runs" / "classifier"
+    if learned:
+        way.runs["classifier"] = classifier
+        # One thread: for so small a network, several would mostly wait for each other, for minutes on a busy machine.
+        way.bedside("run", "classifier", release, *_CLASSIFIER, "-o", classifier, OMP_NUM_THREADS="1")
+        yield "a small classifier, trained for a minute"
+    settings = [name for name in PAPER if way.full or name in _SETTINGS or (learned and SETTINGS[name].cues)]
+    for number, setting in enumerate(settings, start=1):
+        run = way.runs[setting] = way.out / "runs" / f"consultation-{number}"
+        hints = ("--cues", classifier / "cues.parquet") if SETTINGS[setting].cues else ()
+        people = ("--doctor", "scripted/keyword-cues" if hints else "scripted/keyword", *_OTHERS)
+        way.bedside("run", "consultation", release, *people, "--setting", setting, *hints, "-o", run)
+    yield f"scripted consultations in {len(settings)} settings"
+
+
+def _patients(way: _Way, release: Path, learned: bool) -> Iterator[str]:
     for task, clinician in _CLINICIANS:
-        tasks.append(out / "runs" / f"{task}-{clinician}")
+        run = way.runs[f"{task}, {clinician}"] = way.out / "runs" / f"{task}-{clinician}"
         others = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
-        _bedside("run", task, patients, "--clinician", f"scripted/{clinician}", *others, "-o", tasks[-1])
-
-    _step(6, "Run language, and retrieval with an encoder of random weights; put everything on one page")
-    language, retrieval = out / "runs" / "language", out / "runs" / "retrieval"
-    page = out / "report.html"
-    _bedside("run", "language", captions, "--split", "test", "-o", language)
-    cache = ("--cache", out / "embeddings")
-    _bedside("run", "retrieval", captions, "--model", "random:tiny", *cache, "-o", retrieval)
-    runs = (language, retrieval, classifier, *consultations, *tasks)
-    _bedside("report", *runs, "--release", captions, "-o", page)
-    preview = out / "preview.html"
-    _bedside("preview", captions, "-o", preview)
-
-    _step(7, "Done")
-    where = {"releases": ", ".join(map(str, releases)), "preview of a release": preview, "report": page}
-    for what, path in where.items():
-        output.print(f"  {what}: {path}", highlight=False, soft_wrap=True)
+        way.bedside("run", task, release, "--clinician", f"scripted/{clinician}", *others, "-o", run)
+    yield "both tasks, two scripted clinicians each"
 
 
-def _bedside(*arguments: object, **environment: str) -> None:
-    """A command, as a user would type it."""
-    words = [str(argument) for argument in arguments]
-    output.print(f"\n$ bedside {' '.join(words)}", style="cyan", highlight=False, soft_wrap=True)
-    finished = subprocess.run(
-        [sys.executable, "-m", "scripts", *words],
-        check=False,
-        cwd=_HOME,
-        env={**os.environ, **environment},
+def _rows(release: Path, recipe: Recipe[Any]) -> None:
+    """Three rows of a release, as pages may show them: what is hidden is not among it."""
+    for entry in entries(release, recipe.preview, corpus=recipe.corpus, rows=3):
+        output.print(f"   {', '.join(entry.small[:2])}", style="dim", highlight=False)
+        for text in _fields(entry):
+            output.print(text, highlight=False)
+
+
+def _fields(entry: Entry) -> Iterator[str]:
+    for one in [one for one in entry.fields if one.text][:_TALL]:
+        text = one.text if isinstance(one.text, str) else "; ".join(map(_plain, one.text))
+        line = f"     {one.name.lower()}: {' '.join(_plain(text).split())}"
+        yield line if len(line) <= (room := (output.room or 100) - 1) else f"{line[: room - 1].rsplit(' ', 1)[0]} …"
+
+
+def _plain(text: str) -> str:
+    """What a page shows of a text, without its marks."""
+    return Markup(re.sub("<sup>.*?</sup>", "", text)).striptags() if isinstance(text, Markup) else text
+
+
+def _finish(way: _Way, learned: bool) -> None:
+    """One table of the numbers of all runs, and one address."""
+    page = way.out / "report.html"
+    pairs = ("--release", way.out / "medlaybench-v") if "language" in way.runs else ()
+    way.bedside("report", *way.runs.values(), *pairs, "-o", page)
+    numbers: list[tuple[str, Result]] = []
+    for name, run in way.runs.items():
+        _, results = read_run(run)
+        first = headline(results)
+        numbers += [(_of(name, result), result) for result in first if result.column == first[0].column]
+    output.print(
+        headline_table("\nHeadline numbers: all stand-ins, of scripted models and drawn or written samples", numbers)
     )
-    if finished.returncode:
-        raise BedsideError(f"bedside {words[0]}", found=f"exit code {finished.returncode}", expected="0")
+    if not learned:
+        missing = MissingExtra.named("torch", extra="models", purpose="retrieval and the classifier")
+        output.print(f"Not run without torch: retrieval, the classifier and its cues. {missing.do}", highlight=False)
+    output.print(f"What every command said: {way.log}", highlight=False)
+    output.print(f"\nOpen {page.as_uri()}", style="bold", highlight=False)
 
 
-def _step(number: int, what: str) -> None:
-    output.print(f"\n{number}. {what}", style="bold", highlight=False)
-
-
-def _run(arguments: list[str], hub: LoopbackHub, out: Path) -> None:
-    """Run Python against the loopback Hub, as somebody else would who has only its address and a token."""
-    cache = resolved(out / "hub-cache")
-    environment = {**os.environ, **hub.environment(cache), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    finished = subprocess.run(
-        [sys.executable, *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=_HOME,
-    )
-    if finished.returncode:
-        raise BedsideError(
-            " ".join(arguments[:4]), found=finished.stderr.strip() or "no output", expected="exit code 0"
-        )
-    for line in (finished.stderr + finished.stdout).splitlines():
-        output.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+def _of(run: str, result: Result) -> str:
+    """What a number is of: the run, and in a run of several rows which of them."""
+    told = {"language": result.setting, "retrieval": f"{result.setting}", "classifier": result.row}.get(run, "")
+    return f"{run}, {told}" if told else run

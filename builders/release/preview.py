@@ -62,11 +62,6 @@ def write_preview(
     Raises: ReleaseError when the folder is no release, or one of a newer schema; BedsideError when the disk is full.
     """
     manifest = Manifest.read(folder)
-
-    def read() -> Iterator[Row]:
-        read = read_rows(folder, manifest)
-        return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
-
     splits = order_splits(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
     stages = [[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages]
@@ -79,8 +74,20 @@ def write_preview(
             tables=[counts, *part.tables(manifest.statistics, splits)],
             stages=stages,
             count=sum(split.rows for split in manifest.splits.values()),
-            entries=[part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)],
+            entries=entries(folder, part, corpus=corpus, rows=rows, seed=seed),
         )
+
+
+def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: int, seed: int = 0) -> list[Entry]:
+    """A sample of the rows, as they may be shown: see `write_preview`, whose errors it raises."""
+    manifest = Manifest.read(folder)
+
+    def read() -> Iterator[Row]:
+        read = read_rows(folder, manifest)
+        return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
+
+    with understood(folder, expected="a release as it was built"):
+        return [part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)]
 
 
 def _reasons(excluded: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ no width: there a row is a line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,6 +23,9 @@ from loaders.errors import printable
 GAP = 2
 TALL = 8  # lines of a row side by side; a taller one is easier to read as a block
 TURNED = 6  # rows of a table that may become columns
+
+
+_WORD = re.compile(r"\s*\S+")
 
 
 class Number(NamedTuple):
@@ -102,14 +106,12 @@ def wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
         if cell_len(given) <= room:
             lines.append(given)
             continue
-        line = given[: len(given) - len(given.lstrip())]
-        empty = True
-        for word in given.split():
-            if not empty and cell_len(line) + 1 + cell_len(word) > room:
+        line = ""
+        for word in _WORD.findall(given):  # with the space before it, which may align something
+            if line.strip() and cell_len(line) + cell_len(word) > room:
                 lines.append(line)
-                line, empty = indent, True
-            line += word if empty else f" {word}"
-            empty = False
+                line, word = indent, word.lstrip()
+            line += word
         lines.append(line)
     return lines
 
