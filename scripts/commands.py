@@ -158,6 +158,11 @@ COMMANDS: dict[str, Command | Group] = {
         "scripts.compare",
         "Print paper, own and difference in one table, and which of the paper's conditions hold.",
     ),
+    "table": Command(
+        "scripts.table",
+        "Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.",
+        tables=False,
+    ),
     "contrast": Command(
         "scripts.contrast", "Compare runs over the same cases: differences with intervals, and the tests of the paper."
     ),

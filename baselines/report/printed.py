@@ -1,0 +1,234 @@
+"""Tables of runs for a paper: LaTeX (booktabs), Markdown and CSV, own rows with the published ones beside them.
+
+A number keeps its interval, and a mark where it is no reproduction: † own, with the conditions that differ or are not
+known; ‡ a stand-in. Published numbers in doubt have a letter. Marks are explained below the table.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from baselines.report.tables import Row, TableView
+from baselines.results.comparison import Compared
+from baselines.results.published import Published
+from baselines.results.sheets import table_bytes
+
+OWN, STAND_IN = "†", "‡"
+_RAISE = "\0"  # before and after what stands higher
+_DECIMALS = {"p": 3, "proportion": 3}
+_COLUMNS = ("paper", "table", "row", "column", "source", "run", "value", "ci95_low", "ci95_high", "n", "unit")
+_PROVENANCE = ("provenance", "mark", "note")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A table as it is printed: its columns' heads above each other, its lines, and the notes of its marks."""
+
+    view: TableView
+    heads: tuple[tuple[str, ...], ...]
+    lines: list[tuple[str, list[str]]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def caption(self) -> str:
+        """What it shows."""
+        return f"{self.view.title or self.view.name} ({self.view.paper}, {self.view.name})"
+
+
+def printed(view: TableView, *, paper: bool) -> Printed:
+    """The lines of a table: those of every run, and with `paper` the published ones."""
+    made = Printed(view, tuple(view.heads))
+    marks: dict[str, str] = {}
+    for row in view.rows:
+        label = ", ".join(part for part in row.labels if part)
+        for run in sorted({number for cell in row.cells for number, _ in cell.own}):
+            pairs = [_of_run(cell.own, run) for cell in row.cells]
+            name = label if len(view.runs) == 1 else f"{label} (run {run})"
+            made.lines.append((name, [_own(pair, marks) if pair else "" for pair in pairs]))
+        if paper and any(cell.paper for cell in row.cells):
+            cells = [_published(cell.paper, cell.doubt) for cell in row.cells]
+            made.lines.append((f"{label} (published)" if row.own else label, cells))
+    made.notes.extend(f"{mark} {text}" for text, mark in marks.items())
+    if paper:
+        doubts = {cell.doubt for row in view.rows for cell in row.cells if cell.doubt}
+        made.notes.extend(f"{_raised(number)} {view.doubts[number - 1]}" for number in sorted(doubts))
+    return made
+
+
+def _of_run(own: Sequence[tuple[int, Compared]], run: int) -> Compared | None:
+    return next((pair for number, pair in own if number == run), None)
+
+
+def _own(pair: Compared, marks: dict[str, str]) -> str:
+    result = pair.own
+    if result.value is None:
+        return "not computed"
+    decimals = pair.paper.decimals if pair.paper else _DECIMALS.get(result.unit, 2)
+    text = f"{result.value:,.{decimals}f}"
+    if result.ci95 is not None:
+        text += f" [{result.ci95[0]:,.{decimals}f}, {result.ci95[1]:,.{decimals}f}]"
+    mark, why = _mark(pair)
+    if mark:
+        marks.setdefault(why, mark)
+    return text + mark
+
+
+def _mark(pair: Compared) -> tuple[str, str]:
+    """The mark of a number, and what it means."""
+    result = pair.own
+    if result.kind == "stand-in":
+        reason = result.record.stand_in if result.record else ""
+        return STAND_IN, f"stand-in, no reproduction: {reason}"
+    if result.kind == "reproduced":
+        return "", ""
+    barred = re.sub(r"^\w+ ?\(?|\)$", "", result.provenance)
+    return OWN, f"not reproduced: {barred}" if barred else f"not reproduced: conditions {result.kind}"
+
+
+def _published(number: Published | None, doubt: int | None) -> str:
+    if number is None:
+        return ""
+    return f"{number.value:,.{number.decimals}f}" + (_raised(doubt) if doubt else "")
+
+
+def _raised(doubt: int) -> str:
+    """The letter of a doubt, as a superscript in either language."""
+    return f"{_RAISE}{_letter(doubt)}{_RAISE}"
+
+
+def _letter(number: int) -> str:
+    """The letter of a doubt: a, b, …, z, aa, ab, …"""
+    letters = string.ascii_lowercase
+    return letters[number - 1] if number <= 26 else _letter((number - 1) // 26) + letters[(number - 1) % 26]
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------------------
+
+
+def markdown(tables: Sequence[Printed]) -> str:
+    """The tables one below the other."""
+    return "\n".join(line for table in tables for line in (*_markdown(table), ""))
+
+
+def _markdown(table: Printed) -> Iterator[str]:
+    yield f"**{_plain(table.caption)}**\n"
+    yield _bar(["", *(", ".join(part for part in head if part) for head in table.heads)])
+    yield "|---|" + "---:|" * len(table.heads)
+    for name, cells in table.lines:
+        yield _bar([name, *cells])
+    if table.notes:
+        yield ""
+        yield "  \n".join(map(_plain, table.notes))
+
+
+def _bar(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_plain, cells)) + " |"
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown takes for nothing else."""
+    escaped = re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
+    return re.sub(f"{_RAISE}(.*?){_RAISE}", r"<sup>\1</sup>", escaped)
+
+
+# --- LaTeX ------------------------------------------------------------------------------------------------------------
+
+_TEX = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$", "±": r"$\pm$", "≥": r"$\geq$",
+    "≤": r"$\leq$", "×": r"$\times$", "→": r"$\rightarrow$", "…": r"\dots{}", "–": "--", OWN: r"$^\dagger$",
+    STAND_IN: r"$^\ddagger$",
+}  # fmt: skip
+_SIGNED = re.compile(r"(?<![\w.])-(?=\d)")
+
+
+def latex(tables: Sequence[Printed]) -> str:
+    """The tables as floats; they need \\usepackage{booktabs}."""
+    return "% \\usepackage{booktabs}\n" + "\n".join(line for table in tables for line in (*_latex(table), ""))
+
+
+def _latex(table: Printed) -> Iterator[str]:
+    yield r"\begin{table}"
+    yield r"\centering"
+    yield rf"\caption{{{_tex(table.caption)}}}"
+    yield rf"\label{{tab:{re.sub('[^a-z0-9]+', '-', table.view.anchor)}}}"
+    yield rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}"
+    yield r"\toprule"
+    yield from _heads(table)
+    yield r"\midrule"
+    for name, cells in table.lines:
+        yield " & ".join(map(_tex, (name, *cells))) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    if table.notes:
+        yield r"\par\medskip\footnotesize\raggedright"
+        yield " \\\\\n".join(map(_tex, table.notes))
+    yield r"\end{table}"
+
+
+def _heads(table: Printed) -> Iterator[str]:
+    """The heads of the columns; of two parts, the upper one spans its columns."""
+    if table.view.groups:
+        spans, rules, at = [], [], 2
+        for name, count in table.view.groups:
+            spans.append(rf"\multicolumn{{{count}}}{{c}}{{{_tex(name)}}}")
+            rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
+            at += count
+        yield " & ".join(("", *spans)) + r" \\"
+        yield "".join(rules)
+    yield " & ".join(("", *(_tex(head[-1]) for head in table.heads))) + r" \\"
+
+
+def _tex(text: str) -> str:
+    """A text as LaTeX prints it, whatever signs it holds."""
+    signed = _SIGNED.sub("−", " ".join(text.split()))
+    escaped = "".join(_TEX.get(letter, letter) for letter in signed)
+    return re.sub(f"{_RAISE}(.*?){_RAISE}", r"\\textsuperscript{\1}", escaped)
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
+
+
+def csv(views: Sequence[TableView], *, paper: bool) -> str:
+    """Every number a line: those that have a place in a table of the paper, and all others of the runs."""
+    lines = [line for view in views for line in _numbers(view, paper)]
+    return table_bytes((*_COLUMNS, *_PROVENANCE), lines).decode()
+
+
+def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
+    for row in view.rows:
+        for head, cell in zip(view.heads, row.cells, strict=True):
+            for run, pair in cell.own:
+                yield _number(view, _label(row), ", ".join(head), run, pair)
+            if paper and cell.paper:
+                yield {
+                    **dict.fromkeys((*_COLUMNS, *_PROVENANCE), ""),
+                    **{"paper": view.paper, "table": view.name, "row": _label(row), "column": ", ".join(head)},
+                    **{"source": "published", "value": cell.paper.printed, "unit": cell.paper.unit},
+                    **{"provenance": "published", "note": cell.paper.wrong},
+                }
+    for group, pairs in view.others.items():
+        for run, pair in pairs:
+            own = pair.own
+            label = ", ".join(part for part in (own.row, own.setting, group) if part)
+            yield _number(view, label, own.column, run, pair)
+
+
+def _label(row: Row) -> str:
+    return ", ".join(part for part in row.labels if part)
+
+
+def _number(view: TableView, row: str, column: str, run: int, pair: Compared) -> dict[str, Any]:
+    own = pair.own
+    low, high = own.ci95 or (None, None)
+    mark, why = _mark(pair)
+    return {
+        **{"paper": view.paper, "table": view.name, "row": row, "column": column, "source": "own", "run": run},
+        **{"value": own.value, "ci95_low": low, "ci95_high": high, "n": own.n, "unit": own.unit},
+        **{"provenance": own.provenance, "mark": mark, "note": own.note or why},
+    }

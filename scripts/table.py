@@ -1,0 +1,58 @@
+"""`bedside table`: the paper's tables with the numbers of runs in them, ready for a paper of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from baselines.report.printed import csv, latex, markdown, printed
+from baselines.report.tables import tables
+from baselines.results.comparison import read_runs
+from baselines.results.published import short
+from loaders.errors import InputError
+from loaders.files.disk import write_whole
+from scripts.terminal.console import errors
+from scripts.terminal.options import one_of
+
+_FORMATS = ("latex", "md", "csv")
+
+
+def command(
+    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
+    written: str = typer.Option("md", "--format", metavar="latex|md|csv", help="How it is written."),
+    paper: bool = typer.Option(False, "--paper", help="The published rows beside the own ones."),
+    only: list[str] = typer.Option(
+        [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
+    ),
+    out: Path | None = typer.Option(None, "--out", "-o", metavar="FILE", help="Write it there, and print nothing."),
+    different_data: bool = typer.Option(
+        False, "--different-data", help="Let runs over different data stand in one table, as an ablation needs."
+    ),
+) -> None:
+    """Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.
+
+    † marks what is no reproduction, with the conditions that differ; ‡ a stand-in. LaTeX needs booktabs. CSV holds
+    every number, a line each, also those that the paper's tables have no place for.
+
+    Example: `bedside table runs/language --paper --format latex -o tables.tex`
+    """
+    format_ = one_of("--format", written, _FORMATS)
+    views = tables(read_runs(runs, different_data=different_data))
+    wanted = {short(name).casefold() for name in only}
+    chosen = [view for view in views if not wanted or view.name.casefold() in wanted]
+    if not chosen:
+        known = ", ".join(view.name for view in views)
+        raise InputError("--table", found=", ".join(only), expected=f"one of the runs' tables: {known}")
+    if format_ == "csv":
+        text = csv(chosen, paper=paper)
+    else:
+        made = [printed(view, paper=paper) for view in chosen if view.rows]
+        text = latex(made) if format_ == "latex" else markdown(made)
+        if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
+            said = f"{left:,} numbers have no place in the paper's tables; --format csv holds them too"
+            errors.print(said, style="yellow", highlight=False)
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_whole(out, text.encode())

@@ -1,0 +1,105 @@
+"""`bedside table`: the paper's tables with own rows, in three formats that others can read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from baselines.report.printed import _tex, latex, markdown, printed
+from baselines.report.tables import tables
+from baselines.results.comparison import read_runs
+from baselines.results.published import published
+from baselines.results.run import DataUsed, Result, RunRecord, write_run
+from scripts.cli import execute
+
+AVERAGE = "Average Sentence Length"  # of which the published numbers are in doubt
+
+
+def run(folder: Path, *, stand_in: str | None, row: str = "Own & co_50%") -> Path:
+    """A run of Table 3 (one row of another name) and of two lines of Table 1, and a number that no paper has."""
+    folder.mkdir()
+    options = {"made": folder.name}
+    record = RunRecord(
+        baseline="made", data=DataUsed("medlaybench-v", "test", None, "ab" * 32), options=options, stand_in=stand_in
+    )
+    theirs = [number for number in published("MedLayBench-V", "Table 3") if number.row == "BiomedCLIP"]
+    theirs += [one for one in published("MedLayBench-V", "Table 1") if one.column in ("FKGL", AVERAGE)]
+    made = [
+        Result(
+            paper=one.paper, table=one.table, row=row if one.table == "Table 3" else one.row, setting=one.setting,
+            column=one.column, split_or_group=one.split_or_group, value=one.value + 1, unit=one.unit, n=32,
+            ci95=(one.value, one.value + 2), record=record,
+        )
+        for one in theirs
+    ]  # fmt: skip
+    other = replace(made[0], column="R@99", value=1.0, ci95=None)
+    write_run(folder, record, [*made, other])
+    return folder
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The cells of every line of a tabular."""
+    body = re.findall(r"\\begin\{tabular\}\{(l\w+)\}(.*?)\\end\{tabular\}", text, re.S)
+    found = []
+    for columns, lines in body:
+        for line in lines.split(r" \\")[:-1]:
+            cells = re.split(r"(?<!\\)&", line)
+            spans = sum(int(span) - 1 for span in re.findall(r"\\multicolumn\{(\d+)\}", line))
+            assert len(cells) + spans == len(columns)
+            found.append([cell.strip() for cell in cells])
+    return found
+
+
+def test_latex_is_booktabs_with_intervals_and_marks(tmp_path: Path) -> None:
+    views = tables(read_runs([run(tmp_path / "own", stand_in=None)]))
+    text = latex([printed(view, paper=True) for view in views])
+    rows = rows_of(text)
+    own = next(row for row in rows if row[0].startswith(r"Own \& co\_50\%"))
+    assert re.fullmatch(r"\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\]\$\^\\dagger\$", own[1])
+    assert next(row for row in rows if row[0].startswith("BiomedCLIP"))[1].count("[") == 0
+    assert r"23.73\textsuperscript{a}" in text and r"\cmidrule(lr){2-3}" in text and r"\toprule" in text
+    assert "$^\\dagger$ not reproduced: data" in text and text.count("{") == text.count("}")
+
+
+def test_markdown_keeps_what_is_in_cells(tmp_path: Path) -> None:
+    folders = [run(tmp_path / "one", stand_in="made | up"), run(tmp_path / "two", stand_in=None)]
+    text = markdown([printed(view, paper=False) for view in tables(read_runs(folders))])
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    widths = {len(re.split(r"(?<!\\)\|", line)) for line in lines[:4]}
+    assert len(widths) == 1 and "(run 2)" in text and "‡" in text and "†" in text
+    assert r"made \| up" in text and "BiomedCLIP" not in text and "(published)" not in text
+
+
+def test_csv_holds_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = run(tmp_path / "own", stand_in="made up", row="=cmd()")
+    assert execute(["table", str(folder), "--format", "csv", "--paper"]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    own = [line for line in lines if line["source"] == "own"]
+    assert len(own) == len(read_runs([folder])[0].results) and {line["mark"] for line in own} == {"‡"}
+    assert any(line["column"] == "R@99" for line in own) and not any(line["row"].startswith("=") for line in own)
+    assert sum(line["source"] == "published" for line in lines) > 100
+
+
+@pytest.mark.parametrize("arguments", [["--format", "docx"], ["--table", "Table 9"]])
+def test_a_mistake_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: Sequence[str]) -> None:
+    assert execute(["table", str(run(tmp_path / "own", stand_in=None)), *arguments]) == 2
+    assert "expected" in capsys.readouterr().err
+
+
+def test_what_has_no_place_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "table.md"
+    assert execute(["table", str(run(tmp_path / "own", stand_in=None)), "-o", str(out)]) == 0
+    said = capsys.readouterr()
+    assert not said.out and "1 numbers have no place" in said.err and "**" in out.read_text()
+
+
+def test_every_sign_that_latex_reads_is_escaped() -> None:
+    assert _tex(r"a_b^c~d\e{f}$5 #1 -3 1-2") == (
+        r"a\_b\textasciicircum{}c\textasciitilde{}d\textbackslash{}e\{f\}\$5 \#1 $-$3 1-2"
+    )
