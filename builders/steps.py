@@ -15,13 +15,15 @@ worker processes by the name of their function, so they stand at the top of a mo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
+import numpy as np
 import pyarrow as pa
 from pydantic import JsonValue
 
@@ -88,9 +90,11 @@ class Step:
     def stage(self, before: pa.Schema) -> Stage:
         """The stage of the pipeline that does this to rows of the schema `before`."""
         after = self.declared.columns.after(before)
-        name = self.declared.stage["name"]
+        name, reads = self.declared.stage["name"], self.declared.stage["reads"]
+        if missing := [column for column in reads if column not in before.names]:
+            raise BuildError(f"step {name}: reads {missing}, which no step before it writes")
         settings = {each: _identity(value, f"step {name}: {each}") for each, value in self.given.items()}
-        work = _Opened(self.declared, self.given, frozenset(before.names) - frozenset(after.names))
+        work = _Opened(self.declared, self.given)
         return Stage(schema_in=before, schema_out=after, open=work, settings=settings, **self.declared.stage)
 
 
@@ -98,24 +102,16 @@ class Step:
 class _Opened:
     declared: StepFunction[Any]
     given: Mapping[str, Any]
-    dropped: frozenset[str]
 
     def __call__(self) -> BatchFunction:
         return self.answers
 
-    def answers(self, rows: list[Row]) -> Iterable[Row | Excluded]:
+    def answers(self, rows: Collection[Row]) -> Iterable[Row | Excluded]:
         function, given = self.declared.function, self.given
-        single = self.declared.takes == "row"
-        answers = [function(row, **given) for row in rows] if single else list(function(rows, **given))
-        if len(answers) != len(rows):
-            raise BuildError(f"step {self.declared.stage['name']}: {len(rows)} rows came in, {len(answers)} answers")
-        return [self._left(row, answer) for row, answer in zip(rows, answers, strict=True)]
-
-    def _left(self, row: Row, answer: Row | Excluded) -> Row | Excluded:
-        if isinstance(answer, Excluded):
-            return answer
-        kept = {name: value for name, value in row.items() if name not in self.dropped}
-        return {**kept, **answer}
+        if self.declared.takes == "row":
+            return (function(row, **given) for row in rows)
+        answers: Iterable[Row | Excluded] = function(rows, **given)
+        return answers
 
 
 def stages(steps: Iterable[Step], schema: pa.Schema) -> list[Stage]:
@@ -141,7 +137,7 @@ def step(
 @overload
 def step(
     *,
-    takes: Literal["batch", "all"],
+    takes: Literal["batch"],
     name: str = ...,
     adds: pa.Schema = ...,
     drops: Sequence[str] = ...,
@@ -151,9 +147,22 @@ def step(
 ) -> Callable[[Callable[Concatenate[list[Row], Given], Iterable[Row | Excluded]]], StepFunction[Given]]: ...
 
 
+@overload
+def step(
+    *,
+    takes: Literal["all"],
+    reads: Sequence[str],
+    name: str = ...,
+    adds: pa.Schema = ...,
+    drops: Sequence[str] = ...,
+    version: int = ...,
+) -> Callable[[Callable[Concatenate[Collection[Row], Given], Iterable[Row | Excluded]]], StepFunction[Given]]: ...
+
+
 def step(
     *,
     takes: str = "row",
+    reads: Sequence[str] = (),
     name: str = "",
     adds: pa.Schema = pa.schema([]),  # noqa: B008
     drops: Sequence[str] = (),
@@ -164,13 +173,15 @@ def step(
     """Declare a function to be a step, by the function's name unless another is given.
 
     `adds` and `drops` are the columns that it adds (or makes anew) and takes away; `writes` are all that it leaves,
-    instead. Raise `version` when the meaning of a step changes in a way that its code does not show. A step whose
-    requests to a model run side by side within a batch is not `parallel`.
+    instead. One that takes all rows is given no more of each than its key and the columns that it `reads`, from the
+    disk each time that it goes through them. Raise `version` when the meaning of a step changes in a way that its code
+    does not show. A step whose requests to a model run side by side within a batch is not `parallel`.
     """
 
     def declare(function: Callable[..., Any]) -> StepFunction[Any]:
         called = name or function.__name__
-        stage = {"name": called, "version": version, "whole": takes == "all", "parallel": parallel}
+        whole = takes == "all"
+        stage = {"name": called, "version": version, "whole": whole, "reads": tuple(reads), "parallel": parallel}
         return StepFunction(function, stage, _Columns(adds, tuple(drops), writes), takes)
 
     return declare
@@ -201,13 +212,17 @@ def admit(row: Row) -> Row | Excluded:
     return Excluded(**row["refused"]) if row["refused"] else {}
 
 
-@step(takes="all")
-def unique(rows: list[Row], key: str) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=())
+def unique(rows: Collection[Row], key: str) -> Iterable[Row | Excluded]:
     """Keep the first row of each key. The detail counts rows from 1 in the order in which they come."""
-    first: dict[str, int] = {}
-    for number, row in enumerate(rows, start=1):
-        earlier = first.setdefault(row[key], number)
-        yield {} if earlier == number else Excluded("duplicate id", f"row {number} repeats the id of row {earlier}")
+    digests = bytearray()  # 16 bytes a row, where the keys themselves would be ten times as much
+    for row in rows:
+        digests += hashlib.blake2b(row[key].encode(), digest_size=16).digest()
+    halves = np.frombuffer(digests, dtype=[("first", "u8"), ("second", "u8")])
+    _, first, same = np.unique(halves, return_index=True, return_inverse=True)
+    for number, earlier in enumerate(first[same].tolist(), start=1):
+        again = Excluded("duplicate id", f"row {number} repeats the id of row {earlier + 1}")
+        yield {} if earlier + 1 == number else again
 
 
 @step(adds=pa.schema([("image", pa.string())]), drops=("image_path", "image_bytes", "no_image"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from builders.medconceal.asking import Asker, as_data, one_of
@@ -55,7 +56,7 @@ async def specialty_of(row: Row, asker: Asker) -> str:
     )
 
 
-def most_common(rows: list[Row], count: int | None) -> list[Row]:
+def most_common(rows: Collection[Row], count: int | None) -> list[Row]:
     """The `count` rows of lowest rarity, all of them for None; ties go to the lower id."""
     ranked = sorted(rows, key=lambda row: (row["rarity"], row["case_id"]))
     return ranked if count is None else ranked[:count]

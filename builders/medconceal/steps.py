@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import update_wrapper
 from typing import Any
@@ -47,14 +47,16 @@ SOURCE = pa.schema(
 FINISHED = pa.schema(list(FEATURES.arrow_schema))
 
 
-@step(takes="all")
-def author(rows: list[Row]) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=("author", "created", "turns"))
+def author(rows: Collection[Row]) -> Iterable[Row | Excluded]:
     """Keep one thread of each poster: the longest, of equals the earliest."""
-    best: dict[str, Row] = {}
-    for row in sorted(rows, key=lambda row: (-len(row["turns"]), row["created"], row["case_id"])):
-        best.setdefault(row["author"], row)
+    best: dict[str, tuple[int, int, str]] = {}
     for row in rows:
-        yield {} if best[row["author"]] is row else Excluded("another thread of its poster is kept")
+        rank = (-len(row["turns"]), row["created"], row["case_id"])
+        best[row["author"]] = min(rank, best.get(row["author"], rank))
+    chosen = {case for _, _, case in best.values()}
+    for row in rows:
+        yield {} if row["case_id"] in chosen else Excluded("another thread of its poster is kept")
 
 
 # `raw` holds the texts as they were posted, for the check that nothing of them is published.
@@ -124,8 +126,8 @@ def family(row: Row) -> Row | Excluded:
     return {} if row["scenarios"] else Excluded("of neither communication family")
 
 
-@step(takes="all")
-def select(rows: list[Row], count: int | None) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=("rarity",))
+def select(rows: Collection[Row], count: int | None) -> Iterable[Row | Excluded]:
     """Keep the `count` most common presentations (C.2); None keeps all."""
     chosen = {row["case_id"] for row in most_common(rows, count)}
     reason = f"beyond the {count or 0:,} most common"
@@ -185,8 +187,8 @@ def finish(row: Row, author: str, invented: bool, packages: Mapping[str, str]) -
     return finished
 
 
-@step(takes="all")
-def review(rows: list[Row], decisions: Decisions) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=FINISHED.names)
+def review(rows: Collection[Row], decisions: Decisions) -> Iterable[Row | Excluded]:
     """Exclude the cases that a clinician found implausible, by criterion."""
     matching = decisions.matching((row["case_id"], content_of(row)) for row in rows)
     for row in rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +22,8 @@ class Excluded:
     detail: str = ""
 
 
-BatchFunction = Callable[[list[Row]], Iterable[Row | Excluded]]
-"""What becomes of each row of a batch, in their order: the row as it leaves, under the same key, or why it does not."""
+BatchFunction = Callable[[Collection[Row]], Iterable[Row | Excluded]]
+"""What becomes of each row of a batch, in their order: the columns that it is given anew, or why it does not go on."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Stage:
 
     `open` makes the batch function and is called once in each process that needs it, so open heavy resources there.
     `settings` is JSON and holds all that can change the output, digests of files that are read included. Raise
-    `version` when the meaning of a stage changes. A `whole` stage is given all rows as one batch, in this process.
+    `version` when the meaning of a stage changes. A batch comes as a list; a `whole` stage is given all rows as one
+    batch, in this process, read from the disk as it goes through them, and of each no more than the key and the columns
+    that it `reads`, so that what it holds is what it keeps of them.
     """
 
     name: str
@@ -42,4 +44,5 @@ class Stage:
     settings: Mapping[str, Any] = field(default_factory=dict)
     version: int = 1
     whole: bool = False
+    reads: tuple[str, ...] = ()
     parallel: bool = True

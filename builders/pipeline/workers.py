@@ -12,7 +12,7 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -52,46 +52,53 @@ class Work:
 
     def __call__(self, name: str, unit: Sequence[Batch]) -> int:
         """Work on one batch and record the result under `name`; the number of rows that came in."""
-        rows: list[Row] = [row for batch in unit for row in self.store.read(batch).to_pylist()]
-        came = [(row[self.key], _told(row, "split"), _told(row, "licence")) for row in rows]
-        answers = self._call(rows)
-        where = f"stage {self.stage.name}"
-        kept = (answer for answer in answers if not isinstance(answer, Excluded))
-        tables = [
-            to_table(part, self.stage.schema_out, where=where, key=self.key) for part in batched(kept, self.batch_rows)
-        ]
-        excluded = self._account(came, answers)
-        self.store.save(name, Result(len(came), tuple(self.store.write(table) for table in tables), excluded))
-        return len(came)
+        stage = self.stage
+        stored = self.store.rows(unit)
+        if stage.whole:
+            rows: Collection[Row] = stored
+            answers = self._call(self.store.rows(unit, (self.key, *stage.reads)), "all rows")
+        else:
+            rows = held = list(stored)
+            which = f"rows {held[0][self.key]} to {held[-1][self.key]}"
+            answers = self._call([dict(row) for row in held], which)  # its own: a key that it changes in place is seen
+        excluded: list[ExcludedRow] = []
+        parts = batched(self._left(rows, answers, excluded), self.batch_rows)
+        where = f"stage {stage.name}"
+        tables = (to_table(part, stage.schema_out, where=where, key=self.key) for part in parts)
+        kept = tuple(self.store.write(table) for table in tables)
+        self.store.save(name, Result(len(answers), kept, tuple(excluded)))
+        return len(answers)
 
-    def _call(self, rows: list[Row]) -> list[Row | Excluded]:
-        first, last = rows[0][self.key], rows[-1][self.key]
+    def _call(self, rows: Collection[Row], which: str) -> list[Row | Excluded]:
         try:
             if self._function is None:
                 self._function = self.stage.open()
-            return list(self._function(rows))
+            answers = list(self._function(rows))
         except (BedsideError, BuildError):
             raise
         except Exception as error:
-            raise BuildError(f"stage {self.stage.name}, rows {first} to {last}: {type(error).__name__}") from error
+            raise BuildError(f"stage {self.stage.name}, {which}: {type(error).__name__}") from error
+        if len(answers) != len(rows):
+            raise BuildError(f"stage {self.stage.name}: {len(rows)} rows came in, {len(answers)} are accounted for")
+        return answers
 
-    def _account(
-        self, came: list[tuple[str, str | None, str | None]], answers: list[Row | Excluded]
-    ) -> tuple[ExcludedRow, ...]:
-        """The excluded rows, once it is sure that each row that came in has left under its key or is excluded."""
+    def _left(
+        self, rows: Iterable[Row], answers: Iterable[Row | Excluded], excluded: list[ExcludedRow]
+    ) -> Iterator[Row]:
+        """The rows as they leave, each under its key; `excluded` takes in the others."""
         where = f"stage {self.stage.name}"
-        if len(answers) != len(came):
-            raise BuildError(f"{where}: {len(came)} rows came in, {len(answers)} are accounted for")
-        rows = []
-        for (key, split, licence), answer in zip(came, answers, strict=True):
+        passed = [name for name in self.stage.schema_in.names if name in self.stage.schema_out.names]
+        for row, answer in zip(rows, answers, strict=True):
+            key = row[self.key]
             if not isinstance(answer, Excluded):
-                if answer.get(self.key) != key:
-                    raise BuildError(f"{where}: row {key!r} left as {answer.get(self.key)!r}")
+                if answer.get(self.key, key) != key:
+                    raise BuildError(f"{where}: row {key!r} left as {answer[self.key]!r}")
+                yield {**{name: row[name] for name in passed}, **answer}
             elif not (isinstance(answer.reason, str) and answer.reason and isinstance(answer.detail, str)):
                 raise BuildError(f"{where}: excludes {key!r} without a reason, or with one that is not text")
             else:
-                rows.append(ExcludedRow(key, split, answer.reason, answer.detail, licence))
-        return tuple(rows)
+                told = (_told(row, "split"), answer.reason, answer.detail, _told(row, "licence"))
+                excluded.append(ExcludedRow(key, *told))
 
 
 def _told(row: Row, column: str) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.pipeline.rows import Row
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, sweep, write_whole, writing
 from loaders.files.records import from_json
@@ -98,8 +99,8 @@ class Workspace:
             write_whole(path, data)
         return Batch(digest, table.num_rows)
 
-    def read(self, batch: Batch) -> pa.Table:
-        """The table of a stored batch.
+    def read(self, batch: Batch, columns: Sequence[str] | None = None) -> pa.Table:
+        """The table of a stored batch, or only these columns of it.
 
         Raises: BedsideError when the file is missing or was damaged since it was written.
         """
@@ -114,7 +115,11 @@ class Workspace:
             )
         # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
         with pq.ParquetFile(pa.BufferReader(data)) as file:
-            return file.read(use_threads=False)
+            return file.read(columns=None if columns is None else list(columns), use_threads=False)
+
+    def rows(self, batches: Sequence[Batch], columns: Sequence[str] | None = None) -> StoredRows:
+        """The rows of stored batches, or only these columns of them."""
+        return StoredRows(self, tuple(batches), columns)
 
     def save(self, name: str, result: Result) -> None:
         """Record a result; its batches must have been written before, for its presence means that all is there.
@@ -134,3 +139,22 @@ class Workspace:
 
     def _all_there(self, batches: Sequence[Batch]) -> bool:
         return all(is_there(self._batches / f"{batch.digest}.parquet") for batch in batches)
+
+
+@dataclass(frozen=True)
+class StoredRows(Collection[Row]):
+    """Rows that lie in a workspace: read batch by batch, each time that they are gone through, and never held."""
+
+    store: Workspace
+    batches: tuple[Batch, ...]
+    columns: Sequence[str] | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        for batch in self.batches:
+            yield from self.store.read(batch, self.columns).to_pylist()
+
+    def __len__(self) -> int:
+        return sum(batch.rows for batch in self.batches)
+
+    def __contains__(self, row: object) -> bool:
+        return any(row == one for one in self)

@@ -5,7 +5,7 @@ Those that weigh photos against each other are given all rows at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,11 +76,12 @@ class Queue:
 # `kin` names everything that a photo is linked with through patients and clusters, left-out photos included.
 @step(
     takes="all",
+    reads=("image", "source", "source_label", "diagnosis", "mixed", "group_id", "content"),
     adds=pa.schema([("cluster_id", pa.string()), ("kin", pa.string())]),
     drops=("content", "mixed"),
 )
 def curate(
-    rows: list[Row], store: ImageStore, curator: Curator, decisions: Decisions, queue: Queue
+    rows: Collection[Row], store: ImageStore, curator: Curator, decisions: Decisions, queue: Queue
 ) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, copies but the best, and photos that stand under two diagnoses; link what is kin.
 
@@ -110,7 +111,7 @@ def curate(
             yield {"cluster_id": finding.cluster, "kin": kin[f"cluster {finding.cluster}"]}
 
 
-def _borderline(rows: Sequence[Row], photos: Sequence[Candidate], findings: Sequence[Finding]) -> list[Item]:
+def _borderline(rows: Collection[Row], photos: Sequence[Candidate], findings: Sequence[Finding]) -> list[Item]:
     """What a person is asked about: disputed diagnoses, quality, copies, mixed classes; and all decided earlier."""
     shown = {row["image_id"]: Shown(row["image_id"], row["image"].split(".")[0], row["diagnosis"]) for row in rows}
     items = []
@@ -141,8 +142,8 @@ def _place(item: Item) -> tuple[int, str, str]:
 _RANK = {"label": 0, "quality": 1, "copy": 2, "class": 3}
 
 
-@step(takes="all")
-def draw(rows: list[Row], targets: Mapping[str, int] | None, seed: int) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=("diagnosis", "kin"))
+def draw(rows: Collection[Row], targets: Mapping[str, int] | None, seed: int) -> Iterable[Row | Excluded]:
     """As many photos of each class as the targets say; without targets, all."""
     if targets is None:
         return [{}] * len(rows)
@@ -155,8 +156,10 @@ def draw(rows: list[Row], targets: Mapping[str, int] | None, seed: int) -> Itera
     ]
 
 
-@step(takes="all", adds=pa.schema([("split", pa.string())]))
-def split(rows: list[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=("diagnosis", "kin"), adds=pa.schema([("split", pa.string())]))
+def split(
+    rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int
+) -> Iterable[Row | Excluded]:
     """The split of each photo, stratified by diagnosis, kin together; photos of splits not asked for are excluded."""
     split_of = split_groups(_members(rows), ratios, seed=seed)
     for row in rows:
@@ -165,8 +168,8 @@ def split(rows: list[Row], ratios: Mapping[str, float], splits: frozenset[str], 
         yield {"split": own} if own in splits else Excluded("of a split that is not in this release")
 
 
-@step(takes="all", adds=pa.schema([("personality", pa.string())]))
-def temperament(rows: list[Row], seed: int) -> Iterable[Row]:
+@step(takes="all", reads=("diagnosis", "split"), adds=pa.schema([("personality", pa.string())]))
+def temperament(rows: Collection[Row], seed: int) -> Iterable[Row]:
     """A temperament for each photo of the test split."""
     cases = {row["image_id"]: row["diagnosis"] for row in rows if row["split"] == TEST}
     dealt = temperaments(cases, seed=seed)
@@ -239,5 +242,5 @@ def _told(row: Row, basic: Basic, facts: Facts | None) -> Row:
     }
 
 
-def _members(rows: Sequence[Row]) -> list[Member]:
+def _members(rows: Iterable[Row]) -> list[Member]:
     return [Member(row["image_id"], row["diagnosis"], (row["kin"],)) for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ def double(row: Row, times: int = 2) -> Row | Excluded:
     return {"double": times * row["n"]} if row["n"] else Excluded("zero", "n = 0")
 
 
-@step(takes="all")
-def half(rows: list[Row], wanted: Any = None) -> Iterable[Row | Excluded]:
+@step(takes="all", reads=())
+def half(rows: Collection[Row], wanted: Any = None) -> Iterable[Row | Excluded]:
     for number, _ in enumerate(rows):
         yield {} if number % 2 else Excluded("every other")
 
@@ -41,6 +41,11 @@ def too_few(rows: list[Row]) -> Iterable[Row | Excluded]:
 @step(writes=pa.schema([("id", pa.string()), ("text", pa.string())]))
 def written(row: Row) -> Row:
     return {"text": str(row["n"])}
+
+
+@step(adds=pa.schema([("note", pa.string())]))
+def noted(row: Row) -> Row:
+    return {"note": f"n{row['n']}"}
 
 
 @step()
@@ -76,9 +81,24 @@ def test_columns_stay_where_they_are_and_new_ones_come_last() -> None:
     assert again().stage(SCHEMA).schema_out == pa.schema([("id", pa.string()), ("n", pa.string()), ("m", pa.string())])
 
 
+@step(takes="all", reads=("n",))
+def seen(rows: Collection[Row], looked: str) -> Iterable[Row | Excluded]:
+    Path(looked).write_text(f"{len(rows)} {[dict(row) for row in rows]} {[row['n'] for row in rows]}")
+    return [{} for _ in rows]
+
+
+def test_a_step_that_takes_all_rows_sees_what_it_reads_as_often_as_it_likes(tmp_path: Path) -> None:
+    looked = tmp_path / "looked"
+    done = built(tmp_path / "work", noted(), seen(str(looked)), rows=3)
+    assert looked.read_text() == f"3 {[{'id': f'r{n}', 'n': n} for n in range(3)]} [0, 1, 2]"
+    assert [row["note"] for row in done.rows()] == ["n0", "n1", "n2"]
+    with pytest.raises(BuildError, match=r"step seen: reads \['n'\], which no step before it writes"):
+        built(tmp_path / "other", double(), seen(str(looked)))
+
+
 @pytest.mark.parametrize(
     ("broken", "told"),
-    [(too_few(), "step few: 2 rows came in, 1 answers"), (misspelt(), "an unknown column 'm'")],
+    [(too_few(), "stage few: 2 rows came in, 1 are accounted for"), (misspelt(), "an unknown column 'm'")],
 )
 def test_a_step_that_answers_wrongly_is_named(broken: Step, told: str, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=told):
