@@ -15,13 +15,14 @@ from inspect_ai import task
 
 import baselines.dialogue.provider  # noqa: F401 - registers `scripted/...`
 from baselines.dialogue.evaluation import MAX_INVALID, dialogue_task
-from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.consultation.agents import AGENTS
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import protocol_named
 from loaders.opened import open_data
+from scripts.run.consultation import warn_of_cases
+from scripts.run.cues import cues_of, warn_of_cues
 
 
 def consultation(
@@ -49,10 +50,16 @@ def consultation(
         protocol_named(protocol).having(cap_mode=cap_mode, judge=judge),
     )
     opened = open_data(data, split=split, default="3mdbench")
-    names = read_cues(Path(cues), opened.content_digest).names if cues else None
+    told = cues_of(Path(cues) if cues else None, setting, opened)
+    read = read_cases(
+        opened.splits[split], cues=told.names if told else None, without=told.more.without if told else None
+    )
+    warn_of_cases(read, data)
+    if told is not None:
+        warn_of_cues(told, read)
     return dialogue_task(
         game,
-        read_cases(opened.splits[split], cues=names).cases,
+        read.cases,
         agents={f"scripted/{name}": agent for name, agent in AGENTS.items()},
         answers=Path(answers) if answers else None,
         epochs=epochs,

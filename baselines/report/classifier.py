@@ -16,8 +16,13 @@ CONTENT = "classifier.json"
 
 
 def sections(runs: Sequence[Numbered]) -> list[Section]:
-    """One section over all classifiers. Raises: InputError when a run's file cannot be read."""
-    shown = [(number, run, _content(run)) for number, run in runs]
+    """One section over all classifiers that answered about labelled photos; of others there is nothing to draw.
+
+    Raises: InputError when a run's file cannot be read.
+    """
+    shown = [(number, run, _content(run)) for number, run in runs if run.record.options.get("labelled", True)]
+    if not shown:
+        return []
     return [Section("image-classifiers", "Image classifiers", render("baselines/report/classifier.html", runs=shown))]
 
 

@@ -94,11 +94,21 @@ def overlap(
 
     Raises: as `curate`.
     """
+    found = curate(beside(files, others), index=index, workers=workers, progress=progress)
+    return shared(found)
+
+
+def beside(files: Sequence[File], others: Mapping[str, Sequence[File]]) -> list[File]:
+    """Some files with those of other sets, each marked by its set (see `overlap`)."""
     named = [replace(file, set=OWN) for file in files]
     for name, members in others.items():
         named += [replace(file, name=f"{name}: {file.name}", set=name) for file in members]
-    found = curate(named, index=index, workers=workers, progress=progress)
-    return tuple(leak for leak in found.leaks if leak.boundary == SET and OWN in leak.values)
+    return named
+
+
+def shared(curation: Curation) -> tuple[Leak, ...]:
+    """Of files put `beside` others, the pictures that lie on both sides."""
+    return tuple(leak for leak in curation.leaks if leak.boundary == SET and OWN in leak.values)
 
 
 def calibrated_by(examined: Examined) -> str:

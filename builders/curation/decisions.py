@@ -56,7 +56,7 @@ def _decision(
     if picture.content.digest != place.best:
         if place.same_pixels:
             return Decision(place.cluster, False, "same_pixels", f"the same pixels as {best}")
-        detail = f"a copy of {best}" + _told(place.verdict)
+        detail = f"a copy of {best}" + (disguise(place.verdict) if place.verdict else " through other copies")
         return Decision(place.cluster, False, "near_copy", detail)
     others = sorted(first[other].name for other in sets if other != place.best)
     scene = (
@@ -71,9 +71,8 @@ def _decision(
     return Decision(place.cluster, True, "same_scene" if others else "unique", scene)
 
 
-def _told(verdict: PairVerdict | None) -> str:
-    if verdict is None:
-        return " through other copies"
+def disguise(verdict: PairVerdict) -> str:
+    """What was done to a picture to make a copy of it: ": mirrored, turned by 90°"; nothing where nothing is known."""
     parts = ["mirrored"] if verdict.mirrored else []
     if verdict.turn:
         parts.append(f"turned by {verdict.turn}°")

@@ -13,7 +13,7 @@ import typer
 from baselines.dialogue.game import Game
 from baselines.dialogue.played import PlayedCase
 from baselines.results.run import ModelUsed
-from baselines.threemdbench.classifier.cues import Cues, read_cues
+from baselines.threemdbench.classifier.cues import Cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
 from baselines.threemdbench.consultation.cases import Cases, keep_pictures, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
@@ -25,6 +25,7 @@ from baselines.threemdbench.consultation.tables import results
 from loaders.errors import InputError
 from loaders.models.prompts import Prompts
 from loaders.opened import Opened
+from scripts.run.cues import cue_facts, cues_of, warn_of_cues
 from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors
@@ -125,7 +126,7 @@ def command(options: Consultations) -> None:
     game, names = _game(options, texts, protocol)
     roles = roles_of(names, scripted_agent, options)
     opened = open_corpus("3mdbench", options.data, options.split)
-    cues = _cues(options, opened)
+    cues = cues_of(options.cues, options.setting, opened)
     read = _read(options, opened, protocol.photos, cues)
     cases = read.cases[: options.limit]
     played = play(game, cases, roles, options, title=f"{options.doctor}, {options.setting}")
@@ -141,7 +142,7 @@ def command(options: Consultations) -> None:
             "unplayable": len(read.invalid),
             "epochs": options.epochs,
             "resamples": options.resamples,
-            "cues": {"model": cues.model, "file": cues.file_digest} if cues else None,
+            "cues": cue_facts(cues, read) if cues else None,
         },
         texts=texts,
         reasons=(opened.stand_in, played.stand_in, cues.stand_in if cues else None),
@@ -197,9 +198,12 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
         opened.splits[options.split],
         photos=photos,
         cues=cues.names if cues else None,
+        without=cues.more.without if cues else None,
         folder=options.out / "photos" if photos == "original" else None,
     )
     warn_of_cases(read, options.data)
+    if cues is not None:
+        warn_of_cues(cues, read)
     return read
 
 
@@ -213,18 +217,6 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
             thought = f", {cut:,} of them cut off while the model thought" if cut else ""
             text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
             errors.print(text, style="yellow", highlight=False)
-
-
-def _cues(options: Consultations, opened: Opened) -> Cues | None:
-    wanted = setting_named(options.setting).cues
-    if wanted and options.cues is None:
-        do = "Make cues.parquet with: bedside run classifier"
-        raise InputError("--cues", found="no file", expected=f"one, for the setting {options.setting}", do=do)
-    if options.cues is None:
-        return None
-    if not wanted:
-        raise InputError("--cues", found=f"{options.setting} gives the doctor none", expected="a setting with cues")
-    return read_cues(options.cues, opened.content_digest)
 
 
 def warn_of_cases(read: Cases, data: str) -> None:

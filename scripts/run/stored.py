@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
-from baselines.results.run import Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
 from loaders.opened import Opened, open_data
 
@@ -65,7 +65,7 @@ class Stored:
 
         Raises: InputError for other rows, and where nobody says where they lie; what `open_data` raises.
         """
-        told, where = self.record.data, self.data or self._place()
+        told, where = self.record.data, self.data or place_of(self.record.data)
         if where is None:
             do = "Name the folder or the repository: --data"
             raise InputError(self.run.folder, found="a run over a folder", expected="its data", do=do)
@@ -75,8 +75,9 @@ class Stored:
             raise InputError(where, found=found, expected=f"{told.content_digest[:16]}…, those of the run")
         return opened
 
-    def _place(self) -> str | None:
-        data = self.record.data
-        if data.repository is None or data.commit is None:
-            return None
-        return f"{data.repository.partition('/datasets/')[2]}@{data.commit}"
+
+def place_of(data: DataUsed) -> str | None:
+    """The repository and commit that the rows of a run were read from, as a user would name them; None for a folder."""
+    if data.repository is None or data.commit is None:
+        return None
+    return f"{data.repository.partition('/datasets/')[2]}@{data.commit}"

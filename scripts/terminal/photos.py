@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,22 +26,26 @@ Photos = Annotated[
     typer.Argument(
         metavar="DATA",
         help="3mdbench[@TAG], a release folder, REPO[@TAG], or a folder with train, validation and test folders of "
-        "class folders.",
+        "class folders. With --predict also official, any image data set, or any folder of photos.",
     ),
 ]
 _SPLIT_RATIOS = {"train": 0.6, "validation": 0.15, "test": 0.25}
 
 
-def labelled_photos(data: str, clusters: Path | None, seed: int) -> Labelled:
-    from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
+_SPLITS = ("train", "validation", "test")
+
+
+def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequence[str] = _SPLITS) -> Labelled:
+    """The photos of these splits of a release or of a folder. Raises InputError where a split is not there."""
+    from baselines.threemdbench.classifier.data import from_folder, from_release
 
     folder = Path(data)
     if clusters is not None:
         return _from_clusters(folder, clusters, seed)
     if is_folder(folder) and not is_file(folder / "manifest.json"):
-        return from_folder(folder)
+        return from_folder(folder, splits)
     opened = {}
-    for split in SPLITS:
+    for split in splits:
         try:
             opened[split] = open_data(data, split=split, default="3mdbench")
         except InputError as error:
@@ -50,11 +54,12 @@ def labelled_photos(data: str, clusters: Path | None, seed: int) -> Labelled:
             raise InputError(
                 data,
                 found=f"a release without {split} split",
-                expected="train, validation and test (the authors publish test only)",
-                do="Build one with: bedside build 3mdbench; or train on a folder of class folders",
+                expected=f"{' and '.join(splits)} (the authors publish test only)",
+                do="Build one with: bedside build 3mdbench; or train on a folder of class folders. A network that is "
+                "trained answers about any photos: --predict --weights RUN",
             ) from None
-    if opened["train"].corpus != "3mdbench":
-        raise InputError(data, found=f"a release of {opened['train'].corpus}", expected="one of 3mdbench")
+    if any(part.corpus != "3mdbench" for part in opened.values()):
+        raise InputError(data, found=f"a release of {opened[splits[0]].corpus}", expected="one of 3mdbench")
     return from_release(opened)
 
 

@@ -1,4 +1,4 @@
-"""Labelled photos by split: of a 3MDBench release, or of a folder of class folders.
+"""Photos by split: of a 3MDBench release, of a folder of class folders, or whatever a network is to answer about.
 
 runs/photos/train/pharyngitis/a.jpg        split folders with class folders in them: train, validation, test
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from PIL import Image
 
 from baselines.results.run import DataUsed
 from loaders.errors import InputError
-from loaders.files.images import open_image
+from loaders.files.images import image_bytes, open_image
 from loaders.files.untrusted import digest_of, files_below, is_folder
 from loaders.opened import Opened
 from loaders.threemdbench import DIAGNOSES, NAMES
@@ -27,27 +27,36 @@ SPLITS = ("train", "validation", "test")
 FOLDER = "folder of class folders"
 """What a record calls the corpus of photos that are no release."""
 
+UNKNOWN = -1
+"""The label of a photo that has none."""
+
 _SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".jfif")
 
 
 @dataclass(frozen=True, slots=True)
 class Photo:
-    """A photo: its id, the place of its label among the classes, what it is resampled with, and how to open it.
+    """A photo: its id, the place of its label among the classes (or UNKNOWN), what it is resampled with, its bytes.
 
-    `group` names its patient, lesion or cluster of near copies; photos without one stand for themselves.
+    `group` names its patient, lesion or cluster of near copies; photos without one stand for themselves. `read` raises
+    ImageError where there are no bytes.
     """
 
     key: str
     label: int
     group: str
-    load: Callable[[], Image.Image]
+    read: Callable[[], bytes]
+
+    def load(self) -> Image.Image:
+        """The picture, upright. Raises: ImageError as `loaders.files.images.open_image`."""
+        return open_image(self.read(), name=self.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """The photos of each split; `domains` holds the domain of each class, "" where classes have none.
 
-    `digests` are the content digests of the splits, `data` is what a record says of test.
+    `digests` are the content digests of the splits, `data` is what a record says of test: of what is answered about,
+    whatever the split is called there.
     """
 
     classes: tuple[str, ...]
@@ -60,6 +69,10 @@ class Labelled:
     @property
     def corpus(self) -> str:
         return self.data.corpus
+
+    def only(self, photos: Sequence[Photo]) -> Labelled:
+        """The same, of which only these photos are answered about."""
+        return replace(self, splits={"test": photos})
 
     def counts(self, split: str) -> list[int]:
         """Photos of each class."""
@@ -75,61 +88,68 @@ class Labelled:
         trained = self.counts("train")
         if sum(count > 0 for count in trained) < 2:
             raise InputError(self.corpus, found="training photos of one class only", expected="two classes or more")
-        for split in SPLITS[1:]:
-            never = [self.classes[at] for at, count in enumerate(self.counts(split)) if count and not trained[at]]
-            if never and not allow_untrained:
-                raise InputError(
-                    f"{self.corpus}, {split}",
-                    found=f"photos of {len(never)} classes without a training photo: {', '.join(never)}",
-                    expected="a training photo of every class",
-                    do="--allow-untrained goes on and counts them as the errors that they will be",
-                )
+        if not allow_untrained:
+            for split in SPLITS[1:]:
+                self.check_trained(split, trained)
+
+    def check_trained(self, split: str, trained: Sequence[int]) -> None:
+        """Raises InputError when a class of the split has no training photo; `trained` counts them by class."""
+        never = [self.classes[at] for at, count in enumerate(self.counts(split)) if count and not trained[at]]
+        if never:
+            raise InputError(
+                f"{self.corpus}, {split}",
+                found=f"photos of {len(never)} classes without a training photo: {', '.join(never)}",
+                expected="a training photo of every class",
+                do="--allow-untrained goes on and counts them as the errors that they will be",
+            )
 
 
 def from_release(opened: Mapping[str, Opened]) -> Labelled:
     """The photos of a 3MDBench release, opened split by split. The classes are all 34 diagnoses.
 
+    What is answered about is `test`, or the last that is given: one split, or all in one.
+
     Raises InputError for a diagnosis outside the 34 and a row without image.
     """
+    answered = opened.get("test", list(opened.values())[-1])
     return Labelled(
         classes=NAMES,
         domains=tuple(diagnosis.domain for diagnosis in DIAGNOSES),
-        splits={split: _release_photos(part, split) for split, part in opened.items()},
+        splits={split: _release_photos(part) for split, part in opened.items()},
         digests={split: part.content_digest for split, part in opened.items()},
-        data=DataUsed.of(opened["test"]),
-        stand_in=opened["test"].stand_in,
+        data=DataUsed.of(answered),
+        stand_in=answered.stand_in,
     )
 
 
-def _release_photos(opened: Opened, split: str) -> list[Photo]:
-    rows = opened.splits[split].cast_column("image", datasets.Image(decode=False))
+def _release_photos(opened: Opened) -> list[Photo]:
     photos = []
-    for at, row in enumerate(rows.select_columns(["image_id", "diagnosis", "group_id", "cluster_id"])):
-        if row["diagnosis"] not in NAMES:
-            raise InputError(
-                f"{split}, {row['image_id']}",
-                found=f"diagnosis {row['diagnosis']!r}",
-                expected="one of the 34 of 3MDBench",
-                do="A folder of class folders takes any labels",
-            )
-        group = row["group_id"] or row["cluster_id"] or row["image_id"]
-        photos.append(Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_open_row, rows, at)))
+    for split, part in opened.splits.items():
+        rows = part.cast_column("image", datasets.Image(decode=False))
+        for at, row in enumerate(rows.select_columns(["image_id", "diagnosis", "group_id", "cluster_id"])):
+            if row["diagnosis"] not in NAMES:
+                raise InputError(
+                    f"{split}, {row['image_id']}",
+                    found=f"diagnosis {row['diagnosis']!r}",
+                    expected="one of the 34 of 3MDBench",
+                    do="A folder of class folders takes any labels",
+                )
+            group = row["group_id"] or row["cluster_id"] or row["image_id"]
+            photos.append(Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_row_bytes, rows, at)))
     return photos
 
 
-def _open_row(rows: Any, at: int) -> Image.Image:
-    row = rows[at]
-    image = row["image"] or {}
-    return open_image(image.get("bytes") or b"", name=row["image_id"])
+def _row_bytes(rows: Any, at: int) -> bytes:
+    return (rows[at]["image"] or {}).get("bytes") or b""
 
 
-def from_folder(folder: Path) -> Labelled:
+def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
     """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` will do for validation.
 
     Raises InputError where a split or a class folder is missing, and where one photo, byte by byte, is in two splits.
     """
     files: dict[str, list[tuple[str, Path]]] = {}
-    for split in SPLITS:
+    for split in splits:
         place = folder / split
         if split == "validation" and not is_folder(place):
             place = folder / "val"
@@ -161,7 +181,7 @@ def from_files(
     splits: dict[str, list[Photo]] = {}
     digests: dict[str, str] = {}
     owner: dict[str, tuple[str, Path]] = {}
-    for split in SPLITS:
+    for split in files:
         lines = []
         splits[split] = []
         for label, path in files[split]:
@@ -177,11 +197,16 @@ def from_files(
             lines.append(f"{label}\0{content}\n")
             group = (groups or {}).get(path, content)
             splits[split].append(
-                Photo(path.relative_to(root).as_posix(), classes.index(label), group, partial(open_image, path))
+                Photo(path.relative_to(root).as_posix(), classes.index(label), group, partial(image_bytes, path))
             )
-        digests[split] = hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+        digests[split] = digest_of_lines(lines)
     if not classes:
         raise InputError(root, found="no picture in class folders", expected=f"files ending in {', '.join(_SUFFIXES)}")
-    return Labelled(
-        classes, ("",) * len(classes), splits, digests, DataUsed(FOLDER, "test", None, digests["test"]), None
-    )
+    answered = "test" if "test" in digests else list(digests)[-1]
+    data = DataUsed(FOLDER, answered, None, digests[answered])
+    return Labelled(classes, ("",) * len(classes), splits, digests, data, None)
+
+
+def digest_of_lines(lines: Iterable[str]) -> str:
+    """The content digest of photos that are no release, from a line each: its label, NUL, the SHA-256 of its bytes."""
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()

@@ -8,7 +8,8 @@ random:tiny                            a tf_efficientnetv2_s of a tenth of the w
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,21 @@ def open_network(
     _load(name, module, file)
     tag = f"{module.pretrained_cfg['architecture']}.{module.pretrained_cfg.get('tag', '')}".rstrip(".")
     return Network(tag, module, taken, f"{_repo(module)}@{revision(file)}, SHA-256 {file_digest(file)}", None)
+
+
+def reopened(name: str, state: Mapping[str, Any], input: Input, *, classes: int, source: str) -> Network:
+    """A network of ours with all of its trained weights, the head included; nothing is looked for on the Hub.
+
+    Raises InputError for an unknown name, ModelError for weights that are not of it, MissingExtra without timm.
+    """
+    architecture = name if name.startswith("random:") else f"random:{name}"
+    network = open_network(architecture, classes=classes, size=input.train_size, test_size=input.test_size)
+    try:
+        network.module.load_state_dict(dict(state))
+    except RuntimeError as error:
+        found = f"its weights do not fit: {str(error).splitlines()[-1].strip()}"
+        raise ModelError(name, found=found, expected=f"those of this network with {classes} classes") from None
+    return replace(network, name=name, input=input, source=source, stand_in=None)
 
 
 def _check_known(timm: Any, architecture: str) -> None:

@@ -155,7 +155,7 @@ class Scoring:
             return cells
         cells.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
         if row in NETWORKS and setting == FINE_TUNED:
-            cases = f"test ({len(self.truth)} cases)"
+            cases = f"{self.labelled.data.split} ({len(self.truth)} cases)"
             own = "fine-tuned on the train part"
             cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
         return cells
@@ -258,7 +258,7 @@ class Scoring:
         at: int,
         *,
         table: str = TABLE,
-        group: str = "test",
+        group: str | None = None,
         row: str | None = None,
         setting: str | None = None,
         unit: str = "percent",
@@ -268,12 +268,28 @@ class Scoring:
         value, low, high = _triple(boot, at)
         missing = n == 0
         return Result(
-            paper=PAPER if self.labelled.corpus != FOLDER else "Own photos", table=table, row=row or self.row,
-            setting=setting or self.setting, column=column, split_or_group=group,
+            paper=paper_of(self.labelled), table=table, row=row or self.row,
+            setting=setting or self.setting, column=column,
+            split_or_group=self.labelled.data.split if group is None else group,
             value=None if missing else 100 * value, unit=unit, direction=direction,
             note=f"{row}: no test photo" if missing else "", n=len(self.truth) if n is None else n,
             ci95=None if missing else (100 * low, 100 * high), record=self.record,
         )  # fmt: skip
+
+
+def paper_of(labelled: Labelled) -> str:
+    """Whose tables the numbers stand in."""
+    return PAPER if labelled.corpus != FOLDER else "Own photos"
+
+
+def coverage(labelled: Labelled, answered: int, row: str, setting: str, record: RunRecord) -> Result:
+    """The one number of an answer about photos without labels: how many of them it is about."""
+    photos = len(labelled.splits["test"])
+    return Result(
+        paper=paper_of(labelled), table=TABLE, row=row, setting=setting, column="Photos answered about",
+        split_or_group=labelled.data.split, value=100 * answered / photos, unit="percent", direction="none", n=photos,
+        numerator=answered, denominator=photos, record=record,
+    )  # fmt: skip
 
 
 def _triple(boot: Bootstrap, at: int) -> tuple[float, float, float]:

@@ -100,4 +100,5 @@ def read_stored(run: Path) -> StoredAnswers:
 
 
 def _no_photo() -> NoReturn:
+    """What is kept are answers."""
     raise InputError(NAME, found="no photo", expected="answers only")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import datasets
 
 WIDTH = 400
+NO_CUES = "no cues"
 _QUALITY = 90
 PICTURES = "images"  # of a run: small pictures, so that its dialogues can be looked at without the corpus
 
@@ -61,15 +62,17 @@ def read_cases(
     *,
     photos: Photos = "small",
     cues: Mapping[str, Sequence[str]] | None = None,
+    without: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Cases:
     """The cases of the rows of one split.
 
     `photos` is what the doctor is shown. With a `folder`, photos are written there under the digests of their bytes
     and read when they are needed; otherwise cases hold them. `cues` are the names of
-    `baselines.threemdbench.classifier.cues`.
+    `baselines.threemdbench.classifier.cues`, and `without` says why a case has none: it is not played then.
 
-    Raises InputError for a row without an id, an id twice, and cues that lack a case; BedsideError for a full disk.
+    Raises InputError for a row without an id, an id twice, and cues that lack a case for no reason; BedsideError for a
+    full disk.
     """
     import datasets
 
@@ -83,18 +86,34 @@ def read_cases(
             raise InputError(f"row {number}", found="no image_id", expected="an id in every row")
         if case_id in cases or case_id in invalid:
             raise InputError(case_id, found="the id of two rows", expected="each id once")
-        if cues is not None and case_id not in cues:
-            raise InputError("cues", found=f"none for the case {case_id}", expected="cues for every case")
         try:
-            cases[case_id] = _case(case_id, row, photos, None if cues is None else tuple(cues[case_id]), folder)
+            cases[case_id] = _case(case_id, row, photos, None if cues is None else tuple(cues.get(case_id, ())), folder)
         except InputError as problem:
             reason = f"{problem.reason} image" if isinstance(problem, ImageError) else problem.found
             invalid[case_id] = Invalid(case_id, reason)
+    if cues is not None:
+        _without_cues(cases, invalid, without or {})
     return Cases(
         cases=tuple(cases[case_id] for case_id in sorted(cases)),
         invalid=tuple(invalid[case_id] for case_id in sorted(invalid)),
         giveaways=tuple(case_id for case_id in sorted(cases) if _names_itself(cases[case_id])),
     )
+
+
+def _without_cues(cases: dict[str, Case], invalid: dict[str, Invalid], without: Mapping[str, str]) -> None:
+    """Moves the cases that have no cues to the invalid ones. Raises InputError where the cues do not say why."""
+    missing = sorted(case_id for case_id, case in cases.items() if not case.cues)
+    if lost := [case_id for case_id in missing if case_id not in without]:
+        more = f" and {len(lost) - 5:,} more" if len(lost) > 5 else ""
+        raise InputError(
+            "cues",
+            found=f"none for {len(lost):,} of {len(cases):,} cases, and no word why: {', '.join(lost[:5])}{more}",
+            expected="cues for every case that can be played",
+            do="Make them again for these rows: bedside run classifier DATA --predict --weights RUN",
+        )
+    for case_id in missing:
+        del cases[case_id]
+        invalid[case_id] = Invalid(case_id, f"{NO_CUES}: {without[case_id]}")
 
 
 def _case(

@@ -1,0 +1,47 @@
+"""`model.safetensors` of a run: the weights that answered, and what is needed to have them answer again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
+from baselines.threemdbench.classifier.network import Input, Network, reopened
+from loaders.errors import InputError
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import is_there
+
+NAME = "model.safetensors"
+"""Name of the file of a run folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What stands beside the weights: the network's name and input, its classes in the order of its outputs, the
+    temperature that was fitted on validation, where its first weights came from, and the digest of the train split."""
+
+    name: str
+    classes: tuple[str, ...]
+    input: Input
+    temperature: float
+    source: str
+    train: str
+
+
+def write_weights(run: Path, module: Any, about: About) -> None:
+    """Keep the weights of a network in its run's folder. Raises what `write_tensors` raises."""
+    write_tensors(run / NAME, module.state_dict(), to_json(about))
+
+
+def read_weights(run: Path) -> tuple[About, Network]:
+    """What a run kept, as a network that answers as it did.
+
+    Raises InputError where there is none or its file is damaged, ModelError where its weights do not fit its name.
+    """
+    path, do = run / NAME, "Name the folder of a `bedside run classifier` that trained a network and has ended"
+    if not is_there(path):
+        raise InputError(run, found=f"no {NAME}", expected="the run of a network (a probe keeps none)", do=do)
+    tensors, facts = read_tensors(path, do=do)
+    about = from_json(About, facts, path, do=do)
+    return about, reopened(about.name, tensors, about.input, classes=len(about.classes), source=about.source)

@@ -1,0 +1,106 @@
+"""Which pictures of a set show what pictures of another set show, pair by pair, and in what disguise.
+
+    found = seen(test, train)
+    found.pairs[0]      Pair(file="b.jpg", other="train/a.jpg", how="copy: mirrored")
+
+It is what `curate.overlap` finds, with a partner named for each file: one of the same bytes, else the one that is the
+surest copy, else one that shows the same scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.progress import Progress
+
+from builders.curation.curate import OWN, beside, curate, shared
+from builders.curation.decisions import disguise
+from builders.curation.examine import Examined, read_again
+from builders.curation.folders import File
+from builders.curation.parallel import single_threaded_opencv
+from builders.curation.pictures import read_picture
+from builders.curation.verification import COPY, DIFFERENT, SCENE, UNSURE, Features, PairVerdict, compare, features
+
+_OTHERS = "others"
+_SURER = (DIFFERENT, UNSURE, SCENE, COPY)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A file, the file of the other set that it goes with, and how: same bytes, a copy in its disguise, one scene."""
+
+    file: str
+    other: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One pair for each file that was found, in the order of their names; `unread` are others that nobody can open."""
+
+    pairs: tuple[Pair, ...]
+    unread: tuple[str, ...]
+
+
+def seen(
+    files: Sequence[File],
+    others: Sequence[File],
+    *,
+    index: Path | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Seen:
+    """Look for the pictures of `others` among `files`, in any disguise; another photo of the same scene counts too.
+
+    Raises: as `curate.curate`.
+    """
+    curation = curate(beside(files, {_OTHERS: others}), index=index, workers=workers, progress=progress)
+    unread = [_name(one) for one in curation.files if one.content is None and one.file.set == _OTHERS]
+    pairs = []
+    with single_threaded_opencv():
+        for leak in shared(curation):
+            known: dict[str, Features] = {}
+            before = [one for one in leak.files if one.file.set == _OTHERS]
+            pairs += [_pair(one, before, known) for one in leak.files if one.file.set == OWN]
+    return Seen(tuple(sorted(pairs, key=lambda pair: pair.file)), tuple(unread))
+
+
+def _pair(one: Examined, others: Sequence[Examined], known: dict[str, Features]) -> Pair:
+    """The file with the surest of the others of its cluster."""
+    same = next((other for other in others if _digest(other) == _digest(one)), None)
+    if same is not None:
+        return Pair(one.file.name, _name(same), "same bytes")
+    verdicts = [_verdict(other, one, known) for other in others]
+    best = max(range(len(others)), key=lambda at: (_SURER.index(verdicts[at].kind), verdicts[at].matches, -at))
+    return Pair(one.file.name, _name(others[best]), _how(verdicts[best]))
+
+
+def _how(verdict: PairVerdict) -> str:
+    if verdict.kind == COPY:
+        return "copy" + disguise(verdict)
+    return "another photo of the same scene" if verdict.kind == SCENE else "through other copies or photos of the scene"
+
+
+def _verdict(other: Examined, one: Examined, known: dict[str, Features]) -> PairVerdict:
+    """Told from the other; compared in the order of the digests, as everywhere."""
+    first, second = sorted((other, one), key=_digest)
+    verdict = compare(_features(first, known), _features(second, known))
+    return verdict if first is other else verdict.swapped()
+
+
+def _features(one: Examined, known: dict[str, Features]) -> Features:
+    digest = _digest(one)
+    if digest not in known:
+        known[digest] = features(read_picture(read_again(one.file, digest)))
+    return known[digest]
+
+
+def _digest(one: Examined) -> str:
+    assert one.content is not None  # what lies in a cluster could be opened
+    return one.content.digest
+
+
+def _name(one: Examined) -> str:
+    return one.file.name.removeprefix(f"{_OTHERS}: ")

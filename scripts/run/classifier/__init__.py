@@ -1,0 +1,58 @@
+"""`bedside run classifier`: the image classifier of Table 8, its cues for the dialogues, and a linear probe."""
+
+from __future__ import annotations
+
+import time
+
+from baselines.report.classifier import CONTENT
+from loaders.errors import InputError, MissingExtra
+from loaders.files.untrusted import is_there, read_json
+from scripts.run.classifier.options import Classifying
+from scripts.run.stored import Rescored, Stored
+from scripts.terminal.options_of import options_of
+
+
+@options_of(Classifying)
+def command(options: Classifying) -> None:
+    """Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).
+
+    Stopped at any moment, the same command goes on with the same bits. Several GPUs: `accelerate launch -m scripts run
+    classifier …`. Leaves cues.parquet, the three likeliest diagnoses of each test case, for doctors with external cues.
+
+    With --predict, the network of an earlier run answers about any photos: a release, `official`, REPO@TAG, a folder
+    with or without class folders. Its own training photos are looked for among them first, in any disguise.
+
+    Examples: `bedside run classifier runs/3mdbench --model EfficientNetV2-S -o runs/cnn`
+
+    `bedside run classifier official --predict --weights runs/cnn --trained-on runs/3mdbench -o runs/cnn-official`
+    """
+    started = time.monotonic()
+    options.check()
+    try:
+        import accelerate  # noqa: F401
+        import timm  # noqa: F401
+        import torch  # noqa: F401
+    except ModuleNotFoundError as missing:
+        raise MissingExtra.named(str(missing.name), extra="models", purpose="image classifiers") from None
+    from scripts.run.classifier.ending import end
+    from scripts.run.classifier.prediction import predict
+    from scripts.run.classifier.training import trained
+
+    made = predict(options) if options.predict else trained(options)
+    if made is not None:
+        end(*made, options, started)
+
+
+def rescore(stored: Stored) -> Rescored:
+    """The numbers again, and what the report draws, from the answers about test."""
+    from baselines.threemdbench.classifier.stored import read_stored
+
+    if not stored.option("labelled", True):
+        raise InputError(stored.run.folder, found="answers about photos without labels", expected="some to score")
+    seeds = stored.record.seeds
+    seed = seeds.get("training and bootstrap", seeds.get("bootstrap", 0))
+    scoring = read_stored(stored.run.folder).scoring(stored.record, resamples=stored.option("resamples"), seed=seed)
+    results, drawn = scoring.scored()
+    path = stored.run.folder / CONTENT
+    before = read_json(path, expected="the file that the run wrote") if is_there(path) else {}
+    return Rescored(results, {CONTENT: {**before, **drawn}})

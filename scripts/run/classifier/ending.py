@@ -1,0 +1,126 @@
+"""The end of a classifier's run: the one evaluation, cues, and the files of its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baselines.report.classifier import CONTENT
+from baselines.results.run import ModelUsed, Result, RunRecord
+from baselines.threemdbench.classifier.cues import TOP, More, Search, write_cues
+from baselines.threemdbench.classifier.data import UNKNOWN
+from baselines.threemdbench.classifier.scoring import Answers, Scoring, coverage
+from baselines.threemdbench.classifier.stored import NAME as KEPT
+from baselines.threemdbench.classifier.stored import StoredAnswers
+from loaders.files.records import to_json
+from scripts.run.classifier.options import Classifying
+from scripts.terminal.console import output
+from scripts.terminal.finish import because, finish
+
+if TYPE_CHECKING:
+    from baselines.threemdbench.classifier.data import Labelled
+
+CUES = "cues.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """What a classifier answered about the photos of test: logits of those that could be decoded.
+
+    `unreadable` holds (id, why) of the others, by split. `facts` join the options of the record, `more` the page's
+    content; `digests` are those of single splits where the photos are of several; `without` are photos that were left
+    out, and why; `cues` says whether cues are to be written.
+    """
+
+    unreadable: Mapping[str, Sequence[tuple[str, str]]]
+    logits: Any
+    temperature: float
+    row: str
+    setting: str
+    model: ModelUsed
+    stand_in: str | None
+    train_labels: Sequence[int]
+    facts: Mapping[str, Any]
+    seeds: Mapping[str, int]
+    versions: Mapping[str, str]
+    more: Mapping[str, Any]
+    cues: bool
+    digests: Mapping[str, str] = field(default_factory=dict)
+    without: Mapping[str, str] = field(default_factory=dict)
+    search: Search | None = None
+
+
+def end(labelled: Labelled, answered: Answered, options: Classifying, started: float) -> None:
+    """Score what has a label, write cues, results and record, and print them."""
+    record = RunRecord(
+        baseline="classifier",
+        data=labelled.data,
+        models=(answered.model,),
+        options={
+            "allow_untrained": options.allow_untrained,
+            "resamples": options.resamples,
+            **answered.facts,
+            "unreadable": {split: len(photos) for split, photos in answered.unreadable.items()},
+        },
+        seeds=answered.seeds,
+        versions=answered.versions,
+        stand_in=because(labelled.stand_in, answered.stand_in),
+    )
+    failed = {key for key, _ in answered.unreadable["test"]}
+    readable = np.array([photo.key not in failed for photo in labelled.splits["test"]])
+    answers = Answers(answered.logits, readable, answered.temperature)
+    if answered.cues:
+        _write_cues(labelled, answered, answers, record, options)
+    results, extra = _scored(labelled, answered, answers, record, options)
+    finish(options.out, results, started, extra)
+    for split, photos in answered.unreadable.items():
+        if photos:
+            output.print(f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})")
+
+
+def _scored(
+    labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
+) -> tuple[list[Result], dict[str, Any]]:
+    """The numbers over the photos that have a label, and the files of the run that they are made of."""
+    photos = labelled.splits["test"]
+    has = np.array([photo.label != UNKNOWN for photo in photos])
+    if not has.any():
+        return [coverage(labelled, int(answers.readable.sum()), answered.row, answered.setting, record)], {}
+    scoring = Scoring(
+        labelled=labelled.only([photo for photo, labels in zip(photos, has, strict=True) if labels]),
+        train_labels=answered.train_labels,
+        answers=Answers(answers.logits[has[answers.readable]], answers.readable[has], answers.temperature),
+        row=answered.row,
+        setting=answered.setting,
+        record=record,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    results, drawn = scoring.scored()
+    shown = {split: list(photos) for split, photos in answered.unreadable.items() if photos}
+    return results, {CONTENT: {**drawn, **answered.more, "unreadable": shown}, KEPT: to_json(StoredAnswers.of(scoring))}
+
+
+def _write_cues(
+    labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
+) -> None:
+    ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
+    failed = {key: f"the classifier could not decode it ({why})" for key, why in answered.unreadable["test"]}
+    write_cues(
+        options.out / CUES,
+        {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in ranked if order},
+        content_digest=labelled.digests["test"],
+        model=answered.model.name,
+        run_id=record.run_id,
+        stand_in=record.stand_in,
+        more=More(dict(answered.digests), {**failed, **answered.without}, answered.search),
+    )
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """The installed versions, for a record."""
+    return {package: version(package) for package in packages}

@@ -1,0 +1,112 @@
+"""`bedside run classifier --predict`: the network of an earlier run answers about any photos."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from baselines.results.run import ModelUsed, RunRecord, read_run
+from baselines.results.statistics import Floats
+from baselines.threemdbench.classifier.answers import answer
+from baselines.threemdbench.classifier.classes import Classes
+from baselines.threemdbench.classifier.cues import TOP, Search
+from baselines.threemdbench.classifier.data import UNKNOWN, Labelled
+from baselines.threemdbench.classifier.network import Network
+from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
+from baselines.threemdbench.classifier.stored import read_stored
+from baselines.threemdbench.classifier.weights import About, read_weights
+from loaders.errors import InputError
+from loaders.models.encoders_torch import state_digest
+from scripts.run.classifier.device import accelerator_of
+from scripts.run.classifier.ending import Answered, versions_of
+from scripts.run.classifier.options import Classifying
+from scripts.run.classifier.seen import digests_of, facts_of, look_for, trained_photos
+from scripts.run.classifier.targets import Target, target_of
+from scripts.terminal.console import errors
+from scripts.terminal.photos import cores, pictures_of
+
+_KEPT = ("recipe", "input", "epochs trained", "best epoch", "trained weights", "trained on")
+"""What a run said of its training, and what is said again of its answers elsewhere."""
+
+
+def predict(options: Classifying) -> tuple[Labelled, Answered]:
+    """What the network answered about the photos that it has not seen. Raises InputError for what cannot be."""
+    assert options.weights is not None
+    record, about, network = _read(options.weights)
+    classes = Classes.of(about.classes)
+    target = target_of(options.data, options.split, classes)
+    for text in target.told:
+        errors.print(text, style="yellow", highlight=False, markup=False)
+    cues = classes.diagnoses and len(classes.places) >= TOP
+    scored = any(photo.label != UNKNOWN for photo in target.labelled.splits["test"])
+    if not cues and not scored:
+        found = "photos without labels, and a network that does not tell three of the 34 diagnoses apart"
+        raise InputError(options.data, found=found, expected="labels to score, or diagnoses to write cues of")
+    train_labels = classes.moved(read_stored(options.weights).train_labels) if scored else []
+    if scored and not options.allow_untrained:
+        _check(target, train_labels)
+    trained = trained_photos(record, options)
+    search = look_for(trained, target.labelled.splits["test"], options)
+    left = {pair.file: f"it shows the training photo {pair.other} ({pair.how})" for pair in search.pairs}
+    labelled = target.labelled.only([photo for photo in target.labelled.splits["test"] if photo.key not in left])
+    logits, unreadable, device = _ask(network, labelled, record, options)
+    facts = facts_of(search, trained)
+    answered = Answered(
+        unreadable={"test": unreadable},
+        logits=classes.spread(logits),
+        temperature=about.temperature,
+        row=network.paper_name,
+        setting=SCRATCH if network.source.startswith("random") else FINE_TUNED,
+        model=ModelUsed("classifier", network.name, network.source),
+        stand_in=f"classifier of a stand-in run: {record.stand_in}" if record.stand_in else None,
+        train_labels=train_labels,
+        facts={
+            **{name: record.options[name] for name in _KEPT if name in record.options},
+            "labelled": scored, "training photos": facts, "answered by": record.run_id, "answering": device,
+        },
+        seeds={"bootstrap": options.seed},
+        versions=versions_of("torch", "torchvision", "timm", "accelerate", "pillow", "numpy", "opencv-python-headless"),
+        more={"history": [], "best_epoch": None},
+        cues=cues,
+        digests=target.digests,
+        without=left,
+        search=Search(digests_of(record, options.weights), facts["looked for"], len(search.pairs)),
+    )  # fmt: skip
+    return labelled, answered
+
+
+def _read(run: Path) -> tuple[RunRecord, About, Network]:
+    """A finished run and its network, with the weights that the record names. Raises InputError."""
+    record, _ = read_run(run)
+    if record.baseline != "classifier":
+        raise InputError(run, found=f"a run of {record.baseline}", expected="one of classifier")
+    about, network = read_weights(run)
+    if state_digest(network.module) != record.options.get("trained weights"):
+        found = "weights that are not those of its record"
+        raise InputError(run, found=found, expected="the folder as the run left it", do="Train it again")
+    return record, about, network
+
+
+def _check(target: Target, train_labels: list[int]) -> None:
+    counts = [train_labels.count(at) for at in range(len(target.labelled.classes))]
+    target.labelled.check_trained("test", counts)
+
+
+def _ask(
+    network: Network, labelled: Labelled, record: RunRecord, options: Classifying
+) -> tuple[Floats, list[tuple[str, str]], dict[str, str]]:
+    """Logits by the network's own classes, what could not be decoded, and on what device in which precision."""
+    import torch
+
+    precision = options.precision
+    if precision == "auto":
+        precision = record.options.get("recipe", {}).get("precision", "fp32")
+    if precision not in ("fp32", "bf16"):
+        raise InputError("--precision", found=repr(precision), expected="auto, fp32 or bf16")
+    accelerator = accelerator_of(options.device, precision)
+    if accelerator.num_processes > 1:
+        raise InputError("--predict", found=f"{accelerator.num_processes} processes", expected="one")
+    pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=False)["test"]
+    workers = options.workers if options.workers is not None else (0 if pictures.in_memory else cores())
+    module = network.module.to(accelerator.device, memory_format=torch.channels_last)
+    logits = answer(module, pictures, network.input, accelerator, workers=workers)
+    return logits, pictures.unreadable, {"device": accelerator.device.type, "precision": precision}

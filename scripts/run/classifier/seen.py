@@ -1,0 +1,131 @@
+"""Does a network answer about photos that it was trained or chosen on? They are looked for in any disguise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from baselines.results.run import RunRecord
+from baselines.threemdbench.classifier.data import Labelled, Photo
+from builders.curation.folders import File
+from builders.curation.seen import Pair, Seen, seen
+from loaders.errors import BedsideError, InputError
+from loaders.files.disk import make_folder, write_whole
+from scripts.run.classifier.options import Classifying
+from scripts.run.stored import place_of
+from scripts.terminal.console import errors
+from scripts.terminal.photos import cores, labelled_photos
+from scripts.terminal.progress import Bars
+
+FOUND = "training_photos.json"
+"""Name of the file of a run folder that lists every pair."""
+
+_SPLITS = ("train", "validation")
+_SHOWN = 20
+_NAMED = 5
+
+
+def digests_of(record: RunRecord, run: Path) -> dict[str, str]:
+    """The digests of the splits that a run was trained and chosen on, as it recorded them. Raises InputError."""
+    told = record.options.get("trained on")
+    if not isinstance(told, Mapping) or not all(isinstance(told.get(split), str) for split in _SPLITS):
+        expected = "a run that recorded them"
+        raise InputError(run, found="no digests of its training photos", expected=expected, do="Train it again")
+    return {split: told[split] for split in _SPLITS}
+
+
+def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
+    """The photos of both splits, from --trained-on, from where the run says that they were, or from DATA itself.
+
+    Raises: InputError for photos that are not those of the run, and where nobody says where they lie.
+    """
+    assert options.weights is not None
+    wanted = digests_of(record, options.weights)
+    where = options.trained_on or place_of(record.data)
+    if where is None and options.clusters is None:
+        try:
+            own = labelled_photos(options.data, None, 0, _SPLITS)
+        except BedsideError:  # DATA has no such splits, or is no data of that kind
+            own = None
+        if own is not None and own.digests == wanted:
+            return own
+    if where is None:
+        do = "Name it: --trained-on DATA"
+        found = f"{options.weights} was trained on a folder, and does not say where it lies"
+        raise InputError("--trained-on", found=found, expected="the release or folder that it was trained on", do=do)
+    seed = record.seeds.get("training and bootstrap", 0)
+    labelled = labelled_photos(where, options.clusters, seed, _SPLITS)
+    for split in _SPLITS:
+        if labelled.digests[split] != wanted[split]:
+            raise InputError(
+                f"{where}, {split}",
+                found=f"photos with digest {labelled.digests[split][:16]}",
+                expected=f"{wanted[split][:16]}, those that {options.weights} was trained on",
+                do="Name the data of that training: --trained-on DATA, with the same --clusters",
+            )
+    return labelled
+
+
+def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying) -> Seen:
+    """The photos that show what a training or validation photo shows; all pairs are written into the run's folder.
+
+    Raises InputError where there are some, unless they are to be dropped, and where none is left then.
+    """
+    others = [File(one.key, Path(one.key), split, held=one.read) for split in _SPLITS for one in trained.splits[split]]
+    files = [File(photo.key, Path(photo.key), held=photo.read) for photo in photos]
+    make_folder(options.out)
+    with Bars() as bars:
+        found = seen(files, others, index=options.out / "index.sqlite", workers=cores(), progress=bars)
+    listed = {
+        "trained_on": {split: trained.digests[split] for split in _SPLITS},
+        "looked_for": len(others) - len(found.unread),
+        "unreadable": list(found.unread),
+        "among": len(files),
+        "pairs": [asdict(pair) for pair in found.pairs],
+    }
+    write_whole(options.out / FOUND, json.dumps(listed, ensure_ascii=False, indent=1).encode())
+    _tell(found, len(others), len(files), options)
+    if found.pairs and not options.drop_trained:
+        raise InputError(
+            options.data,
+            found=f"{len(found.pairs):,} of {len(files):,} photos show what the network of {options.weights} was "
+            f"trained or chosen on: {_named(found.pairs)}",
+            expected="none",
+            do=f"--drop-trained leaves them out and says so; all pairs: {options.out / FOUND}",
+        )
+    if len(found.pairs) == len(files):
+        raise InputError(options.data, found="no photo that the network has not seen", expected="one or more")
+    return found
+
+
+def facts_of(found: Seen, trained: Labelled) -> dict[str, Any]:
+    """What a record says of the search."""
+    photos = sum(len(trained.splits[split]) for split in _SPLITS)
+    return {
+        "looked for": photos - len(found.unread),
+        "unreadable": len(found.unread),
+        "found and left out": [pair.file for pair in found.pairs],
+    }
+
+
+def _named(pairs: Sequence[Pair]) -> str:
+    more = f"; and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
+    return "; ".join(f"{pair.file}: {pair.other} ({pair.how})" for pair in pairs[:_NAMED]) + more
+
+
+def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
+    looked = f"{others - len(found.unread):,} training and validation photos looked for among {files:,}"
+    if found.unread:
+        looked += f", {len(found.unread):,} more cannot be opened"
+    if not found.pairs:
+        errors.print(f"{looked}: none found", highlight=False)
+        return
+    end = ", and left out" if options.drop_trained else ""
+    errors.print(f"{looked}: {len(found.pairs):,} found{end}", style="yellow", highlight=False)
+    for pair in found.pairs[:_SHOWN]:
+        errors.print(f"  {pair.file}: {pair.other} ({pair.how})", highlight=False, markup=False, soft_wrap=True)
+    if len(found.pairs) > _SHOWN:
+        errors.print(f"  {len(found.pairs) - _SHOWN:,} more: {options.out / FOUND}", highlight=False, markup=False)

@@ -1,0 +1,199 @@
+"""A training or a probe for `bedside run classifier`, from the photos to what it answered about test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from baselines.results.run import ModelUsed
+from baselines.threemdbench.classifier.answers import answer
+from baselines.threemdbench.classifier.calibration import fit_temperature
+from baselines.threemdbench.classifier.data import FOLDER, Labelled
+from baselines.threemdbench.classifier.network import Network, open_network
+from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.recipe import Recipe
+from baselines.threemdbench.classifier.scoring import FINE_TUNED, PROBED, SCRATCH
+from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, Training
+from baselines.threemdbench.classifier.weights import About, write_weights
+from loaders.models.encoders_torch import state_digest
+from scripts.run.classifier.device import accelerator_of
+from scripts.run.classifier.ending import Answered, versions_of
+from scripts.run.classifier.options import Classifying
+from scripts.terminal.console import errors
+from scripts.terminal.photos import cores, labelled_photos, pictures_of
+from scripts.terminal.progress import Bars
+
+_SEED = "training and bootstrap"
+
+
+def trained(options: Classifying) -> tuple[Labelled, Answered] | None:
+    """What was trained, and what it answered; None in the processes of a training that are not the first."""
+    labelled = labelled_photos(options.data, options.clusters, options.seed)
+    labelled.check(allow_untrained=options.allow_untrained)
+    answered = _probe(labelled, options) if options.probe else _train(labelled, options)
+    return None if answered is None else (labelled, answered)
+
+
+def _recipe(options: Classifying) -> Recipe:
+    """How the network is trained; what is not given depends on where the weights come from."""
+    import torch
+
+    scratch = options.model.startswith("random:") and options.weights is None
+    precision = options.precision
+    if precision == "auto":
+        on_gpu = options.device != "cpu" and torch.cuda.is_available()
+        precision = "bf16" if on_gpu and torch.cuda.is_bf16_supported() else "fp32"
+    same = ("epochs", "batch_size", "randaugment", "crop", "ema", "patience", "seed")
+    return Recipe(
+        learning_rate=options.learning_rate or (5e-3 if scratch else 3e-4),
+        depth_decay=options.depth_decay or (1.0 if scratch else 0.1),
+        drop_path=0.0 if scratch else 0.1,
+        dropout=0.0 if scratch else 0.2,
+        precision=precision,
+        **{name: getattr(options, name) for name in same},
+    )
+
+
+def _train(labelled: Labelled, options: Classifying) -> Answered | None:
+    """Fine-tunes; None in the processes of a training that are not the first."""
+    recipe = _recipe(options)
+    accelerator = accelerator_of(options.device, recipe.precision)
+    main = accelerator.is_main_process
+    network = _network(options, recipe, len(labelled.classes))
+    pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
+    workers = options.workers
+    if workers is None:
+        workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()
+    folder = options.out / "training"
+    if options.restart and main:
+        for name in (CHECKPOINT, BEST):
+            (folder / name).unlink(missing_ok=True)
+    accelerator.wait_for_everyone()
+    versions = versions_of("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
+    with Bars(quiet=not main) as bars:
+        training = Training(
+            network,
+            pictures,
+            recipe,
+            folder,
+            accelerator,
+            identity=_identity(labelled, network, pictures, versions),
+            workers=workers,
+            checkpoint_seconds=options.checkpoint_seconds,
+            told=_told(bars, recipe.epochs, quiet=not main),
+        ).run()
+        ask = partial(answer, training.module, input=network.input, accelerator=accelerator, workers=workers)
+        validation, test = ask(pictures["validation"]), ask(pictures["test"])
+    temperature = fit_temperature(validation, np.array(pictures["validation"].labels))
+    if not main:
+        return None
+    about = About(
+        name=network.name, classes=labelled.classes, input=network.input, temperature=temperature,
+        source=network.source, train=labelled.digests["train"],
+    )  # fmt: skip
+    write_weights(options.out, training.module, about)
+    return Answered(
+        unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
+        logits=test,
+        temperature=temperature,
+        row=network.paper_name,
+        setting=SCRATCH if network.source.startswith("random") else FINE_TUNED,
+        model=ModelUsed("classifier", network.name, network.source),
+        stand_in=network.stand_in,
+        train_labels=pictures["train"].labels,
+        facts={
+            **_trained_on(labelled), "recipe": asdict(recipe), "input": asdict(network.input),
+            "epochs trained": len(training.history),
+            "best epoch": training.best_epoch + 1, "processes": accelerator.num_processes,
+            "device": accelerator.device.type, "trained weights": state_digest(training.module.cpu()),
+        },
+        seeds={_SEED: options.seed},
+        versions=versions,
+        more={"history": [asdict(epoch) for epoch in training.history], "best_epoch": training.best_epoch},
+        cues=labelled.corpus != FOLDER,
+    )  # fmt: skip
+
+
+def _network(options: Classifying, recipe: Recipe, classes: int) -> Network:
+    return open_network(
+        options.model,
+        classes=classes,
+        weights=options.weights,
+        size=options.size,
+        test_size=options.test_size,
+        dropout=recipe.dropout,
+        drop_path=recipe.drop_path,
+        seed=recipe.seed,
+    )
+
+
+def _identity(
+    labelled: Labelled, network: Network, pictures: Mapping[str, Pictures], versions: Mapping[str, str]
+) -> dict[str, Any]:
+    """What must not change between a training and its resumption."""
+    return {
+        "data": {split: labelled.digests[split] for split in ("train", "validation")},
+        "network": [network.name, network.source, asdict(network.input) | {"mean": None, "std": None}],
+        "unreadable": {split: len(pictures[split].unreadable) for split in ("train", "validation")},
+        "versions": versions,
+    }
+
+
+def _trained_on(labelled: Labelled) -> dict[str, Any]:
+    return {"trained on": {split: labelled.digests[split] for split in ("train", "validation")}}
+
+
+def _probe(labelled: Labelled, options: Classifying) -> Answered:
+    from baselines.threemdbench.classifier.probe import open_backbone, probe  # needs more than a network
+
+    size = options.test_size or options.size
+    encoder = open_backbone(options.model, device=options.device, weights=options.weights, size=size, seed=options.seed)
+    pictures = pictures_of(labelled, 16, quiet=False)
+    photos = {split: of_split.photos for split, of_split in pictures.items()}
+    with Bars() as bars:
+        probed = probe(
+            encoder,
+            photos,
+            len(labelled.classes),
+            cache=options.cache,
+            batch_size=options.batch_size,
+            progress=lambda kind, done, total: bars.show(f"{encoder.name}: images", done, total),
+        )
+    return Answered(
+        unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
+        logits=probed.test,
+        temperature=fit_temperature(probed.validation, np.array([photo.label for photo in photos["validation"]])),
+        row=encoder.name,
+        setting=PROBED,
+        model=ModelUsed("encoder", encoder.name, encoder.key),
+        stand_in=f"random weights: {encoder.name}" if encoder.stand_in else None,
+        train_labels=pictures["train"].labels,
+        facts={**_trained_on(labelled), "inverse penalty": probed.strength},
+        seeds={_SEED: options.seed},
+        versions=versions_of("torch", "timm", "scikit-learn", "numpy"),
+        more={"history": [], "best_epoch": None},
+        cues=labelled.corpus != FOLDER,
+    )
+
+
+def _told(bars: Bars, epochs: int, *, quiet: bool) -> Told:
+    """A bar an epoch on a terminal; a line an epoch everywhere."""
+
+    def say(text: str) -> None:
+        if not quiet:
+            errors.print(text, highlight=False)
+
+    return Told(
+        step=lambda epoch, step, steps, loss: bars.show(
+            "training", step, steps, status=f"epoch {epoch + 1}, loss {loss:.3f}"
+        ),
+        epoch=lambda ended: say(
+            f"epoch {ended.epoch + 1} of {epochs}: loss {ended.loss:.3f}, validation macro F1 "
+            f"{100 * ended.macro_f1:.1f}, accuracy {100 * ended.accuracy:.1f}"
+        ),
+        resumed=lambda epoch, step: say(f"goes on from epoch {epoch + 1}, step {step + 1}"),
+    )

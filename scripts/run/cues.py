@@ -1,0 +1,60 @@
+"""The cues of a classifier in a run of consultations: opened, and what is said of the cases that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from baselines.threemdbench.classifier.cues import Cues, read_cues
+from baselines.threemdbench.consultation.cases import NO_CUES, Cases
+from baselines.threemdbench.consultation.settings import setting_named
+from loaders.errors import InputError
+from loaders.files.records import to_json
+from loaders.opened import Opened
+from scripts.terminal.console import errors
+
+_SHOWN = 20
+
+
+def cues_of(path: Path | None, setting: str, opened: Opened) -> Cues | None:
+    """The cues of a file for the rows of a run; None for a setting without.
+
+    Raises: InputError for a file where the setting takes none, none where it takes one, and what `read_cues` raises.
+    """
+    wanted = setting_named(setting).cues
+    if wanted and path is None:
+        do = "Make cues.parquet with: bedside run classifier"
+        raise InputError("--cues", found="no file", expected=f"one, for the setting {setting}", do=do)
+    if path is None:
+        return None
+    if not wanted:
+        raise InputError("--cues", found=f"{setting} gives the doctor none", expected="a setting with cues")
+    return read_cues(path, opened.content_digest)
+
+
+def cue_facts(cues: Cues, read: Cases) -> dict[str, Any]:
+    """What a record says of the cues: the file, the search for training photos, and the cases that have none."""
+    facts: dict[str, Any] = {"model": cues.model, "file": cues.file_digest}
+    if cues.more.search is not None:
+        facts["training photos"] = to_json(cues.more.search)
+    if uncued := _uncued(read):
+        facts["no cues for"] = uncued
+    return facts
+
+
+def warn_of_cues(cues: Cues, read: Cases) -> None:
+    """Says which cases have no cues, and whether the classifier's own photos were looked for among the cases."""
+    if uncued := _uncued(read):
+        named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
+        text = (
+            f"{len(uncued):,} cases have no cues, and are not played: {named}. Compare with a run that plays them by "
+            "bedside contrast, which takes the cases that both have"
+        )
+        errors.print(text, style="yellow", highlight=False, markup=False)
+    if cues.more.search is None:
+        text = "The cues do not say whether training photos of the classifier were looked for among the cases"
+        errors.print(text, highlight=False)
+
+
+def _uncued(read: Cases) -> list[str]:
+    return [row.case_id for row in read.invalid if row.reason.startswith(NO_CUES)]

@@ -1,0 +1,283 @@
+"""`bedside run classifier --predict`: a network answers about other data, and never about what it was trained on."""
+
+# ruff: noqa: E402 - what needs torch is imported after the check for it
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image, ImageOps
+
+for package in ("torch", "torchvision", "timm", "accelerate", "cv2"):
+    pytest.importorskip(package)
+
+from baselines.report.page import write_report
+from baselines.results.comparison import read_runs
+from baselines.results.run import read_run
+from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
+from baselines.threemdbench.classifier.cues import Cues, read_cues
+from loaders.opened import open_data
+from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES
+from scripts.cli import execute
+from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.hub_here import at_hub, own_caches, put
+from tests.parts.pictures import drawn, jpeg, save
+from tests.parts.small_release import write_small
+
+CLASSES = ("stye", "acne", "warts", "eczema")
+SAID = {
+    "general_complaint": "It hurts.", "general_complaint_source": "written", "complaints": ["It is red."],
+    "complaints_source": "written", "complaints_status": "authored", "personality": "sanguine",
+}  # fmt: skip
+
+
+def photo(seed: int) -> Image.Image:
+    return drawn(seed, (160, 120))
+
+
+def disguised(seed: int) -> bytes:
+    """A copy that shares no byte with the picture: mirrored, smaller, in another quality."""
+    return jpeg(ImageOps.mirror(photo(seed)).resize((130, 98)), 70)
+
+
+def row(split: str, name: str, label: int, picture: bytes, **more: Any) -> dict[str, Any]:
+    diagnosis = next(one for one in DIAGNOSES if one.name == CLASSES[label % len(CLASSES)])
+    given = {"image": {"bytes": picture, "path": None}, "image_id": name, "split": split, "source": "drawn"}
+    said = SAID if split == "test" else {}
+    return dict.fromkeys(FEATURES) | given | said | {"diagnosis": diagnosis.name, "domain": diagnosis.domain} | more
+
+
+def release(folder: Path, rows: list[dict[str, Any]], stand_in: str | None = None) -> Path:
+    card = "---\nlicense: cc0-1.0\n---\n# Drawn\n"
+    write_small(
+        folder, rows, corpus="3mdbench", features=FEATURES, measure=lambda found: {"rows": sum(1 for _ in found)},
+        card=lambda manifest: card, exclusions=[], stand_in=stand_in,
+    )  # fmt: skip
+    return folder
+
+
+def photos(split: str, start: int, count: int) -> list[dict[str, Any]]:
+    return [row(split, f"{split}-{at}", at, jpeg(photo(start + at))) for at in range(count)]
+
+
+class Made:
+    """Release A, a run of it, and release B: of its eight photos b-6 is a training photo, b-7 one of validation."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.a, self.run, self.b = folder, folder / "a", folder / "run", folder / "b"
+        release(self.a, photos("train", 0, 8) + photos("validation", 20, 4) + photos("test", 30, 4))
+        small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
+        assert execute(["run", "classifier", str(self.a), *small, *SHORT, "-o", str(self.run)]) == 0
+        others = [row("test", f"b-{at}", at, jpeg(photo(50 + at))) for at in range(5)]
+        broken = row("test", "b-5", 5, jpeg(photo(55))[:300])
+        planted = [row("test", "b-6", 6, disguised(1)), row("test", "b-7", 7, jpeg(photo(22)))]
+        release(self.b, [*others, broken, *planted])
+
+
+SHORT = ("--device", "cpu", "--resamples", "20")
+WITHOUT = ("b-5", "b-6", "b-7")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("predict"))
+
+
+def predict(made: Made, data: object, out: Path, *options: object) -> int:
+    given = ["--predict", "--weights", made.run, "--trained-on", made.a, *SHORT, *options, "-o", out]
+    return execute(["run", "classifier", str(data), *map(str, given)])
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> str:
+    said = capsys.readouterr()
+    return " ".join((said.out + said.err).split())
+
+
+def cues_of(out: Path, data: Path, split: str = "test") -> Cues:
+    return read_cues(out / "cues.parquet", open_data(str(data), split=split, default="3mdbench").content_digest)
+
+
+# --- Another release --------------------------------------------------------------------------------------------------
+
+
+def test_training_photos_in_disguise_are_named_and_then_left_out(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert predict(made, made.b, tmp_path) == 2
+    said = told(capsys)
+    assert "2 of 8 photos" in said and "b-6: train-1 (copy: mirrored" in said and "b-7: validation-2 (same bytes)" in said
+    assert "--drop-trained" in said and not (tmp_path / "cues.parquet").exists()
+    listed = json.loads((tmp_path / "training_photos.json").read_text())
+    assert [(one["file"], one["other"]) for one in listed["pairs"]] == [("b-6", "train-1"), ("b-7", "validation-2")]
+
+    assert predict(made, made.b, tmp_path, "--drop-trained") == 0
+    said = told(capsys)
+    assert "12 training and validation photos looked for among 8: 2 found, and left out" in said
+    assert "test: 1 photos could not be decoded" in said
+    record, results = read_run(tmp_path)
+    assert record.options["training photos"]["found and left out"] == ["b-6", "b-7"]
+    assert record.options["answered by"] == read_run(made.run)[0].run_id
+    assert record.data.content_digest == open_data(str(made.b), split="test", default="3mdbench").content_digest
+    (macro,) = [one for one in results if (one.table, one.row) == ("Table 8", "random:tiny")]
+    assert macro.n == 6 and {one.n for one in results if one.column == "Top-3"} == {6}
+    cues = cues_of(tmp_path, made.b)
+    assert sorted(cues.names) == [f"b-{at}" for at in range(5)]
+    assert sorted(cues.more.without) == list(WITHOUT)
+    assert "training photo train-1 (copy: mirrored" in cues.more.without["b-6"]
+    assert cues.more.search is not None and (cues.more.search.photos, cues.more.search.found) == (12, 2)
+    assert cues.more.search.trained_on == record.options["trained on"]
+    again = tmp_path / "again"
+    assert execute(["rescore", str(tmp_path), "-o", str(again)]) == 0
+    assert [one.as_row() for one in read_run(again)[1]] == [one.as_row() for one in results]
+    write_report(read_runs([made.run, tmp_path]), tmp_path / "report.html", drawn=False)
+    _consulted(made, tmp_path, capsys)
+
+
+def _consulted(made: Made, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The cases without cues are not played, by name and with their reason."""
+    people = ("--doctor", "scripted/keyword-cues", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
+    given = ("--setting", "dialogue+image+rationale+cues", "--cues", out / "cues.parquet", "--bare", "-o", out / "talk")
+    capsys.readouterr()
+    assert execute(["run", "consultation", str(made.b), *people, *map(str, given)]) == 0
+    said = told(capsys)
+    assert "2 cases have no cues, and are not played: b-6, b-7" in said and "bedside contrast" in said
+    assert "not played: b-6: no cues: it shows the training photo train-1 (copy: mirrored" in said
+    record, _ = read_run(out / "talk")
+    assert record.options["cases"] == 5 and record.options["unplayable"] == 3
+    assert record.options["cues"]["no cues for"] == ["b-6", "b-7"]
+    assert record.options["cues"]["training photos"]["found"] == 2
+
+
+def test_its_own_release_needs_no_name_and_has_the_same_cues(made: Made, tmp_path: Path) -> None:
+    """The same network on the same photos says the same; --split all answers about what it has not seen."""
+    given = ["run", "classifier", str(made.a), "--predict", "--weights", str(made.run), *SHORT]
+    assert execute([*given, "-o", str(tmp_path / "test")]) == 0
+    assert cues_of(tmp_path / "test", made.a).names == cues_of(made.run, made.a).names
+    assert execute([*given, "--split", "all", "--drop-trained", "-o", str(tmp_path / "all")]) == 0
+    for split in ("test", "train"):
+        cues = cues_of(tmp_path / "all", made.a, split)
+        assert sorted(cues.names) == [f"test-{at}" for at in range(4)]
+    assert len(cues.more.without) == 12
+    assert read_run(tmp_path / "all")[0].data.split == "train+validation+test"
+
+
+def test_the_authors_set_and_a_run_of_the_hub(
+    made: Made, tmp_path: Path, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`official` in one line; a run of a repository says itself where its training photos lie."""
+    own_caches(tmp_path, monkeypatch)
+    at_hub(hub, monkeypatch)
+    put(hub, "org/photos", made.a)
+    small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
+    run = tmp_path / "hub-run"
+    assert execute(["run", "classifier", "org/photos", *small, *SHORT, "-o", str(run)]) == 0
+    pictures = [jpeg(photo(70)), disguised(3), jpeg(photo(71))]
+    table = pa.table(
+        {
+            "image": [{"bytes": one, "path": None} for one in pictures],
+            "diagnosis": ["Hordeolum", "acne", "warts"],
+            "general_complaint": ["It hurts."] * 3,
+            "complaints": ["- It is red."] * 3,
+            "personality": ["sanguine"] * 3,
+        }
+    )
+    path = tmp_path / "official" / "data" / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(table, path)
+    put(hub, str(CORPUS.official_repo), tmp_path / "official")
+    monkeypatch.setitem(CORPUS.official_rows, "test", 3)
+    given = ["run", "classifier", "official", "--predict", "--weights", str(run), *SHORT, "-o", str(tmp_path / "out")]
+    assert execute(given) == 2
+    assert "3mdbench_test_000002: train-3 (copy: mirrored" in told(capsys)
+    assert execute([*given, "--drop-trained"]) == 0
+    opened = open_data("official", split="test", default="3mdbench")
+    cues = read_cues(tmp_path / "out" / "cues.parquet", opened.content_digest)
+    assert sorted(cues.names) == ["3mdbench_test_000001", "3mdbench_test_000003"]
+    record, results = read_run(tmp_path / "out")
+    assert record.data.repository == f"{hub.url}/datasets/{CORPUS.official_repo}" and record.data.pinned
+    assert {one.table for one in results} >= {"Table 8", "Image classifier"}
+
+
+# --- Folders ----------------------------------------------------------------------------------------------------------
+
+
+def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pictures = {f"{name}/{at}.jpg": photo(80 + at) for at, name in enumerate(("hordeolum", "Acne", "wart", "Eczema"))}
+    labelled = save(tmp_path / "labelled", pictures)
+    (labelled / "about.txt").write_text("no photo")
+    assert predict(made, labelled, tmp_path / "one") == 0
+    assert "1 files are no images by their name" in told(capsys)
+    record, results = read_run(tmp_path / "one")
+    assert {one.paper for one in results} == {"Own photos"} and record.data.split == "all"
+    assert {one.n for one in results if one.column == "Top-3"} == {4}
+    cues = read_cues(tmp_path / "one" / "cues.parquet", record.data.content_digest)
+    assert sorted(cues.names) == sorted(pictures)
+
+    save(labelled, {"measles/9.jpg": photo(99)})
+    assert predict(made, labelled, tmp_path / "two") == 2
+    assert "1 photos called measles" in told(capsys)
+
+    plain = save(tmp_path / "plain", {f"2024/{at}.jpg": photo(90 + at) for at in range(3)} | {"2024/x.jpg": b"no"})
+    assert predict(made, plain, tmp_path / "three") == 0
+    assert "2024: no class of the network" in told(capsys)
+    (only,) = read_run(tmp_path / "three")[1]
+    assert (only.column, only.value, only.numerator, only.denominator) == ("Photos answered about", 75, 3, 4)
+    cues = read_cues(tmp_path / "three" / "cues.parquet", only.record.data.content_digest if only.record else "")
+    assert sorted(cues.names) == [f"2024/{at}.jpg" for at in range(3)]
+    assert all(set(names) <= set(NAMES) for names in cues.names.values())
+    write_report(read_runs([tmp_path / "three"]), tmp_path / "report.html", drawn=False)
+    assert execute(["rescore", str(tmp_path / "three"), "-o", str(tmp_path / "again")]) == 2
+    assert "photos without labels" in told(capsys)
+
+
+# --- What cannot be ---------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_predicted(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    never = made.folder / "never"
+    cases: list[tuple[list[object], str]] = [
+        ([made.b, "--predict"], "--weights RUN"),
+        ([made.b, "--predict", "--weights", made.run, "--epochs", 3], "--epochs found an option of a training"),
+        ([made.b, "--drop-trained"], "--drop-trained found no --predict"),
+        ([made.b, "--predict", "--weights", made.run], "--trained-on DATA"),
+        ([made.b, "--predict", "--weights", made.run, "--trained-on", made.b], "without train split"),
+        ([made.b, "--predict", "--weights", made.b], "no run.json"),
+        ([made.b, "--predict", "--weights", made.run, "--split", "none"], "no split 'none'"),
+    ]
+    for given, said in cases:
+        assert execute(["run", "classifier", *map(str, given), *SHORT, "-o", str(never)]) == 2
+        assert said in told(capsys), given
+    assert not never.exists()
+    other = release(tmp_path / "other", photos("train", 0, 7) + photos("validation", 20, 4) + photos("test", 30, 4))
+    given = ["run", "classifier", str(made.b), "--predict", "--weights", str(made.run), "--trained-on", str(other)]
+    assert execute([*given, *SHORT, "-o", str(never)]) == 2
+    assert f"those that {made.run} was trained on" in told(capsys)
+    unseen = [row("test", "x", 0, jpeg(photo(120)), diagnosis="dry eye", domain="ophthalmology")]
+    assert predict(made, release(tmp_path / "unseen", unseen), never) == 2
+    assert "classes without a training photo" in told(capsys)
+
+
+def test_weights_that_are_not_the_runs_are_refused(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in ("run.json", "results.jsonl", "results.csv", "answers.json"):
+        (run / name).write_bytes((made.run / name).read_bytes())
+    given = ["run", "classifier", str(made.b), "--predict", "--weights", str(run), *SHORT, "-o", str(tmp_path / "out")]
+    assert execute(given) == 2
+    assert "no model.safetensors" in told(capsys)
+    tensors, facts = read_tensors(made.run / "model.safetensors", do="")
+    name = next(iter(tensors))
+    for changed, about, said in (
+        ({name: tensors[name] + 1}, facts, "weights that are not those of its record"),
+        ({}, facts | {"classes": [*facts["classes"], "x"]}, "its weights do not fit"),
+        ({}, facts | {"temperature": "hot"}, "temperature"),
+    ):
+        write_tensors(run / "model.safetensors", {**tensors, **changed}, about)
+        assert execute(given) == 2
+        assert said in told(capsys)
