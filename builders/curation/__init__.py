@@ -7,6 +7,7 @@ pictures -> quality -> overlaid_text         size, blur, exposure; text laid ove
                          -> duplicates       clusters, and which copy of each to keep
                             -> leaks         what crosses splits, labels, groups or sources
 curate                                       all of it for some files, remembered in an index; overlap with others
+seen                                         which files show what files of another set show, pair by pair
 output, report                               the table and the page of an audit
 
 What the constants were chosen on:

@@ -17,6 +17,7 @@ TABLES = {
     "threemdbench/table_4": ("Table 4", "Figure 8"),
     "threemdbench/table_5_6": ("Table 5", "Table 6"),
     "threemdbench/table_7": ("Table 7",),
+    "threemdbench/table_8": ("Table 8", "Table 5"),
     "medconceal/table_1_2_6": ("Table 1", "Table 2", "Table 6"),
     "medconceal/table_3_4_6": ("Table 3", "Table 4", "Table 6"),
     "medconceal/table_7_11": ("Table 7", "Table 8", "Table 9", "Table 10", "Table 11"),

@@ -3,8 +3,9 @@
 #
 #   scripts/reproduce/threemdbench/table_5_6.sh [DATA]
 #
-# DATA is what `bedside run consultation` takes; by default the authors' release. CUES names the cues.parquet of
-# table_8.sh; without it the setting with external cues is left out. LIMIT plays fewer cases, each the same for all.
+# DATA is what `bedside run consultation` takes; by default the authors' release. The cues are those that table_8.sh
+# left, or CUES names others for DATA; without any the setting with external cues is left out. LIMIT plays fewer cases,
+# each the same for all.
 #
 # Published
 # F1 in percent, counted as the authors' notebook does; number of utterances.
@@ -42,8 +43,11 @@ done
 for setting in dialogue dialogue+image dialogue+image+rationale; do
   play openai/gpt-4o-mini "$setting"
 done
-if [ -n "${CUES:-}" ]; then
-  play openai/gpt-4o-mini dialogue+image+rationale+cues --cues "$CUES"
+cues="${CUES:-runs/paper/classifier-XL-predicted/cues.parquet}"
+if [ -n "${CUES:-}" ] || [ -e "$cues" ]; then
+  play openai/gpt-4o-mini dialogue+image+rationale+cues --cues "$cues"
+else
+  echo "no $cues: the setting with external cues is left out (table_8.sh makes them)" >&2
 fi
 for doctor in meta-llama/Llama-3.2-11B-Vision-Instruct Qwen/Qwen2-VL-7B-Instruct google/medgemma-4b-it \
   google/medgemma-27b-it google/gemma-3-27b-it; do

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +22,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
-from baselines.threemdbench.classifier.cues import read_cues, write_cues
+from baselines.threemdbench.classifier.classes import Classes
+from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues
 from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
@@ -37,10 +40,14 @@ def picture(seed: int, size: tuple[int, int] = (40, 30)) -> Image.Image:
     return Image.fromarray(pixels)
 
 
+def picture_bytes(seed: int) -> bytes:
+    file = io.BytesIO()
+    picture(seed).save(file, "PNG")
+    return file.getvalue()
+
+
 def photos(count: int) -> list[Photo]:
-    return [
-        Photo(f"p{number}", number % 2, f"g{number}", lambda number=number: picture(number)) for number in range(count)
-    ]  # type: ignore[misc]
+    return [Photo(f"p{number}", number % 2, f"g{number}", partial(picture_bytes, number)) for number in range(count)]
 
 
 # ----------------------------------------------------------------------------------------------------------- cues
@@ -55,6 +62,41 @@ def test_cues_come_back_in_order_and_are_the_same_bytes(tmp_path: Path) -> None:
     cues = read_cues(tmp_path / "one.parquet", "d" * 64)
     assert cues.names == {case: tuple(given) for case, given in names.items()}
     assert (cues.model, cues.run_id, cues.stand_in) == ("m", "r", "drawn")
+
+
+def test_cues_say_what_has_none_and_whether_training_photos_were_looked_for(tmp_path: Path) -> None:
+    path = tmp_path / "cues.parquet"
+    more = More({"train": "a" * 64, "test": "b" * 64}, {"x": "a training photo"}, Search({"train": "c"}, 12, 1))
+    write_cues(path, {"a": NAMES[:3]}, content_digest="d" * 64, model="m", run_id="r", more=more)
+    for digest in ("d", "a", "b"):  # all splits, or one of them
+        assert read_cues(path, digest * 64).more == more
+    with pytest.raises(InputError, match="cues for rows with content digest"):
+        read_cues(path, "c" * 64)
+    table = pq.read_table(path)
+    odd = table.replace_schema_metadata({**table.schema.metadata, b"bedside.more": b'{"without": 1}'})
+    pq.write_table(odd, path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_cues(path, "d" * 64)
+    before = read_cues(Path(__file__).parents[2] / "written_before" / "cues.parquet", "d" * 64)
+    assert before.more == More() and before.names["one"] == NAMES[:3]
+
+
+# --------------------------------------------------------------------------------------------------------- classes
+
+
+def test_classes_are_diagnoses_by_any_of_their_names() -> None:
+    classes = Classes.of(("Pink Eye", "hordeolum"))
+    assert classes.diagnoses and [classes.names[at] for at in classes.places] == ["conjunctivitis", "stye"]
+    assert classes.label("STYE") == classes.places[1] and classes.label("measles") is None
+    spread = classes.spread(np.array([[1.0, 3.0], [2.0, -2.0]]))
+    assert spread.shape == (2, 34)
+    assert [NAMES[at] for at in spread.argmax(axis=1)] == ["stye", "conjunctivitis"]
+    assert np.allclose(probabilities(spread)[:, list(classes.places)], probabilities(np.array([[1.0, 3], [2, -2]])))
+    assert classes.moved([1, 0, 1]) == [classes.places[1], classes.places[0], classes.places[1]]
+    own = Classes.of(("none", "Sore throat"))
+    assert not own.diagnoses and own.label(" sore throat") == 1 and own.label("stye") is None
+    with pytest.raises(InputError, match="which are one diagnosis"):
+        Classes.of(("stye", "hordeolum"))
 
 
 def test_cues_of_another_release_and_what_are_no_cues(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_row_that_cannot_be_played_is_counted_with_its_reason(wrong: dict[str,
     [
         ([row(image_id=None)], None, "no image_id"),
         ([row(), row()], None, "the id of two rows"),
-        ([row()], {"another": ("acne", "warts", "stye")}, "none for the case"),
+        ([row()], {"another": ("acne", "warts", "stye")}, "none for 1 of 1 cases, and no word why: "),
     ],
 )
 def test_what_makes_all_rows_useless_is_an_error(rows: list[dict[str, Any]], cues: Any, said: str) -> None:
@@ -150,6 +150,16 @@ def test_cues_are_joined_by_id() -> None:
     }
     found = read_cases([row(1), row(0)], cues=cues)
     assert [one.cues for one in found.cases] == [("acne", "warts", "stye"), ("stye", "hives", "acne")]
+
+
+def test_cases_without_cues_are_not_played_and_say_why() -> None:
+    rows = [row(0), row(1), row(2, diagnosis="measles")]
+    found = read_cases(rows, cues={f"{CANARY}_0": ("acne", "warts", "stye")}, without={f"{CANARY}_1": "dropped"})
+    assert [one.case_id for one in found.cases] == [f"{CANARY}_0"]
+    assert [(one.case_id, one.reason) for one in found.invalid] == [
+        (f"{CANARY}_1", "no cues: dropped"),
+        (f"{CANARY}_2", "no diagnosis of the 34"),
+    ]
 
 
 def test_a_complaint_that_names_the_diagnosis_is_reported() -> None:
