@@ -52,10 +52,10 @@ OPTIONS = {
     """,
     "run classifier": """
         --allow-untrained=False --batch-size=32 --cache=runs/embeddings --checkpoint-seconds=300.0
-        --clusters=None --crop=0.35 --depth-decay=None --device=None --ema=0.998 --epochs=30
-        --learning-rate=None --model=EfficientNetV2-XL --out/-o! --patience=8 --precision=auto --probe=False
-        --randaugment=9 --resamples=10000 --restart=False --seed=0 --size=None --test-size=None --weights=None
-        --workers=None data!
+        --clusters=None --crop=0.35 --depth-decay=None --device=None --drop-trained=False --ema=0.998
+        --epochs=30 --learning-rate=None --model=EfficientNetV2-XL --out/-o! --patience=8 --precision=auto
+        --predict=False --probe=False --randaugment=9 --resamples=10000 --restart=False --seed=0 --size=None
+        --split=test --test-size=None --trained-on=None --weights=None --workers=None data!
     """,
     "run consultation": """
         --assessor! --bare=False --base-url=[] --cap-mode=None --concurrency=16 --cues=None --doctor! --epochs=1
