@@ -9,6 +9,7 @@ decoded and encoded anew, so that nothing but their pixels gets into a page.
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -50,7 +51,11 @@ class Entry:
 
 def write_page(path: Path, template: str, **content: object) -> Path:
     """Write a page and return its path. Raises: BedsideError when the disk is full."""
-    html = render(template, **content)
+    return write_text(path, render(template, **content))
+
+
+def write_text(path: Path, html: str) -> Path:
+    """Write a page that was rendered and return its path. Raises: BedsideError when the disk is full."""
     write_whole(path, html.encode("utf-8", "backslashreplace"))
     return path
 
@@ -68,6 +73,16 @@ def _environment() -> Environment:
     environment.filters.update(count="{:,}".format, percent=lambda share: f"{100 * share:.1f}", cut=cut)
     environment.globals["css"] = Markup(_text("loaders/templates/page.css"))
     return environment
+
+
+def part(name: str) -> Markup:
+    """A style or a script of a package, to stand in a page as it is: `baselines/report/report.css`."""
+    return Markup(_text(name))
+
+
+def script_digest(script: str) -> str:
+    """What a page's content policy says of a script that alone may run there."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
 def _text(name: str) -> str:
@@ -105,9 +120,9 @@ def embedded(record: object) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def marked(caption: str, concepts: Sequence[Mapping[str, Any]]) -> tuple[Markup, list[str]]:
-    """The caption with each concept that has a lay phrase marked and numbered, and those phrases by number."""
-    parts: list[Markup] = []
+def marks(caption: str, concepts: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[int, int]], list[str]]:
+    """Where each concept stands that has a lay phrase, none in another, and those phrases by number from 1."""
+    places: list[tuple[int, int]] = []
     phrases: list[str] = []
     at = 0
     for concept in sorted(concepts, key=lambda concept: (concept["start"], -concept["end"])):
@@ -115,7 +130,18 @@ def marked(caption: str, concepts: Sequence[Mapping[str, Any]]) -> tuple[Markup,
         if start < at or not concept["lay"]:
             continue
         phrases.append(f"{len(phrases) + 1} {caption[start:end]} → {concept['lay']}")
-        mark = Markup("<mark>{}<sup>{}</sup></mark>").format(caption[start:end], len(phrases))
+        places.append((start, end))
+        at = end
+    return places, phrases
+
+
+def marked(caption: str, concepts: Sequence[Mapping[str, Any]]) -> tuple[Markup, list[str]]:
+    """The caption with each concept that has a lay phrase marked and numbered, and those phrases by number."""
+    places, phrases = marks(caption, concepts)
+    parts: list[Markup] = []
+    at = 0
+    for number, (start, end) in enumerate(places, start=1):
+        mark = Markup("<mark>{}<sup>{}</sup></mark>").format(caption[start:end], number)
         parts += [escape(caption[at:start]), mark]
         at = end
     return Markup("").join([*parts, escape(caption[at:])]), phrases

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from baselines.dialogue.played import PlayedCase
-from baselines.medconceal.game import concern_texts, public
-from baselines.medconceal.judgement import JudgedEpisode
-from baselines.pack.archive import Opened, pack
+from baselines.medconceal.shared import CONCEALED
+from baselines.pack.archive import pack
 from baselines.results.run import read_run
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import output
@@ -30,17 +27,9 @@ def command(
     """
     record, _ = read_run(run)
     archive = out or resolved(run).parent / f"{resolved(run).name}.zip"
-    packed = pack(run, archive, opened=_KINDS.get(record.baseline), without=without)
+    packed = pack(run, archive, opened=CONCEALED.get(record.baseline), without=without)
     output.print(f"{archive}: {len(packed.files):,} files", highlight=False, soft_wrap=True)
     output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}", highlight=False, soft_wrap=True)
     if packed.placed:
         text = f"a place of this machine is named in: {', '.join(packed.placed)}"
         output.print(text, style="yellow", highlight=False, soft_wrap=True)
-
-
-_CONCEALED: Opened = (
-    PlayedCase[JudgedEpisode],
-    lambda judged: replace(judged, episode=public(judged.episode)),
-    lambda judged: concern_texts(judged.episode),
-)
-_KINDS = {"confirmation": _CONCEALED, "intervention": _CONCEALED}

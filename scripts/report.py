@@ -19,19 +19,27 @@ def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
     out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="The page to write."),
     release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
-    pairs: int = typer.Option(6, min=1, metavar="N", help="How many pairs."),
+    pairs: int = typer.Option(6, min=1, metavar="N", help="How many pairs stand on the page without script."),
     seed: int = typer.Option(0, help="Which pairs."),
-    figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures (needs matplotlib)."),
+    figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures."),
+    public: bool = typer.Option(
+        False, "--public", help="Leave out what cases hide, and the photos of runs: a page for everybody."
+    ),
     different_data: bool = typer.Option(
         False, "--different-data", help="Let runs over different data stand on one page, as an ablation needs."
     ),
 ) -> None:
-    """Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.
+    """Write one self-contained page: tables beside the paper's, figures, run records, every dialogue and caption.
+
+    Dialogues, and the pairs of --release, can be searched, filtered and compared, run against run; every row and number
+    has a link, every table can be sorted and copied as LaTeX, CSV or Markdown. The page fetches nothing.
 
     Example: `bedside report runs/language runs/retrieval --release runs/mine -o report.html`
     """
     folder = resolve(release) if release else None
     read = read_runs(runs, different_data=different_data)
     plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
-    page = write_report(read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins)
+    page = write_report(
+        read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public
+    )
     output.print(f"report: {resolved(page)}", highlight=False, soft_wrap=True)

@@ -115,6 +115,24 @@ def write_played(
     write_whole(run / DIALOGUES, b"".join(shown))
 
 
+Concealed = tuple[type[PlayedCase[Any]], Callable[[Any], Any], Callable[[Any], Sequence[str]]]
+"""How dialogues that hide something are read: their kind, a record without its hidden fields, the texts that it hides.
+"""
+
+
+def public_part(run: Path, concealed: Concealed) -> tuple[bytes, list[str]]:
+    """What anybody may read of the dialogues of a run, of whatever version, and the texts that their cases hide.
+
+    Raises: InputError as `read_played`.
+    """
+    kind, public, hidden = concealed
+    rows: list[PlayedCase[Any]] = read_played(run, kind)
+    known = {(part.case_id, part.epoch): part.texts for part in read_hidden(run)}
+    texts = [known.get((row.case_id, row.epoch)) or (() if row.record is None else hidden(row.record)) for row in rows]
+    lines = public_lines(rows, public, Secrets(text for own in texts for text in own))
+    return b"".join(lines), [text for own in texts for text in own]
+
+
 def public_lines(
     outcomes: Iterable[PlayedCase[Record]], public: Callable[[Record], Record], secrets: Secrets
 ) -> list[bytes]:

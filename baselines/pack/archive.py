@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import shlex
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from baselines.dialogue.hidden import Secrets
-from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, PlayedCase, public_lines, read_hidden, read_played
+from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, Concealed, public_part, read_hidden
 from baselines.pack.contents import MOST_BYTES, Unreadable, texts_of
 from baselines.results.run import read_run
 from loaders.errors import InputError
@@ -39,11 +38,7 @@ class Packed:
     placed: tuple[str, ...]
 
 
-Opened = tuple[type[PlayedCase[Any]], Callable[[Any], Any], Callable[[Any], Sequence[str]]]
-"""How the dialogues of a run are read: their kind, a record without its hidden fields, and the texts that it hides."""
-
-
-def pack(run: Path, archive: Path, *, opened: Opened | None = None, without: Sequence[str] = ()) -> Packed:
+def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: Sequence[str] = ()) -> Packed:
     """Write the archive of a finished run. `without` are files of it, or folders, that stay out besides.
 
     `opened` reads the dialogues of a run whose cases hide something.
@@ -60,7 +55,7 @@ def pack(run: Path, archive: Path, *, opened: Opened | None = None, without: Seq
     made = {"run.json": _run_json(run)}
     texts: list[str] = []
     if opened is not None and is_there(run / DIALOGUES):
-        made[DIALOGUES], texts = _dialogues(run, opened)
+        made[DIALOGUES], texts = public_part(run, opened)
     texts += [text for part in read_hidden(run) for text in part.texts]
     sweep(run)
     left_out, kept = _sorted_out(run, [Path(name).as_posix() for name in without])
@@ -79,16 +74,6 @@ def _run_json(run: Path) -> bytes:
     content = json.loads(read_file(run / "run.json"))
     content["command"] = command_without_places(content["command"], run)
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def _dialogues(run: Path, opened: Opened) -> tuple[bytes, list[str]]:
-    """The public part of the dialogues, and the texts that their records hide."""
-    kind, public, hidden = opened
-    rows: list[PlayedCase[Any]] = read_played(run, kind)
-    known = {(part.case_id, part.epoch): part.texts for part in read_hidden(run)}
-    texts = [known.get((row.case_id, row.epoch)) or (() if row.record is None else hidden(row.record)) for row in rows]
-    lines = public_lines(rows, public, Secrets(text for own in texts for text in own))
-    return b"".join(lines), [text for own in texts for text in own]
 
 
 def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]]:

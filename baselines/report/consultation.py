@@ -1,19 +1,20 @@
-"""Consultations to look at: who said what, what stayed hidden, how it was judged; and confusion matrices by domain."""
+"""Consultations to explore: who said what, what stayed unsaid, how it was judged; and confusion matrices by domain."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from baselines.dialogue.played import PlayedCase
-from baselines.report.dialogues import SHOWN, PlayedRun, played
+from baselines.report.dialogues import PlayedRun, played
 from baselines.report.matrix import Matrix, most_frequent
+from baselines.report.rows import Explored, Row, Said, Told
 from baselines.report.sections import Numbered, Section
+from baselines.results.published import meaning
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
@@ -23,7 +24,7 @@ from baselines.threemdbench.consultation.diagnosis import (
     is_none,
 )
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
-from baselines.threemdbench.consultation.names import doctor_name, role_model, setting_name, shared_family
+from baselines.threemdbench.consultation.names import PAPER, doctor_name, role_model, setting_name, shared_family
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.files.images import image_bytes
@@ -31,58 +32,31 @@ from loaders.files.untrusted import is_file
 from loaders.pages import data_url, render
 from loaders.threemdbench import DIAGNOSES, DOMAINS
 
-ITEM_NAMES = {
-    "1.1": "asks about history",
-    "1.2": "asks about symptoms, causes and what was tried",
-    "1.3": "explains the conclusion",
-    "2.1": "is respectful, kind and to the point",
-    "2.2": "respects the patient's wishes",
-    "3.1": "plans how to confirm the diagnosis",
-    "3.2": "plans treatment",
-    "4.1": "overall competence",
-}
+FACETS = ("diagnosis", "domain", "temperament", "setting", "problem", "ended by")
 _ENDED = {"break": "the patient", "cap": "the cap on utterances", "answer": "the one answer"}
+_PICTURES = 12 << 20
+"""Bytes of all photos of a page, first come first served: a photo is of a case, whatever runs it is in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
-    """A played case as the page shows it; its record is None where a model's error ended it.
-
-    `named` is the diagnosis that counts, by the strict reading; `said` what was extracted, as it was written.
-    """
-
-    case_id: str
-    epoch: int
-    record: Consultation | None
-    named: str | None
-    said: str
-    problems: tuple[str, ...]
-    picture: str | None
-
-    @property
-    def correct(self) -> bool:
-        """Whether the diagnosis that counts is the gold one."""
-        return self.record is not None and self.named == self.record.gold
-
-
-def sections(runs: Sequence[Numbered], *, shown: int = SHOWN, seed: int = 0) -> list[Section]:
-    """One section with the dialogues of all runs, those with a problem first; none where no run left any.
+def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -> list[Section]:
+    """One section with the dialogues of all runs; none where no run left any. With `public` it has no photo.
 
     Raises: InputError when a run's file of dialogues cannot be read.
     """
-    read = played(runs, PlayedCase[Consultation], lambda row: bool(_problems(row)), shown=shown, seed=seed)
+    read = played(runs, PlayedCase[Consultation], public=public)
     if not read:
         return []
+    pictures = _Pictures(0 if public else _PICTURES)
+    rows = [_row(played_run, row, pictures) for played_run in read for row in played_run.rows]
+    names = {played_run.number: f"run {played_run.number}: {_title(played_run)}" for played_run in read}
     html = render(
         "baselines/report/consultation.html",
         views=[_view(played_run) for played_run in read],
         differences=_differences([(played_run.number, played_run.run) for played_run in read]),
         alpha=ALPHA,
-        items=ITEM_NAMES,
-        highest=HIGHEST,
-        ended=_ENDED,
     )
-    return [Section("consultations", "Consultations", html)]
+    explored = Explored.of("consultations", rows, FACETS, runs=names, seed=seed)
+    return [Section("consultations", "Consultations", html, explored)]
 
 
 def _differences(runs: Sequence[Numbered]) -> list[Difference]:
@@ -94,11 +68,20 @@ def _differences(runs: Sequence[Numbered]) -> list[Difference]:
     return differences(named) if len(named) > 1 else []
 
 
+def _unfinished(played_run: PlayedRun[Consultation]) -> Unfinished:
+    return "authors" if played_run.run.record.options.get("unfinished") == "authors" else "paper"
+
+
+def _title(played_run: PlayedRun[Consultation]) -> str:
+    record = played_run.run.record
+    settings = [row.record.setting for row in played_run.rows if row.record is not None]
+    setting = settings[0] if settings else str(record.options.get("setting", ""))
+    return f"{doctor_name(record)}, {setting_name(setting)}"
+
+
 def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:
     run, rows = played_run.run, played_run.rows
-    unfinished: Unfinished = "authors" if run.record.options.get("unfinished") == "authors" else "paper"
     records = [row.record for row in rows if row.record is not None]
-    setting = records[0].setting if records else str(run.record.options.get("setting", ""))
     family = shared_family(run.record)
     warning = Markup(
         "<strong>Judge and doctor are of one family ({}).</strong> Models tend to favour texts of their own kind: take "
@@ -107,15 +90,14 @@ def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:
     return {
         "number": played_run.number,
         "run": run,
-        "title": f"{doctor_name(run.record)}, {setting_name(setting)}",
+        "title": _title(played_run),
         "notice": warning.format(family) if family else None,
         "models": [
             (role, name) for role in ("doctor", "patient", "assessor") if (name := role_model(run.record, role))
         ],
         "total": len(rows),
         "problems": Counter(problem for row in rows for problem in _problems(row)).most_common(),
-        "dialogues": [_dialogue(run.folder, row, unfinished) for row in played_run.shown],
-        "matrices": matrices([extracted(record, unfinished) for record in records]),
+        "matrices": matrices([extracted(record, _unfinished(played_run)) for record in records]),
     }
 
 
@@ -134,18 +116,81 @@ def _problems(row: PlayedCase[Consultation]) -> tuple[str, ...]:
     return tuple(problem for problem, there in problems.items() if there)
 
 
-def _dialogue(folder: Path, row: PlayedCase[Consultation], unfinished: Unfinished) -> Dialogue:
-    answer = extracted(row.record, unfinished).text if row.record else ""
-    picture = picture_path(folder, row.case_id)
-    return Dialogue(
-        case_id=row.case_id,
+class _Pictures:
+    """Photos of cases as data URLs, each read once, while there is room for them."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._known: dict[str, str] = {}
+
+    def of(self, folder: Path, case_id: str) -> str:
+        if self._room > 0 and case_id not in self._known and is_file(path := picture_path(folder, case_id)):
+            self._known[case_id] = data_url(image_bytes(path))
+            self._room -= len(self._known[case_id])
+        return self._known.get(case_id, "")
+
+
+def _row(played_run: PlayedRun[Consultation], row: PlayedCase[Consultation], pictures: _Pictures) -> Row:
+    record, problems = row.record, _problems(row)
+    problem = "; ".join([*problems, *([row.problem] if row.problem else [])])
+    if record is None:
+        facets = {"problem": list(problems)}
+        return Row(row.case_id, row.case_id, played_run.number, row.epoch, problem=problem, facets=facets)
+    answer = extracted(record, _unfinished(played_run)).text
+    said = "" if is_none(answer) else answer
+    named = first_name(answer)
+    good = named == record.gold
+    return Row(
+        case=row.case_id,
+        title=record.gold if good else f"{record.gold}, named: {named or said or 'none'}",
+        run=played_run.number,
         epoch=row.epoch,
-        record=row.record,
-        named=first_name(answer),
-        said="" if is_none(answer) else answer,
-        problems=(*_problems(row), *([row.problem] if row.problem else [])),
-        picture=data_url(image_bytes(picture)) if is_file(picture) else None,
+        good=good,
+        note=f"{record.temperament} · {record.utterances} utterances · {row.case_id}",
+        problem=problem,
+        facets={
+            "diagnosis": [record.gold],
+            "domain": [record.domain],
+            "temperament": [record.temperament],
+            "setting": [setting_name(record.setting)],
+            "problem": list(problems) or ["none"],
+            "ended by": [_ENDED[record.ended]],
+        },
+        told=list(_told(record, said)),
+        said=[
+            Said(
+                who=turn.role.capitalize(),
+                text=turn.text,
+                tone="expert" if turn.role == "doctor" else "lay",
+                notes=[f"changed before it was sent on: {', '.join(turn.flags)}"] if turn.flags else [],
+                folded=turn.rationale or "",
+            )
+            for turn in record.turns
+        ],
+        picture=pictures.of(played_run.run.folder, row.case_id),
+        alt=f"Photo of the case; gold diagnosis: {record.gold}",
     )
+
+
+def _told(record: Consultation, said: str) -> list[Told]:
+    told = [
+        Told("Gold diagnosis", f"{record.gold} ({record.domain})"),
+        Told("Extracted", said or "none"),
+        Told("Ended by", _ENDED[record.ended]),
+    ]
+    if record.extraction.failure:
+        told.append(Told("Not extracted", record.extraction.failure, "failed"))
+    if record.cues:
+        told.append(Told("Cues of the classifier", ", ".join(record.cues)))
+    if record.assessment and record.assessment.items:
+        scores = [
+            f"{score} of {HIGHEST[item]}: {meaning(PAPER, f'Criterion {item}')} ({item})"
+            for item, score in record.assessment.items.items()
+        ]
+        told.append(Told("Assessment", scores))
+    elif record.assessment:
+        told.append(Told("Not assessed", record.assessment.failure or "", "failed"))
+    return told
 
 
 def matrices(answers: Sequence[Extracted]) -> list[Matrix]:

@@ -1,32 +1,34 @@
-"""Drawings of the page: SVG elements whose colours and font are the page's, in dark mode and in print too."""
+"""Drawings of the page: SVG in the page's colours and font, in dark mode and in print too.
+
+What a drawing says of a row, a turn or a group stands in `told` elements: each can be reached by keyboard, has its
+values as its name, and shows them on hover and focus. Lengths are in units of which the page's script knows nothing;
+a figure is `WIDTH` of them wide, as many as the pixels of a phone, so that text keeps its size there.
+"""
 
 from __future__ import annotations
 
-import io
 import math
-import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from loaders.errors import MissingExtra
+from markupsafe import escape
 
-# Stand for the page's colours while matplotlib draws; replaced by CSS variables, which change with dark mode.
-_INK, _SOFT, _LINE, _EXPERT, _LAY, _THIRD = "#010203", "#020304", "#030405", "#040506", "#050607", "#060708"
-_VARIABLES = {_INK: "ink", _SOFT: "soft", _LINE: "line", _EXPERT: "expert", _LAY: "lay", _THIRD: "third"}
-_STYLES = ((_EXPERT, "o"), (_LAY, "s"), (_THIRD, "D"), (_SOFT, "^"))
+WIDTH = 340
+_LABELS = 122  # of the names of rows
+_LINE = 11.5  # of text
+_STYLES = (("expert", "circle"), ("lay", "square"), ("third", "diamond"), ("soft", "triangle"))
 STYLES = len(_STYLES)
 """How many series of a kind a drawing tells apart."""
-
-_WIDTH = 4.6  # inches: legible when a phone shrinks it to its width
-_HALF = 28  # characters of a label that leave room for another beside it
-
+_STEP = 7.0  # between the series of a row
 
 # Colours that tell seven groups apart for colour-blind eyes, on light and on dark (Okabe and Ito, 2008).
 _GROUPS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8A8A")
+
+Limits = tuple[float, float]
+_Scale = Callable[[float], float]
 
 
 class Point(NamedTuple):
@@ -54,142 +56,267 @@ class Place(NamedTuple):
     layman: tuple[float, float]
 
 
-def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False) -> str:
-    """A line a row with the points of every series on it; `zero` draws the line of no difference."""
-    with _style((series, axis)):
-        from matplotlib.figure import Figure as Sheet
-        from matplotlib.lines import Line2D
-
-        rows = list(dict.fromkeys(row for one in series for row in one.points))
-        styles = {one.style: one for one in reversed(series)}  # the own series before its published one
-        names = [textwrap.fill(row, 26) for row in rows]
-        lines = sum(name.count("\n") + 1 for name in names)
-        across = 2 if max(len(one.label) for one in series) <= _HALF else 1
-        height = 0.55 + 0.17 * (len(rows) + lines) + 0.2 * -(-len(styles) // across)
-        sheet = Sheet(figsize=(_WIDTH, height), layout="constrained")
-        axes = sheet.subplots()
-        if zero:
-            axes.axvline(0, color=_SOFT, linewidth=0.8)
-        for at, row in enumerate(rows):
-            axes.axhline(at, color=_LINE, linewidth=0.6, zorder=0)
-            _dots(axes, series, row, at)
-        axes.set_yticks(range(len(rows)), names)
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(axis)
-        axes.tick_params(length=0)
-        axes.locator_params(axis="x", nbins=6)
-        if len(styles) > 1:
-            marks = [
-                Line2D([], [], color=colour, marker=marker, linestyle="", markersize=5,
-                       markerfacecolor="none" if styles[style].hollow else colour)
-                for style, (colour, marker) in enumerate(_STYLES)
-                if style in styles
-            ]  # fmt: skip
-            labels = [styles[style].label for style in sorted(styles)]
-            sheet.legend(marks, labels, loc="outside upper left", ncols=across, frameon=False, handletextpad=0.3)
-        return _saved(sheet, axes)
+def limits_of(series: Sequence[Series], *, zero: bool = False) -> Limits:
+    """The least and the greatest value that a drawing of these has to show."""
+    ends = [end for one in series for point in one.points.values() for end in (point.value, *(point.ci95 or ()))]
+    ends += [0.0] if zero else []
+    low, high = min(ends), max(ends)
+    room = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
+    return low - room, high + room
 
 
-def _dots(axes: Any, series: Sequence[Series], row: str, at: int) -> None:
+def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False, limits: Limits | None = None) -> str:
+    """A line a row with the points of every series on it; `zero` draws the line of no difference.
+
+    `limits` are the ends of the axis, for panels that share it; None: those of these numbers.
+    """
+    low, high = limits or limits_of(series, zero=zero)
+    left, right = _LABELS + 8.0, WIDTH - 8.0
+    rows = list(dict.fromkeys(row for one in series for row in one.points))
     styles = sorted({one.style for one in series})
-    for one in series:
-        if row not in one.points:
+
+    def across(value: float) -> float:
+        return left + (value - low) / (high - low) * (right - left)
+
+    key, top = _key(series, styles)
+    body, y = [], top
+    for row in rows:
+        lines = textwrap.wrap(row, 24) or [""]
+        height = max(len(lines) * _LINE + 6, len(styles) * _STEP + 9)
+        body.append(_row(series, row, lines, styles, across, y + height / 2, height))
+        y += height
+    grid = []
+    for tick, name in _ticks(low, high):
+        x = across(tick)
+        heavy = ' class="axis"' if zero and tick == 0 else ""
+        grid.append(f'<line x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{y:.1f}"{heavy}/>')
+        grid.append(f'<text x="{x:.1f}" y="{y + 11:.1f}" class="tick middle">{name}</text>')
+    grid.append(f'<text x="{(left + right) / 2:.1f}" y="{y + 24:.1f}" class="tick middle">{escape(axis)}</text>')
+    return _svg(WIDTH, y + 30, "plot", [*key, f'<g class="grid">{"".join(grid)}</g>', *body])
+
+
+def _row(
+    series: Sequence[Series],
+    row: str,
+    lines: Sequence[str],
+    styles: Sequence[int],
+    across: _Scale,
+    y: float,
+    height: float,
+) -> str:
+    parts = []
+    first = y - (len(lines) - 1) * _LINE / 2 + 3.5
+    for number, line in enumerate(lines):
+        parts.append(f'<text x="{_LABELS}" y="{first + number * _LINE:.1f}" class="end">{escape(line)}</text>')
+    parts.append(f'<line x1="{_LABELS + 8}" y1="{y:.1f}" x2="{WIDTH - 8}" y2="{y:.1f}" class="rule"/>')
+    words = []
+    for one in sorted(series, key=lambda one: not one.hollow):  # own points above published ones
+        if (point := one.points.get(row)) is None:
             continue
-        point, (colour, marker) = one.points[row], _STYLES[one.style]
         # Styles lie a little apart, so that equal values do not hide each other.
-        y = at + (styles.index(one.style) - (len(styles) - 1) / 2) * 0.2
+        at = y + (styles.index(one.style) - (len(styles) - 1) / 2) * _STEP
+        colour, shape = _STYLES[one.style]
         if point.ci95 and not one.hollow:
-            axes.plot(point.ci95, (y, y), color=colour, linewidth=1.2, solid_capstyle="butt")
-        axes.plot(
-            point.value, y, marker=marker, color=colour, markersize=4.5, linestyle="",
-            markerfacecolor="none" if one.hollow else colour, markeredgewidth=1.0, zorder=2 if one.hollow else 3,
-        )  # fmt: skip
+            low, high = (across(end) for end in point.ci95)
+            parts.append(_line((low, at), (high, at), colour, 1.4))
+        parts.append(mark(shape, across(point.value), at, colour, hollow=one.hollow))
+    for one in series:
+        if (point := one.points.get(row)) is not None:
+            spread = f" ({_number(point.ci95[0])} to {_number(point.ci95[1])})" if point.ci95 and not one.hollow else ""
+            words.append(f"{one.label}{', published' if one.hollow else ''} {_number(point.value)}{spread}")
+    return told(f"{row}: {'; '.join(words)}", "".join(parts), box=(0, y - height / 2, WIDTH, height))
+
+
+def _key(series: Sequence[Series], styles: Sequence[int]) -> tuple[list[str], float]:
+    """What the marks mean, and where the plot begins below; nothing for one kind of mark."""
+    if len(styles) < 2:
+        return [], 4.0
+    named = {one.style: one for one in reversed(series)}  # the own series before its published one
+    parts, x, y = [], 6.0, 10.0
+    for style in styles:
+        colour, shape = _STYLES[style]
+        for number, line in enumerate(textwrap.wrap(named[style].label, 56) or [""]):
+            width = 20 + 5.3 * len(line)
+            if x > 6 and (x + width > WIDTH or number):
+                x, y = 6.0, y + _LINE + 2
+            if not number:
+                parts.append(mark(shape, x, y - 3.5, colour, hollow=named[style].hollow))
+            parts.append(f'<text x="{x + 8:.1f}" y="{y:.1f}">{escape(line)}</text>')
+            x += width
+    return parts, y + 8
 
 
 def scatter(places: Sequence[Place]) -> str:
     """Expert captions filled, lay captions hollow, a colour a group."""
-    with _style(places):
-        from matplotlib.figure import Figure as Sheet
-
-        sheet = Sheet(figsize=(_WIDTH, _WIDTH), layout="constrained")
-        axes = sheet.subplots()
-        for group, colour in zip(dict.fromkeys(place.group for place in places), cycle(_GROUPS), strict=False):
-            of = [place for place in places if place.group == group]
-            x, y = zip(*(place.expert for place in of), strict=True)
-            axes.scatter(x, y, s=9, c=colour, linewidths=0, label=group)
-            x, y = zip(*(place.layman for place in of), strict=True)
-            axes.scatter(x, y, s=9, facecolors="none", edgecolors=colour, linewidths=0.7)
-        sheet.legend(loc="outside upper left", ncols=4, frameon=False, handletextpad=0.1, columnspacing=0.8)
-        axes.set_axis_off()
-        return _saved(sheet, axes)
+    points = [point for place in places for point in (place.expert, place.layman)]
+    (least_x, greatest_x), (least_y, greatest_y) = ((min(axis), max(axis)) for axis in zip(*points, strict=True))
+    size = max(greatest_x - least_x, greatest_y - least_y) or 1.0
+    parts, x, y = [], 8.0, 10.0
+    groups = list(dict.fromkeys(place.group for place in places))
+    colours = dict(zip(groups, cycle(_GROUPS), strict=False))
+    for group in groups:
+        width = 18 + 5.6 * len(group)
+        if x > 8 and x + width > WIDTH:
+            x, y = 8.0, y + _LINE + 2
+        parts.append(f'<circle cx="{x:.1f}" cy="{y - 3.5:.1f}" r="3" fill="{colours[group]}"/>')
+        parts.append(f'<text x="{x + 7:.1f}" y="{y:.1f}">{escape(group)}</text>')
+        x += width
+    top = y + 10
+    for group in groups:
+        of = [place for place in places if place.group == group]
+        dots = []
+        for place in of:
+            for (u, v), kind in ((place.expert, "fill"), (place.layman, "stroke")):
+                across, down = 6 + (u - least_x) / size * (WIDTH - 12), top + (greatest_y - v) / size * (WIDTH - 12)
+                rest = "" if kind == "fill" else ' fill="none" stroke-width=".7"'
+                dots.append(f'<circle cx="{across:.1f}" cy="{down:.1f}" r="1.9" {kind}="{colours[group]}"{rest}/>')
+        parts.append(told(f"{group}: {len(of):,} pairs shown", "".join(dots)))
+    return _svg(WIDTH, top + (greatest_y - least_y) / size * (WIDTH - 12) + 6, "plot", parts)
 
 
 def graph(edges: Mapping[tuple[str, str], float]) -> str:
     """Nodes on a circle, joined by lines as thick as the value of their pair, which stands on them."""
-    with _style(sorted(edges.items())):
-        from matplotlib.figure import Figure as Sheet
-
-        nodes = list(dict.fromkeys(node for pair in edges for node in pair))
-        turns = [math.pi / 2 - 2 * math.pi * at / len(nodes) for at in range(len(nodes))]
-        places = {node: (math.cos(turn), math.sin(turn)) for node, turn in zip(nodes, turns, strict=True)}
-        sheet = Sheet(figsize=(_WIDTH, _WIDTH), layout="constrained")
-        axes = sheet.subplots()
-        for (one, other), value in edges.items():
-            (x, y), (u, v) = places[one], places[other]
-            axes.plot((x, u), (y, v), color=_LINE, linewidth=0.5 + 7 * max(value, 0.0), zorder=1)
-            # Not in the middle, where the lines of a square would put two numbers into one place.
-            axes.text(x + 0.38 * (u - x), y + 0.38 * (v - y), f"{value:.2f}", ha="center", va="center", zorder=3)
-        for node, (x, y) in places.items():
-            axes.plot(x, y, marker="o", color=_EXPERT, markersize=6, zorder=2)
-            axes.text(1.17 * x, 1.17 * y, node, ha="center", va="center")
-        axes.set_aspect("equal")
-        axes.set_xlim(-1.35, 1.35)
-        axes.set_ylim(-1.35, 1.35)
-        axes.set_axis_off()
-        return _saved(sheet, axes)
-
-
-@contextmanager
-def _style(content: object) -> Iterator[None]:
-    try:
-        import matplotlib
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("matplotlib", extra="figures", purpose="drawing the figures of a report") from missing
-    settings: Any = {
-        "svg.fonttype": "none",  # text stays text, in the page's font
-        "svg.hashsalt": repr(content),  # ids that no other drawing of the page has
-        "text.parse_math": False,  # a name with two dollar signs is a name
-        "font.size": 9,
-        "text.color": _INK,
-        "axes.labelcolor": _SOFT,
-        "xtick.color": _SOFT,
-        "ytick.color": _INK,
+    nodes = list(dict.fromkeys(node for pair in edges for node in pair))
+    turns = [math.pi / 2 - 2 * math.pi * at / len(nodes) for at in range(len(nodes))]
+    centre, radius = WIDTH / 2, WIDTH * 0.34
+    places = {
+        node: (centre + radius * math.cos(turn), centre - radius * math.sin(turn))
+        for node, turn in zip(nodes, turns, strict=True)
     }
-    with matplotlib.rc_context(settings):
-        yield
+    parts, texts = [], []
+    for (one, other), value in edges.items():
+        (x, y), (u, v) = places[one], places[other]
+        line = _line((x, y), (u, v), "line", 1 + 9 * max(value, 0.0))
+        parts.append(told(f"{one} and {other}: {value:.2f}", line))
+        # Not in the middle, where the lines of a square would put two numbers into one place.
+        s, t = x + 0.38 * (u - x), y + 0.38 * (v - y)
+        texts.append(f'<text x="{s:.1f}" y="{t + 3:.1f}" class="middle">{value:.2f}</text>')
+    for node, (x, y) in places.items():
+        texts.append(mark("circle", x, y, "expert"))
+        u, v = centre + 1.16 * (x - centre), centre + 1.16 * (y - centre)
+        texts.append(f'<text x="{u:.1f}" y="{v + 3:.1f}" class="middle">{escape(node)}</text>')
+    return _svg(WIDTH, WIDTH, "plot", [*parts, *texts])
 
 
-def _saved(sheet: Any, axes: Any) -> str:
-    sheet.patch.set_alpha(0)
-    axes.patch.set_alpha(0)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    buffer = io.StringIO()
-    sheet.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return _inline(buffer.getvalue())
+# --- Lines over turns -------------------------------------------------------------------------------------------------
+
+_LEFT, _TOP, _TURN, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
 
 
-def _inline(svg: str) -> str:
-    """The SVG as an element of the page: its colours, its font, and its width free."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
-    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)  # would hold for the whole page
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-    # Older releases of matplotlib write the shorthand.
-    svg = re.sub(r"font-family: [^;\"]*", "font-family: var(--sans)", svg)
-    svg = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--sans)", svg)
-    for colour, name in _VARIABLES.items():
-        svg = svg.replace(colour, f"var(--{name})")
-    return svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+class Curve(NamedTuple):
+    """Values by turn, from `start` on, with a dash of its own and what stands at its end."""
+
+    name: str
+    values: Sequence[float]
+    colour: str = "expert"
+    dash: str = ""
+    start: int = 0
+    shown: bool = False
+    """Whether `name` stands at its end."""
+
+
+class Event(NamedTuple):
+    """A mark on a turn: what happened, at which height."""
+
+    what: str
+    turn: int
+    value: float
+    colour: str
+    shape: str = "circle"
+
+
+def over_turns(turns: int, curves: Sequence[Curve], events: Sequence[Event] = ()) -> str:
+    """Curves of values from 0 to 1 over turns from 0, with events on them; each turn tells its values."""
+    parts = [_frame(turns)]
+    ends: dict[tuple[int, float], list[str]] = {}  # lines that end in one place share a label
+    for curve in curves:
+        points = list(enumerate(curve.values, start=curve.start))
+        path = " ".join(f"{x:g},{y:g}" for x, y in (_at(*point) for point in points))
+        dashes = f' stroke-dasharray="{curve.dash}"' if curve.dash else ""
+        line = f'fill="none" stroke="var(--{curve.colour})" stroke-width="1.5"{dashes}'
+        parts.append(f'<polyline points="{path}" {line}/>')
+        if curve.shown and points:
+            ends.setdefault((points[-1][0], round(points[-1][1], 1)), []).append(curve.name)
+    parts += [mark(event.shape, *_at(event.turn, event.value), event.colour) for event in events]
+    for point, names in ends.items():
+        x, y = _at(*point)
+        parts.append(f'<text x="{x + 6:g}" y="{y + 3:g}">{escape(", ".join(names))}</text>')
+    for turn in range(1, turns + 1):
+        there = [
+            f"{curve.name} {curve.values[turn - curve.start]:.2f}"
+            for curve in curves
+            if 0 <= turn - curve.start < len(curve.values)
+        ]
+        said = "; ".join([*there, *(event.what for event in events if event.turn == turn)])
+        if said:
+            parts.append(told(f"Turn {turn}: {said}", "", box=(_at(turn - 0.5, 0)[0], _TOP, _TURN, _HEIGHT)))
+    return _svg(_LEFT + turns * _TURN + _RIGHT, _TOP + _HEIGHT + _BOTTOM, "plot trace", parts)
+
+
+def _at(turn: float, value: float) -> tuple[float, float]:
+    return round(_LEFT + turn * _TURN, 1), round(_TOP + (1 - value) * _HEIGHT, 1)
+
+
+def _frame(turns: int) -> str:
+    parts = []
+    for value in (0.0, 0.5, 1.0):
+        (x, y), (end, _) = _at(0, value), _at(turns, value)
+        parts.append(f'<line x1="{x:g}" y1="{y:g}" x2="{end:g}" y2="{y:g}"/>')
+        parts.append(f'<text x="{x - 5:g}" y="{y + 3:g}" class="tick end">{value:g}</text>')
+    for turn in (turn for turn in range(1, turns + 1) if turns <= 10 or turn == 1 or turn % 5 == 0):
+        x, y = _at(turn, 0)
+        parts.append(f'<text x="{x:g}" y="{y + 13:g}" class="tick middle">{turn}</text>')
+    return f'<g class="grid">{"".join(parts)}</g>'
+
+
+# --- Parts ------------------------------------------------------------------------------------------------------------
+
+
+def told(words: str, content: str, *, box: tuple[float, float, float, float] | None = None) -> str:
+    """A part of a drawing that tells its values, and where a pointer finds it besides what it draws."""
+    area = ""
+    if box is not None:
+        x, y, width, height = box
+        area = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="area"/>'
+    name = escape(words)
+    return f'<g class="told" role="img" tabindex="0" aria-label="{name}">{area}{content}</g>'
+
+
+def mark(shape: str, x: float, y: float, colour: str, *, hollow: bool = False) -> str:
+    """A mark of one of the four shapes."""
+    fill = f'fill="none" stroke="var(--{colour})"' if hollow else f'fill="var(--{colour})" stroke="var(--{colour})"'
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" {fill}/>'
+    if shape == "square":
+        return f'<rect x="{x - 2.6:.1f}" y="{y - 2.6:.1f}" width="5.2" height="5.2" {fill}/>'
+    corners = ((0, -3.8), (3.8, 0), (0, 3.8), (-3.8, 0)) if shape == "diamond" else ((0, -3.6), (3.4, 2.8), (-3.4, 2.8))
+    points = " ".join(f"{x + u:.1f},{y + v:.1f}" for u, v in corners)
+    return f'<polygon points="{points}" {fill}/>'
+
+
+def _line(start: tuple[float, float], end: tuple[float, float], colour: str, width: float) -> str:
+    (x, y), (u, v) = start, end
+    ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{u:.1f}" y2="{v:.1f}"'
+    return f'<line {ends} stroke="var(--{colour})" stroke-width="{width:.1f}"/>'
+
+
+def _svg(width: float, height: float, kind: str, parts: Sequence[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {width:g} {height:.0f}" class="{kind}" style="max-width: {width * 1.5:.0f}px" '
+        f'focusable="false">{"".join(parts)}</svg>'
+    )
+
+
+def _ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
+    """Round values between the ends, four to seven of them, with their names."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (step / power == 2.5)
+    for number in range(math.ceil(low / step), math.floor(high / step) + 1):
+        value = number * step
+        yield value, f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}".replace("-", "−")

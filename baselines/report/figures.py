@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, scatter
+from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, limits_of, scatter
 from baselines.report.tables import Row, TableView
 from baselines.results.comparison import FinishedRun
 from loaders.files.untrusted import is_there, read_json, understood
@@ -24,6 +24,16 @@ class Figure:
     caption: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """A dot plot to be drawn, once the ends of its axis are known."""
+
+    series: Sequence[Series]
+    title: str
+    axis: str
+    zero: bool
+
+
 PROJECTIONS = "figure-a3.json"
 """Name of the file of a run folder that holds, by model, {"projection": …} as `embedding_space.Projection.as_json`."""
 
@@ -31,11 +41,18 @@ PROJECTIONS = "figure-a3.json"
 def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
     """The figures of a table; none where its numbers make no picture.
 
-    Raises MissingExtra without matplotlib, InputError when a run's file of projections cannot be read.
+    Panels that show one quantity share the ends of their axis.
+
+    Raises InputError when a run's file of projections cannot be read.
     """
     if (view.paper, view.table) not in _FIGURES:
         return []
-    drawn = [figure for figure in _FIGURES[view.paper, view.table](view) if figure is not None]
+    panels = [panel for panel in _FIGURES[view.paper, view.table](view) if panel is not None]
+    together: dict[str, list[Series]] = {}
+    for panel in panels:
+        if isinstance(panel, _Panel):
+            together.setdefault(panel.axis, []).extend(panel.series)
+    drawn = [_drawn(panel, together[panel.axis]) if isinstance(panel, _Panel) else panel for panel in panels]
     if view.table == "Figure A3 (caption)":
         for run in runs:
             drawn += _projections(run.folder / PROJECTIONS)
@@ -45,10 +62,10 @@ def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
 # --- What each table's figure shows -----------------------------------------------------------------------------------
 
 _Head = tuple[str, ...]
-_Maker = Callable[[TableView], Iterator[Figure | None]]
+_Maker = Callable[[TableView], Iterator[_Panel | Figure | None]]
 
 
-def _readability(view: TableView) -> Iterator[Figure | None]:
+def _readability(view: TableView) -> Iterator[_Panel | Figure | None]:
     split = "Overall" if ("Overall", "Expert") in view.heads else view.heads[0][0]
     columns = {register: (split, register) for register in ("Expert", "Layman")}
     where = "all splits" if split == "Overall" else f"the {split.lower()} split"
@@ -63,7 +80,7 @@ def _readability(view: TableView) -> Iterator[Figure | None]:
 def _recall(*steps: int) -> _Maker:
     """A maker of drawings of recall at each k, both directions, with a line a model and a series a register."""
 
-    def figure(view: TableView) -> Iterator[Figure | None]:
+    def figure(view: TableView) -> Iterator[_Panel | Figure | None]:
         registers = sorted({row.labels[1] for row in view.rows})
         for direction, words in (("I2T", "Image to text"), ("T2I", "Text to image")):
             for k in steps:
@@ -79,13 +96,13 @@ def _recall(*steps: int) -> _Maker:
 def _compared(columns: Mapping[str, _Head], title: str, axis: str, *, zero: bool = False) -> _Maker:
     """A maker of one drawing of all rows, with a series a column; `columns` are heads by label."""
 
-    def figure(view: TableView) -> Iterator[Figure | None]:
+    def figure(view: TableView) -> Iterator[_Panel | Figure | None]:
         yield _columns(view, view.rows, columns, title, axis, zero=zero)
 
     return figure
 
 
-def _modalities(view: TableView) -> Iterator[Figure | None]:
+def _modalities(view: TableView) -> Iterator[_Panel | Figure | None]:
     """Shares, since own and published counts differ in size."""
     rows = [row for row in view.rows if row.labels[0] != "Total"]
     shares = []
@@ -96,13 +113,13 @@ def _modalities(view: TableView) -> Iterator[Figure | None]:
     yield _figure(shares, "Share of pairs by modality", "percent")
 
 
-def _concepts(view: TableView) -> Iterator[Figure | None]:
+def _concepts(view: TableView) -> Iterator[_Panel | Figure | None]:
     for panel in ("UMLS concepts", "Terms"):
         rows = [row for row in view.rows if row.labels[1].startswith(f"{panel}, rank")]
         yield _figure(_series(view, rows, ("Frequency",), "captions", 0), f"{panel}, most frequent", "captions")
 
 
-def _similarity(view: TableView) -> Iterator[Figure | None]:
+def _similarity(view: TableView) -> Iterator[_Panel | Figure | None]:
     """Medians with the range from the 5 % to the 95 % quantile, by modality; a series a model."""
     for name in ("Expert-Layman embedding cosine similarity", "Expert-Layman Euclidean distance"):
         heads = [(f"{name}, {quantile} quantile",) for quantile in ("5%", "50%", "95%")]
@@ -121,7 +138,7 @@ def _similarity(view: TableView) -> Iterator[Figure | None]:
             yield _figure(series, f"{name}, {shown}: median, and nine tenths of the pairs", name.split()[-1])
 
 
-def _diagnosis(view: TableView) -> Iterator[Figure | None]:
+def _diagnosis(view: TableView) -> Iterator[_Panel | Figure | None]:
     """F1 both ways by doctor and setting, with the paper's."""
     series = [
         one
@@ -140,7 +157,7 @@ def _diagnosis(view: TableView) -> Iterator[Figure | None]:
 def _by_group(column: str, title: str, axis: str) -> _Maker:
     """A maker of drawings with a line a group (domain, temperament) and a series a doctor in a setting."""
 
-    def figure(view: TableView) -> Iterator[Figure | None]:
+    def figure(view: TableView) -> Iterator[_Panel | Figure | None]:
         systems: dict[str, dict[str, Point]] = {}
         for row in view.rows:
             for head, cell in zip(view.heads, row.cells, strict=True):
@@ -162,7 +179,7 @@ def _by_style(points: Mapping[str, dict[str, Point]]) -> Iterator[list[Series]]:
         yield [Series(label, of_label, style) for style, (label, of_label) in enumerate(some)]
 
 
-def _raters(view: TableView) -> Iterator[Figure | None]:
+def _raters(view: TableView) -> Iterator[_Panel | Figure | None]:
     """The graph of the annotators, a drawing a run."""
     if (_PAIRWISE,) not in view.heads:
         return
@@ -219,7 +236,7 @@ _FIGURES: dict[tuple[str, str], _Maker] = {
 
 def _columns(
     view: TableView, rows: Sequence[Row], columns: Mapping[str, _Head], title: str, axis: str, *, zero: bool = False
-) -> Figure | None:
+) -> _Panel | None:
     shown: list[Series] = []
     for style, (label, head) in enumerate(columns.items()):
         shown += _series(view, rows, head, label, style)
@@ -259,16 +276,20 @@ def _series(
 # --- Drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _figure(series: Sequence[Series], title: str, axis: str, *, zero: bool = False) -> Figure | None:
-    own = [each for each in series if not each.hollow]
-    if not own:
-        return None
+def _figure(series: Sequence[Series], title: str, axis: str, *, zero: bool = False) -> _Panel | None:
+    return _Panel(series, title, axis, zero) if any(not one.hollow for one in series) else None
+
+
+def _drawn(panel: _Panel, together: Sequence[Series]) -> Figure:
+    """The panel, on the axis of all that stand `together`."""
+    own = [one for one in panel.series if not one.hollow]
     words = "; ".join(
-        f"{each.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in each.points.items()) for each in own
+        f"{one.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in one.points.items()) for one in own
     )
-    caption = f"{title}. " + ("Filled: own, with 95 % intervals; hollow: published." if len(own) < len(series) else "")
-    svg = dot_plot(series, axis, zero=zero)
-    return Figure(svg, f"Dot plot. {title}, {axis}. {words}. The table below has every number.", caption.strip())
+    published = "Filled: own, with 95 % intervals; hollow: published." if len(own) < len(panel.series) else ""
+    svg = dot_plot(panel.series, panel.axis, zero=panel.zero, limits=limits_of(together, zero=panel.zero))
+    alt = f"Dot plot. {panel.title}, {panel.axis}. {words}. The table below has every number."
+    return Figure(svg, alt, f"{panel.title}. {published}".strip())
 
 
 _POINTS = 600  # pairs shown of a projection: more hide each other

@@ -1,25 +1,33 @@
-"""Put the page together: what the runs found beside the paper, in one file without script or network."""
+"""Put the page together: what the runs found beside the paper, in one file that fetches nothing.
+
+Without script it has the tables, the figures and some rows of each section; the one script that its content policy
+allows (`report.js`) adds all of them, packed in the page (`rows.py`).
+"""
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from baselines.report.examples import examples
+from baselines.report.captions import captions
+from baselines.report.dialogues import hidden_texts
 from baselines.report.figures import figures
-from baselines.report.sections import sections
-from baselines.report.tables import tables
+from baselines.report.sections import Section, sections
+from baselines.report.tables import Cell, tables
 from baselines.results.comparison import Compared, FinishedRun, conditions
-from baselines.results.published import Published, counterpart
+from baselines.results.published import Published, counterpart, meaning
 from loaders import __version__
 from loaders.errors import InputError
 from loaders.files.places import command_without_places, seen_from, without_places
 from loaders.files.untrusted import is_there
-from loaders.pages import write_page
+from loaders.pages import part, render, script_digest, write_text
 from loaders.plugins import Plugin
 
 # Decimals of own numbers that have no published counterpart.
@@ -58,22 +66,40 @@ def write_report(
     seed: int = 0,
     drawn: bool = True,
     plugins: Mapping[str, Plugin] | None = None,
+    public: bool = False,
 ) -> Path:
-    """Write the page and return its path; `pairs` of `release` are shown, `drawn` says whether figures are.
+    """Write the page and return its path; `drawn` says whether figures are.
 
-    `plugins` are the baselines of other packages, which may have sections of their own.
+    All pairs of `release` can be explored, `pairs` of them without script. `plugins` are the baselines of other
+    packages, which may have sections of their own. A `public` page holds nothing that a case of the runs hides, and no
+    photo of a run, whose licence it does not know.
 
-    Raises InputError without a run; MissingExtra when figures are wanted and matplotlib is not installed; what
-    `examples` raises; BedsideError when the disk is full.
+    Raises InputError without a run, and for a public page where a hidden text stands in what a run says of itself; what
+    `captions` and `sections` raise; BedsideError when the disk is full.
     """
     if not runs:
         raise InputError("report", found="no run", expected="the folder of one finished run or more")
     views = tables(runs)
     results = [result for run in runs for result in run.results]
     papers = list(dict.fromkeys(view.paper for view in views))
-    return write_page(
-        page,
+    shown = sections(runs, plugins, public=public)
+    if release:
+        pairs_of = captions(release, count=pairs, seed=seed)
+        shown.append(Section("captions", "Captions of the release", render("baselines/report/captions.html"), pairs_of))
+    if public:
+        secrets = hidden_texts(runs)
+        shown = [replace(one, explored=one.explored and one.explored.without(secrets)) for one in shown]
+    script = part("baselines/report/report.js")
+    text = render(
         "baselines/report/report.html",
+        script=script,
+        script_digest=script_digest,
+        style=part("baselines/report/report.css"),
+        public=public,
+        anchor=_Anchors(),
+        meaning=meaning,
+        worth=_worth,
+        written=_written,
         own_text=_own,
         paper_text=_printed,
         interval_text=_interval,
@@ -91,15 +117,47 @@ def write_report(
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
         views=[(view, figures(view, runs) if drawn else []) for view in views],
-        sections=sections(runs, plugins),
+        sections=shown,
         files={number: _files(run, page) for number, run in enumerate(runs, start=1)},
-        examples=examples(release, count=pairs, seed=seed) if release else [],
         standing=sum(result.provenance == "stand-in" for result in results),
         reasons=list(dict.fromkeys(part for run in runs for part in (run.record.stand_in or "").split("; ") if part)),
         beside=sum(counterpart(result) is not None for result in results),
         total=len(results),
         version=__version__,
     )
+    if public and secrets.stands_in(
+        html.unescape(re.sub(r"<[^<>]*>", " ", text.partition('<script type="application')[0]))
+    ):
+        do = "Take it out of the run's options or its plugin's section"
+        raise InputError(
+            page, found="a hidden text in what a run says of itself", expected="none on a public page", do=do
+        )
+    return write_text(page, text)
+
+
+class _Anchors:
+    """Names for links to rows and numbers: of what they are, so that they last; a second one of a name is numbered."""
+
+    def __init__(self) -> None:
+        self._used: Counter[str] = Counter()
+
+    def __call__(self, name: str) -> str:
+        plain = "--".join(re.sub(r"[^a-z0-9]+", "-", one).strip("-") for one in name.casefold().split("--"))
+        self._used[plain] += 1
+        return plain if self._used[plain] == 1 else f"{plain}-{self._used[plain]}"
+
+
+def _worth(cell: Cell) -> str:
+    """What a cell is sorted by: its first own number, or the published one."""
+    own = next((pair.own.value for _, pair in cell.own if pair.own.value is not None), None)
+    value = own if own is not None else cell.paper.value if cell.paper else None
+    return "" if value is None else repr(float(value))
+
+
+def _written(cell: Cell) -> str:
+    """A cell as it is copied: own numbers with their intervals, then the published one."""
+    own = [_own(pair) + (f" ({_interval(pair)})" if pair.own.ci95 else "") for _, pair in cell.own]
+    return "; ".join([*filter(None, own), *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
 
 
 # What a run's folder may hold besides numbers, worth a link from the page.
@@ -127,8 +185,12 @@ def _own(pair: Compared) -> str:
 
 
 def _interval(pair: Compared) -> str:
+    """Both ends with the decimals of the number, or as many more as tell them apart."""
     low, high = pair.own.ci95 or (0.0, 0.0)
-    return f"{_text(low, _decimals(pair))} to {_text(high, _decimals(pair))}"
+    decimals = _decimals(pair)
+    while _text(low, decimals) == _text(high, decimals) and decimals < _decimals(pair) + 4:
+        decimals += 1
+    return f"{_text(low, decimals)} to {_text(high, decimals)}"
 
 
 def _difference(pair: Compared) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from baselines.report.rows import Explored
 from baselines.results.comparison import FinishedRun
 from loaders.errors import BedsideError
 from loaders.plugins import Plugin
@@ -18,11 +19,14 @@ from loaders.plugins import Plugin
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its anchor on the page, its title, and its content, which holds no network address and no script."""
+    """A section: its anchor on the page, its title, its content, which holds no network address and no script, and the
+    rows that it lets a reader explore.
+    """
 
     anchor: str
     title: str
     html: Markup
+    explored: Explored | None = None
 
 
 Numbered = tuple[int, FinishedRun]
@@ -37,11 +41,14 @@ SECTIONS = {
 """Baseline, as its record names it -> the module that shows its runs."""
 
 
-def sections(runs: Sequence[FinishedRun], plugins: Mapping[str, Plugin] | None = None) -> list[Section]:
+def sections(
+    runs: Sequence[FinishedRun], plugins: Mapping[str, Plugin] | None = None, *, public: bool = False
+) -> list[Section]:
     """What the runs have to show besides tables, baseline by baseline in the order of the runs.
 
-    `plugins` are the baselines of other packages, by name. Raises InputError when a file of a run cannot be read, or
-    the code of such a package fails.
+    `plugins` are the baselines of other packages, by name. With `public` nothing is shown that cases hide.
+
+    Raises InputError when a file of a run cannot be read, or the code of such a package fails.
     """
     numbered = list(enumerate(runs, start=1))
     makers = {**(plugins or {}), **{name: Plugin(name, module) for name, module in SECTIONS.items()}}
@@ -52,7 +59,8 @@ def sections(runs: Sequence[FinishedRun], plugins: Mapping[str, Plugin] | None =
         if maker is None or show is None:
             continue
         try:
-            shown += show([(number, run) for number, run in numbered if run.record.baseline == baseline])
+            of = [(number, run) for number, run in numbered if run.record.baseline == baseline]
+            shown += show(of) if maker.package or not public else show(of, public=True)
         except Exception as error:
             if isinstance(error, BedsideError) or not maker.package:
                 raise

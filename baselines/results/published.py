@@ -31,6 +31,23 @@ MODELS = (
 """The eight encoders of MedLayBench-V, by the names of its tables."""
 
 
+@cache
+def _meanings() -> dict[tuple[str, str], str]:
+    text = files(__package__).joinpath("columns.csv").read_text(encoding="utf-8")
+    return {(line["paper"], line["column"]): line["meaning"] for line in csv.DictReader(text.splitlines())}
+
+
+def meaning(paper: str, column: str) -> str:
+    """What a column of a paper holds, in words: its own name where that says it, or nobody wrote better words.
+
+    >>> meaning("3MDBench", "Criterion 1.1"), meaning("3MDBench", "Criterion 4.1, changed")
+    ('Asks about history', 'Overall competence, changed')
+    """
+    known = _meanings()
+    base, comma, rest = column.partition(", ")
+    return known.get((paper, column)) or known.get((paper, base), base) + comma + rest
+
+
 class Keyed(Protocol):
     """A number that says what it is of: a published one or a result."""
 

@@ -47,7 +47,7 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release
     assert run("intervention", release, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
     assert (values(second)["Success"] or 0) >= 0.5
     page = write_report(read_runs([expert, checklist, second]), tmp_path / "report.html").read_text()
-    assert page.count('class="trace"') >= 8 + 8 + 8
+    assert page.count('class="plot trace"') >= 8 + 8 + 8
     hidden = json.loads((expert / "hidden.jsonl").read_text().splitlines()[0])["texts"][1]
     # What was hidden is on the page, for the reader of a stand-in run, but folded away.
     before = page[: page.index(re.sub(r"'", "&#39;", hidden))]

@@ -15,6 +15,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,9 +26,13 @@ from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import DIALOGUES, PlayedCase, read_hidden, read_played
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.pack.contents import Unreadable, texts_of
-from baselines.results.run import read_run
+from baselines.report.page import write_report
+from baselines.results.comparison import read_runs
+from baselines.results.run import read_run, write_run
+from loaders.errors import InputError
 from loaders.files.records import to_json
 from scripts.cli import execute
+from tests.baselines.report.test_report import unpacked as packed_rows
 
 AGENTS = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
 SECRET = "Frau Müller fears “the knife” above all"
@@ -115,6 +120,34 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     assert execute(["compare", str(folder), "--all", "--json"]) in (0, 2)  # 2: no number that the paper prints
     assert not secrets.stands_in(html.unescape((tmp_path / "report.html").read_text()))
     assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 4
+
+
+@pytest.mark.parametrize("made", [lambda run: run, as_before])
+def test_a_public_report_holds_nothing_hidden(
+    made: Callable[[Path], Path], home: Path, run: Path, tmp_path: Path
+) -> None:
+    """Nowhere in it: not among the rows without script, nor in those that it carries packed, of any version's run."""
+    secrets = Secrets(secrets_of(home))
+    made(run)
+    shown = {}
+    for name in ("--public", "--no-figures"):
+        page = tmp_path / f"{name}.html"
+        assert execute(["report", str(run), name, "-o", str(page)]) == 0
+        text = page.read_text(encoding="utf-8")
+        rows = packed_rows(text, "confirmation-dialogues")
+        assert rows.count('"Clinician, turn 1 ') == 4
+        shown[name] = [any(map(secrets.stands_in, texts_of(part.encode()))) for part in (text, rows)]
+    assert shown == {"--public": [False, False], "--no-figures": [True, True]}
+
+
+def test_a_public_report_of_a_run_that_tells_is_not_written(home: Path, run: Path, tmp_path: Path) -> None:
+    record, _ = read_run(run)
+    hidden = next(text for text in secrets_of(home) if len(text.split()) > 4)
+    told = replace(record, options={**record.options, "note": hidden})
+    write_run(run, told, [replace(result, record=told) for result in read_run(run)[1]])
+    with pytest.raises(InputError, match="hidden text in what a run says of itself"):
+        write_report(read_runs([run]), tmp_path / "page.html", public=True)
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_an_earlier_versions_run_opens_and_goes_on(home: Path, run: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from baselines.report.consultation import matrices, sections
-from baselines.report.dialogues import SHOWN
+from baselines.report.consultation import FACETS, matrices, sections
 from baselines.report.page import write_report
+from baselines.report.rows import FIXED, Explored, Row
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
 from baselines.results.run import DataUsed, ModelUsed, write_run
@@ -21,7 +22,7 @@ from baselines.threemdbench.consultation.diagnosis import extracted
 from baselines.threemdbench.consultation.record import Case, Consultation, Turn
 from baselines.threemdbench.consultation.tables import results
 from loaders.errors import InputError
-from tests.baselines.report.test_report import Page
+from tests.baselines.report.test_report import Page, unpacked
 from tests.parts.consultations import consultation, graded, many, record, said, write_dialogues
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.runs import write as write_captions
@@ -64,7 +65,7 @@ def html(folder: Path) -> str:
 
 def test_nothing_runs_and_nothing_is_fetched(html: str) -> None:
     page = Page(html)
-    assert not page.all("script") and not page.all("link") and not page.all("iframe")
+    assert page.runs_only_its_own(html) and not page.all("link") and not page.all("iframe")
     assert page.all("img") and all((one["src"] or "").startswith("data:image/jpeg") for one in page.all("img"))
     targets = [str(attributes["href"]) for _, attributes in page.elements if "href" in attributes]
     assert all(target.startswith("#") or target in ("first/dialogues.jsonl",) for target in targets)
@@ -83,7 +84,7 @@ def test_hostile_text_is_text_and_a_flood_is_cut_with_its_length_told(html: str)
 
 def test_what_the_patient_never_saw_is_folded_away_under_its_turn(html: str) -> None:
     turn = next(part for part in html.split("<li class=") if HIDDEN in part).partition("</li>")[0]
-    assert turn.startswith('"doctor"')
+    assert turn.startswith('"expert"')
     order = ['<details class="thought">', HIDDEN, "</details>", "Since when?"]
     assert [turn.index(text) for text in order] == sorted(turn.index(text) for text in order)
     assert '<details class="thought" open' not in html
@@ -95,35 +96,50 @@ def test_a_dialogue_shows_picture_cues_diagnosis_and_rubric(html: str) -> None:
         "Cues of the classifier",
         "stye, chalazion, conjunctivitis",
         "the cap on utterances",
-        "overall competence",
+        "Overall competence",
     ):
         assert text in page.text
     assert len(page.all("img")) == 1 and "gold diagnosis: stye" in str(page.all("img")[0]["alt"])
 
 
-def test_the_cap_is_told_and_problems_come_first(folder: Path, html: str) -> None:
+def test_some_rows_stand_on_the_page_and_all_are_packed(folder: Path, html: str) -> None:
     (section,) = sections([(1, read_runs([folder])[0])])
-    assert section.html.count('<details class="dialogue">') == SHOWN
-    assert f"Shown: {SHOWN} of 91 dialogues" in html
-    assert "not played 1" in html
-    summaries = re.findall(r"<summary>(.*?)</summary>", section.html.partition('class="dialogue"')[2], re.DOTALL)
-    troubled = ['class="warn"' in summary for summary in summaries if re.search("[✓✗]", summary)]
+    fixed = re.findall(r'<details class="dialogue" id="([^"]*)">\n<summary>(.*?)</summary>', html, re.DOTALL)
+    assert len(fixed) == FIXED and "Without script: 20 of 91, drawn by seed" in html and "not played 1" in html
+    troubled = ['class="warn"' in summary for _, summary in fixed]
     assert troubled == sorted(troubled, reverse=True) and any(troubled) and not all(troubled)
-    again = sections([(1, read_runs([folder])[0])])[0].html
-    assert again == section.html != sections([(1, read_runs([folder])[0])], seed=1)[0].html
+    assert section.explored == sections([(1, read_runs([folder])[0])])[0].explored
+    assert section.explored.fixed != sections([(1, read_runs([folder])[0])], seed=1)[0].explored.fixed
+    index, *rows = unpacked(html, "consultations").split("\n")
+    known = json.loads(index)
+    assert known["total"] == len(known["rows"]) == 91 and len(rows) == 92  # and one picture
+    assert [facet["name"] for facet in known["facets"]] == list(FACETS)
+    assert known["rows"][0][:3] == ["1/case-0000", "case-0000", 1] and f"consultations/{known['rows'][0][0]}" in html
+    assert "<script>alert(1)</script>" in rows[0] and HIDDEN in rows[0]
+    problems = known["facets"][FACETS.index("problem")]["values"]
+    assert {"unfinished", "not assessed", "none", "not played"} <= {*problems}
 
 
-def test_a_page_of_many_runs_shows_fewer_dialogues_of_each(tmp_path: Path) -> None:
+def test_runs_of_one_case_are_found_beside_each_other(tmp_path: Path) -> None:
     settings = ("image+basic", "dialogue", "dialogue+image", "dialogue+image+rationale")
     folders = [
         run(tmp_path / str(at), many(40, setting=setting), options={"setting": setting}, seeds={"bootstrap": at})
         for at, setting in enumerate(settings)
     ]
     (section,) = sections(list(enumerate(read_runs(folders), start=1)))
-    assert section.html.count('<details class="dialogue">') == SHOWN
+    assert {row.run for row in section.explored.rows if row.case == "case-0007"} == {1, 2, 3, 4}
+    assert len({row.address for row in section.explored.rows}) == 160 and len(section.explored.runs) == 4
     assert section.html.count("<h3>") == 4
     assert "Differences between runs, case by case" in section.html
     assert section.html.count('<th scope="row">scripted/made-up, dialogue + image<span') >= 10
+
+
+def test_a_page_holds_so_many_rows_and_says_of_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baselines.report.rows.MOST", 30)
+    rows = [Row(f"case-{at:03d}", "t") for at in range(100)]
+    explored = Explored.of("a", rows, ())
+    assert len(explored.rows) == 30 and explored.total == 100 and len(explored.fixed) == FIXED
+    assert list(explored.rows) == sorted(explored.rows, key=lambda row: row.case)
 
 
 def test_a_run_over_other_cases_is_compared_with_nothing(tmp_path: Path) -> None:
@@ -144,8 +160,9 @@ def test_every_problem_of_a_dialogue_is_counted(tmp_path: Path) -> None:
     (section,) = sections([(1, read_runs([run(tmp_path / "r", made, ("gone",))])[0])])
     for problem in ("unfinished", "diagnosis not extracted", "not assessed", "reasoning not parsed", "not played"):
         assert f"{problem} 1" in section.html
-    assert "a poem" in section.html and "down" in section.html
-    assert section.html.count('<details class="dialogue">') == 6
+        assert any(problem in row.facets["problem"] for row in section.explored.rows)
+    told = str(section.explored.rows)
+    assert "a poem" in told and "down" in told and len(section.explored.rows) == 6
 
 
 def test_judge_and_doctor_of_one_family_is_a_warning(tmp_path: Path) -> None:
@@ -192,7 +209,6 @@ def test_the_paper_stands_beside_a_run_over_some_of_its_cases(tmp_path: Path) ->
 
 
 def test_figures_of_consultations_are_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     folders = [
         run(
             tmp_path / str(at), many(60, seed=at, skill=0.3 * at + 0.2), models=(ModelUsed("doctor", f"scripted/{at}"),)

@@ -1,0 +1,96 @@
+"""Pairs of a release to explore: captions, what ties them, gates and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from baselines.report.rows import Explored, Row, Told
+from loaders.errors import InputError, ReleaseError
+from loaders.files.images import ImageError
+from loaders.files.tables import open_parquet
+from loaders.files.untrusted import understood
+from loaders.manifest import Manifest, order_splits
+from loaders.medlaybench_v import CORPUS, MODALITIES
+from loaders.pages import cut, marks, thumbnail
+
+FACETS = ("gate", "status", "method of imaging", "split", "written by")
+_METHODS = {method.code: method.name for method in MODALITIES}
+_NOTHING = dict.fromkeys(CORPUS.features)  # of the columns that an earlier release has not
+_SIDE = 260  # pixels of the longer side of a picture
+_PICTURES = 12 << 20  # characters of all pictures: a page of 10,000 pairs opens at once, and not every one has its own
+
+
+def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
+    """The pairs of a release folder, `count` of them on the page without script: some with a failed gate first.
+
+    Raises: ReleaseError when the folder is no release or a file of it cannot be read, InputError when its corpus has no
+    caption pairs.
+    """
+    manifest = Manifest.read(release)
+    if manifest.corpus != CORPUS.name:
+        raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
+    with understood(release, expected="a release as it was built"):
+        left, rows = _PICTURES, []
+        for content in _rows(release, manifest):
+            row = _row(content, pictured=left > 0)
+            left -= len(row.picture)
+            rows.append(row)
+    marks = ("every gate passed", "a gate failed")
+    return Explored.of("captions", rows, FACETS, marks=marks, fixed=count, seed=seed)
+
+
+def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
+    expert, lay = content["expert_caption"], content["layman_caption"]
+    places, concepts = marks(expert, content["concepts"] or [])
+    gates = content["gates"] or []
+    failed = [gate for gate in gates if not gate["passed"]]
+    told = [Told("Expert caption", expert, "expert", places), Told("Lay caption", lay, "lay")]
+    told += [Told("Concepts", concepts, "inline")] if concepts else []
+    told += [Told("Failed gates", [f"{gate['gate']}: {gate['reason']}" for gate in failed], "failed")] if failed else []
+    told += (
+        [Told("Status", ": ".join(filter(None, (content["status"], content["status_reason"]))))]
+        if content["status"]
+        else []
+    )
+    source = (content["licence"], content["attribution"])
+    told += [Told("Source", "; ".join(filter(None, source)))] if any(source) else []
+    image = content["image"] and content["image"]["bytes"]
+    return Row(
+        case=content["image_id"],
+        title=cut(lay, 140),
+        good=not failed if gates else None,
+        note=f"{_METHODS.get(content['modality'], content['modality'])} · {content['image_id']}",
+        problem=", ".join(f"{gate['gate']} failed" for gate in failed),
+        facets={
+            "gate": [gate["gate"] for gate in failed] or ["none failed"],
+            "status": [content["status"] or "none"],
+            "method of imaging": [_METHODS.get(content["modality"], content["modality"] or "unknown")],
+            "split": [content["split"]],
+            "written by": [content["refiner"] or "unknown"],
+        },
+        told=told,
+        picture=_picture(image) if image and pictured else "",
+        alt=lay,
+    )
+
+
+def _picture(image: bytes) -> str:
+    try:
+        return thumbnail(image, _SIDE)
+    except ImageError:  # one that a release holds and nobody can open is missing here, not the page
+        return ""
+
+
+def _rows(release: Path, manifest: Manifest) -> Iterator[Mapping[str, Any]]:
+    for split in order_splits(manifest.splits):
+        for shard in manifest.shards(split):
+            try:
+                with open_parquet(release / shard) as file:
+                    for group in range(file.num_row_groups):
+                        for row in file.read_row_group(group).to_pylist():
+                            yield {**_NOTHING, **row}
+            except InputError as error:
+                found = f"cannot be read: {error.found}"
+                raise ReleaseError(release / shard, found=found, expected="a Parquet file") from error

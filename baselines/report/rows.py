@@ -1,0 +1,225 @@
+"""Rows that the page explores: dialogues, captions. What differs by corpus is data here (facets, fields), never code.
+
+A page carries all rows of a section packed, gzip in base64: an index with what the list and the facets need, and the
+rows in pieces. Its script (`report.js`) unpacks them and draws those that are seen. Some, drawn by seed, also stand on
+the page as they are (`fixed`), for readers without script and for print.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from baselines.dialogue.hidden import Secrets
+from loaders.pages import cut
+
+FIXED = 20
+"""Rows of a section that stand on the page without script."""
+MOST = 20_000
+"""Rows of a section that a page holds; of more, so many are drawn by seed."""
+_PIECE = 250  # rows that are unpacked together
+_PICTURES = 25  # pictures that are unpacked together, once one of them is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One utterance; `tone` tells the sides apart (expert, lay), `folded` is what the other side did not hear."""
+
+    who: str
+    text: str
+    tone: str = "lay"
+    notes: Sequence[str] = ()
+    folded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A heading and what stands below it; `marks` are places of a text that are numbered from 1."""
+
+    name: str
+    text: str | Sequence[str]
+    tone: str = "data"
+    marks: Sequence[tuple[int, int]] = ()
+
+    @property
+    def parts(self) -> list[tuple[str, int]]:
+        """The text in pieces, each with its number, 0 for what is not marked."""
+        text = self.text if isinstance(self.text, str) else "; ".join(self.text)
+        pieces, at = [], 0
+        for number, (start, end) in enumerate(self.marks, start=1):
+            pieces += [(text[at:start], 0), (text[start:end], number)]
+            at = end
+        return [*pieces, (text[at:], 0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a page.
+
+    `case` is what the same case is called in every run, `run` the number of its run, 0 for a row of a release. `good`
+    says whether it reached what it is for, None where that cannot be said. `hidden` is folded away. `drawing` is an SVG
+    of ours, `drawn` what it shows; `picture` a data URL.
+    """
+
+    case: str
+    title: str
+    run: int = 0
+    epoch: int = 1
+    good: bool | None = None
+    note: str = ""
+    problem: str = ""
+    facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    told: Sequence[Told] = ()
+    said: Sequence[Said] = ()
+    hidden: Told | None = None
+    drawing: str = ""
+    drawn: str = ""
+    picture: str = ""
+    alt: str = ""
+
+    @property
+    def address(self) -> str:
+        """Its part of a link: run, case, and the repetition where it is not the first."""
+        return "/".join([str(self.run), quote(self.case, safe=""), *([str(self.epoch)] if self.epoch > 1 else [])])
+
+    @property
+    def svg(self) -> Markup:
+        """The drawing as it stands on the page."""
+        return Markup(self.drawing)
+
+    def without(self, secrets: Secrets) -> Row:
+        """The row with nothing of what is hidden: every text of it, whoever said it."""
+        clean = secrets.without
+        return replace(
+            self,
+            title=clean(self.title),
+            note=clean(self.note),
+            problem=clean(self.problem),
+            alt=clean(self.alt),
+            facets={name: clean(list(values)) for name, values in self.facets.items()},
+            told=[replace(one, name=clean(one.name), text=_clean(one.text, secrets), marks=()) for one in self.told],
+            said=[
+                replace(one, text=clean(one.text), folded=clean(one.folded), notes=clean(list(one.notes)))
+                for one in self.said
+            ],
+            hidden=self.hidden and replace(self.hidden, text=_clean(self.hidden.text, secrets)),
+        )
+
+
+def _clean(text: str | Sequence[str], secrets: Secrets) -> str | Sequence[str]:
+    cleaned: str | Sequence[str] = secrets.without(text if isinstance(text, str) else list(text))
+    return cleaned
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The rows of a section, of `total` that there are, by the facets that may be chosen.
+
+    `marks` say in words what a good row is and what another is; `runs` what each run is called; `fixed` are the rows
+    that stand on the page without script.
+    """
+
+    anchor: str
+    rows: Sequence[Row]
+    facets: Sequence[str]
+    marks: tuple[str, str] = ("right", "wrong")
+    runs: Mapping[int, str] = field(default_factory=dict)
+    total: int = 0
+    fixed: Sequence[Row] = ()
+
+    @classmethod
+    def of(
+        cls,
+        anchor: str,
+        rows: Sequence[Row],
+        facets: Sequence[str],
+        *,
+        marks: tuple[str, str] = ("right", "wrong"),
+        runs: Mapping[int, str] | None = None,
+        fixed: int = FIXED,
+        seed: int = 0,
+    ) -> Explored:
+        """As many of the rows as a page holds, in their order, and `fixed` of them, both drawn by seed."""
+        places = sorted(random.Random(seed).sample(range(len(rows)), min(MOST, len(rows))))
+        kept = [rows[place] for place in places]
+        return cls(anchor, kept, facets, marks, runs or {}, len(rows), _drawn(kept, fixed, seed))
+
+    def without(self, secrets: Secrets) -> Explored:
+        """The same with nothing of what is hidden in any of its texts."""
+        rows, fixed = ([row.without(secrets) for row in some] for some in (self.rows, self.fixed))
+        return replace(self, rows=rows, fixed=fixed)
+
+    @property
+    def packed(self) -> Iterator[tuple[str, str]]:
+        """Name and content of every piece: the index, then the rows."""
+        yield "index", _packed(json.dumps(self._index(), ensure_ascii=False, separators=(",", ":")))
+        pictures = list(
+            dict.fromkeys(row.picture for row in self.rows if row.picture)
+        )  # of a case once, not of each run
+        places = {picture: str(at) for at, picture in enumerate(pictures)}
+        for start in range(0, len(self.rows), _PIECE):
+            lines = (_line(row, places.get(row.picture, "")) for row in self.rows[start : start + _PIECE])
+            yield "rows", _packed("\n".join(lines))
+        for start in range(0, len(pictures), _PICTURES):
+            yield "pictures", _packed("\n".join(pictures[start : start + _PICTURES]))
+
+    def _index(self) -> dict[str, Any]:
+        values: dict[str, dict[str, int]] = {name: {} for name in self.facets}
+        rows = []
+        for row in self.rows:
+            codes = [
+                [values[name].setdefault(value, len(values[name])) for value in row.facets.get(name, ())]
+                for name in self.facets
+            ]
+            good = -1 if row.good is None else int(row.good)
+            rows.append([row.address, row.case, row.run, good, row.title, row.note, row.problem, codes])
+        return {
+            "anchor": self.anchor,
+            "marks": self.marks,
+            "total": self.total or len(self.rows),
+            "runs": {str(number): name for number, name in self.runs.items()},
+            "pictures": _PICTURES,
+            "facets": [{"name": name, "values": list(values[name])} for name in self.facets],
+            "rows": rows,
+        }
+
+
+def _drawn(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+    """`count` rows drawn by seed, up to half of them with a problem; those first."""
+    draw = random.Random(seed)
+    first = [row for row in rows if row.problem]
+    others = [row for row in rows if not row.problem]
+    taken = min(len(first), max(count // 2, count - len(others)))
+    places = sorted(draw.sample(range(len(first)), taken))
+    rest = sorted(draw.sample(range(len(others)), min(len(others), count - taken)))
+    return [first[place] for place in places] + [others[place] for place in rest]
+
+
+def _line(row: Row, picture: str) -> str:
+    """A row as a line of JSON, without what the index has; lists, as names would be found by a search.
+
+    What nobody searches stands behind it: the drawing, and the number of the picture.
+    """
+    said = [[one.who, cut(one.text), one.tone, list(one.notes), cut(one.folded)] for one in row.said]
+    told = [
+        [one.name, _told(one), one.tone, list(one.marks)] for one in (*row.told, *([row.hidden] if row.hidden else []))
+    ]
+    content = [said, told, bool(row.hidden), row.drawn, row.alt]
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + f"\x1f{row.drawing}\x1f{picture}"
+
+
+def _told(told: Told) -> str | list[str]:
+    return cut(told.text) if isinstance(told.text, str) else [cut(line) for line in told.text]
+
+
+def _packed(text: str) -> str:
+    data = gzip.compress(text.encode("utf-8", "backslashreplace"), compresslevel=9, mtime=0)
+    return base64.b64encode(data).decode("ascii")
