@@ -89,7 +89,7 @@ def test_a_link_opens_its_row_and_a_number_its_cell(browser: Any, page: Path) ->
     tab = browser.new_page()
     tab.goto(f"{page.as_uri()}#consultations/2/case-0031")
     tab.wait_for_selector(".shown:has-text('case-0031')")
-    assert "run 2" in tab.inner_text(".shown")
+    assert "run 2" in tab.text_content(".shown")
     cell = tab.locator("td[id]").first
     tab.goto(f"{page.as_uri()}#{cell.get_attribute('id')}")
     tab.wait_for_selector("html[data-read]", state="attached")
