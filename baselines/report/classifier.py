@@ -15,23 +15,14 @@ CONTENT = "classifier.json"
 """Name of the file of a run folder for what `scoring.Scoring.scored` gives to draw, and the history of the training."""
 
 
-<<<<<<< HEAD
-def sections(runs: Sequence[Numbered]) -> list[Section]:
+def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
     """One section over all classifiers that answered about labelled photos; of others there is nothing to draw.
 
-    Raises: InputError when a run's file cannot be read.
+    They hide nothing from the `public`. Raises: InputError when a run's file cannot be read.
     """
     shown = [(number, run, _content(run)) for number, run in runs if run.record.options.get("labelled", True)]
     if not shown:
         return []
-=======
-def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
-    """One section over all classifiers, which hide nothing from the `public`.
-
-    Raises: InputError when a run's file cannot be read.
-    """
-    shown = [(number, run, _content(run)) for number, run in runs]
->>>>>>> 845bfd2 (Report: an explorer of all dialogues and captions, with links, facets, tables that copy, drawings that tell)
     return [Section("image-classifiers", "Image classifiers", render("baselines/report/classifier.html", runs=shown))]
 
 
