@@ -1,0 +1,173 @@
+"""Ways to reach somebody: e-mail and web addresses, telephone numbers, names on other platforms; spelled out, too.
+
+Addresses as they are meant to be written are found by linkify-it, telephone numbers by phonenumbers; what stands here
+besides is how people write them to slip past a machine, and in the forms of their countries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from typing import Any
+
+from builders.curation.identifiers.rules import Rule, masked, rule, without_spans
+from loaders.errors import MissingExtra
+
+# --- E-mail and web addresses -----------------------------------------------------------------------------------------
+
+_JOIN = r"(?:\s+(?:dot|underscore|under\sscore|dash|hyphen|minus|plus|punkt|punto)\s+|\s*[(\[{<](?:dot|\.|_|-)[)\]}>]\s*|[_-]dot[_-])"
+_LOCAL = rf"[a-z0-9][\w.+-]{{0,63}}(?:{_JOIN}[\w.+-]{{1,64}}){{0,4}}"
+_DOT = r"(?: \s*[(\[{<]\s*(?:dot|\.|punkt|point)\s*[)\]}>]\s* | \s+(?:dot|punkt|punto)\s+ | [_-]dot[_-] )"
+_AT = (
+    r"(?: \s*[(\[{<]\s*(?:at|@|＠|a|arroba|ät)\s*[)\]}>]\s* | \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠"
+    r" | \s+(?:at\s+sign|arroba|klammeraffe)\s+ )"
+)
+_PROVIDERS = (
+    r"(?: gmail|g\smail|googlemail|hotmail|yahoo|ymail|outlook|icloud|proton(?:mail)?|aol|gmx|web\.de|btinternet|comcast"
+    r"|verizon|sbcglobal|tutanota|fastmail|zoho|rediff(?:mail)?|rocketmail|qq|163|naver|yandex|mail\.ru|libero|orange"
+    r"|wanadoo|free\.fr|t-online|laposte|virgin\s?media|talktalk|live|msn )"
+)
+_ENDS = (
+    r"(?: com|org|net|edu|gov|mil|info|biz|io|app|dev|me|co|uk|us|ca|au|nz|ie|in|de|at|ch|fr|it|es|pt|nl|be|dk|se|no|fi"
+    r"|pl|cz|ru|ua|gr|tr|il|za|ng|ke|jp|cn|kr|sg|hk|ph|br|mx|ar|cl|health|blog|page|xyz|online|site|tv|ly|gg|link )"
+)
+_PATH = r"(?: (?:\s*/\s*|\s+slash\s+)[\w.~%-]{1,200} ){0,6}"
+# A local part that no sentence holds by chance.
+_TELLING = rf"(?: [a-z0-9]{{1,40}}(?:[._+-][a-z0-9]{{1,40}}){{1,5}} | [a-z]{{1,40}}\d[\w.]{{0,63}} | [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
+_EMAILS = (
+    rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6}(?<![.-])"),
+    rule("email", rf"\b{_LOCAL}{_AT}[a-z0-9-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[a-z0-9-]{{2,63}}){{0,4}}"),
+    rule("email", rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
+    rule("email", rf"\b{_TELLING}\s+at\s+{_PROVIDERS}\b(?:\s?\.\s?[a-z]{{2,3}})?"),
+    rule("email", rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),
+    rule(
+        "email",
+        rf"\b((?:e-?mail|mail|{_PROVIDERS})(?:\s(?:address|account|me|us|is|at|to|on|under|user)){{0,4}}\s*(?:[:=]|\s)\s*)"
+        rf"{_TELLING}(?:\s+(?:at|on)\s+{_PROVIDERS})?(?!\w)",
+        r"\1[email]",
+    ),
+    rule("email", rf"\b{_TELLING}(?=[,\s]+\(?{_PROVIDERS}\b)"),
+)  # fmt: skip
+_PLATFORMS = (
+    r"(?: insta(?:gram)?|ig|snap(?:chat)?|sc|discord|telegram|kik|tik\s?tok|twitter|x\.com|facebook|fb|messenger|whatsapp"
+    r"|skype|steam|psn|xbox|twitch|you\s?tube|reddit|tumblr|linked\s?in|venmo|cash\s?app|paypal|wechat|viber|mastodon"
+    r"|bluesky|strava|onlyfans|patreon|go\s?fund\s?me|github|vk|quora|medium|pinterest|etsy|soundcloud|fetlife )"
+)
+_LINKS = (
+    rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?[^\s\[\]]{1,400}"),
+    rule("link", rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{_ENDS}\b{_PATH}"),
+    rule("link", rf"\b(?:{_PLATFORMS}|reddit)(?:\.com)?(?:\s*/\s*|\s+(?:forward\s)?slash\s+)[\w.~%-]{{1,200}}{_PATH}"),
+    rule("link", r"(?<![\w\[])[\w-]{2,80}(?:\.[\w-]{1,80}){0,4}\.(?:pdf|jpe?g|png|heic|gif|docx?|xlsx?|mp4|mov|dcm|zip)\b"),
+    rule("link", r"\b(?:\d{1,3}\.){3}\d{1,3}\b | \b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
+)  # fmt: skip
+
+# --- Names on other platforms -----------------------------------------------------------------------------------------
+
+_HANDLE = r"[a-z0-9][\w.#-]{2,30}[\w]"
+_ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is no word
+_CALLED = r"(?: user\s?name|handle|screen\s?name|gamer\s?tag|nick|login|log-in|alias|user\s?id|account(?:\sname)?|profile)"
+_USERS = (
+    rule("user", r"(?<![\w/])/?(?:u|user)\s?/\s?[\w-]{3,20} | (?<![\w@.])@[a-z][\w.]{0,63}\w{2} | \bu\sslash\s[\w-]{3,20}"),
+    rule("user", r"\b[a-z]\w{1,31}\#\d{3,5}\b"),
+    rule("user", r"\b[a-z0-9]*+(?<=[a-z0-9])(?:_++[a-z0-9]++)+_*"),
+    rule(
+        "user",
+        rf"\b({_PLATFORMS}(?:\s(?:{_CALLED}|page|name|id|tag|me|is|it's|at|on|as|under|there|here)){{0,4}}\s*"
+        rf"(?:[:=@(]|->|[-–]\s|\s|,\s)\s*@?[\"“'‘]?){_ODD}{_HANDLE}",
+        r"\1[user]",
+    ),
+    rule(
+        "user",
+        rf"\b((?:{_PLATFORMS}|my|his|her|the)\s{_CALLED}(?:\s(?:on|for|over)\s(?:\w+\s)?\w+)?"
+        rf"(?:\s(?:is|was)|\s?[:=]|,)\s+@?[\"“'‘]?)(?!(?:the|a|an|not|my|in|on|under|of|is|it)\b)[a-z][\w.#-]{{2,}}",
+        r"\1[user]",
+    ),
+    rule("user", rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
+    rule("user", rf"\b((?:user|username|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!\dm)(?<!\df)", r"\1[user]"),
+    # A word with a number at its end, which is no dose: "throwaway8812".
+    rule("user", r"\b(?!covid|vitamin|omega|sars|type|stage|grade|level)[a-z]{6,}(?!(?:\d{1,2}|[1-9][05]0|1000|[1-9]25|[1-9]75|81|325)\b)\d{2,6}\b"),
+    rule("user", r"\b(?:throwaway|throw_?away|quiet|anon|user|xx)[a-z]*\d{2,6}\b"),
+)  # fmt: skip
+
+# --- Telephone numbers ------------------------------------------------------------------------------------------------
+
+_CUE = (
+    r"(?: call|phone|ph|tel|telephone|text|ring|cell|cellphone|mobile|mob|fax|pager|beeper|whats\s?app|sms|dial|landline"
+    r"|hotline|handy|reach|desk|extension|switchboard|number\sis|callback)"
+)
+_PHONES = (
+    rule("phone", r"(?<![\w.,/-])(?:\(?\+|00)\s?\d{1,3}\)?(?:[\s.\-/()–]{0,3}\d){6,13}(?!\w)"),
+    rule("phone", r"(?<![\w.,/-])\(?0\d{1,5}\)?(?:[\s.\-/–]{1,3}\d{2,8}){1,5}(?!\w)", lambda m: _if_digits(m, 9, 13)),
+    rule("phone", r"(?<![\w.,/-])\(\d{2,5}\)[\s.-]{0,2}\d{3,5}(?:[\s.-]{0,2}\d{3,5}){0,2}(?!\w)", lambda m: _if_digits(m, 7, 12)),
+    rule("phone", r"(?<![\w.,/-])1?[\s.-]?[2-9]\d{2}[\s.\-–]{1,3}\d{3}[\s.\-–]{1,3}\d{4}(?!\w)"),
+    rule("phone", r"(?<![\w.,/-])555[\s.-]\d{4}(?!\w)"),
+    rule("phone", rf"\b({_CUE}\b[^\d\n.!?]{{0,30}})\(?\d[\d\s().\-/–]{{4,}}\d(?!\w|/|%|\s?(?:mg|ml|kg|mcg|x))",
+         lambda m: m[1] + _if_digits(m, 6, 15, m[0][len(m[1]):])),
+    rule("phone", r"\b((?:pager|bleep|beeper)(?:\s(?:number|no\.?|is))*[\s:]*)\d{3,7}\b", r"\1[phone]"),
+    rule("phone", r"\b(?:ext|extension|x)\.?\s?\d{3,6}\b"),
+)  # fmt: skip
+_DIGITS = "zero|oh|o|nought|naught|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier|sechs|sieben|acht|neun"
+_SPOKEN = re.compile(
+    rf"\b(?:(?:(?:double|triple)[\s-]+)?(?:{_DIGITS})|\d{{1,5}})"
+    rf"(?:[\s,.\-–]+(?:(?:(?:double|triple)[\s-]+)?(?:{_DIGITS})|\d{{1,5}})){{3,20}}\b",
+    re.IGNORECASE,
+)
+_ONE_SPOKEN = re.compile(rf"(double|triple)?[\s-]*\b({_DIGITS})\b", re.IGNORECASE)
+
+
+def _if_digits(match: re.Match[str], least: int, most: int, said: str | None = None) -> str:
+    """The mark of a telephone number where there are so many digits, else what was said."""
+    said = match[0] if said is None else said
+    return "[phone]" if least <= sum(map(str.isdigit, said)) <= most else said
+
+
+def _spoken(match: re.Match[str]) -> str:
+    """The mark of a telephone number that is said digit by digit, wholly or in part."""
+    words = _ONE_SPOKEN.findall(match[0])
+    spoken = sum({"double": 2, "triple": 3}.get(times.casefold(), 1) for times, _ in words)
+    written = sum(map(str.isdigit, match[0]))
+    return "[phone]" if spoken >= 3 and spoken + written >= 7 else match[0]
+
+
+def without_contacts(text: str, counts: Counter[str]) -> str:
+    """The text without addresses and names on platforms.
+
+    Raises: MissingExtra.
+    """
+    text = masked(text, _EMAILS, counts)
+    matches = _linkify().match(text) or ()
+    spans = [(m.index, m.last_index, "email" if m.schema == "mailto:" else "link") for m in matches]
+    text = without_spans(text, spans, counts)
+    return masked(text, (*_LINKS, *_USERS), counts)
+
+
+def without_phones(text: str, counts: Counter[str]) -> str:
+    """The text without telephone numbers. Raises: MissingExtra."""
+    phonenumbers = _phonenumbers()
+    spans = {
+        (match.start, match.end, "phone")
+        for region in ("US", "GB")
+        for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.POSSIBLE)
+        if sum(c.isdigit() for c in match.raw_string) >= 9
+    }
+    text = without_spans(text, sorted(spans), counts)
+    return masked(text, (*_PHONES, Rule("phone", _SPOKEN, _spoken)), counts)
+
+
+@cache
+def _linkify() -> Any:
+    try:
+        from linkify_it import LinkifyIt
+    except ImportError:
+        raise MissingExtra.named("linkify-it-py", extra="threads", purpose="finding e-mail and web addresses") from None
+    return LinkifyIt(options={"fuzzy_link": True, "fuzzy_email": True, "fuzzy_ip": True})
+
+
+@cache
+def _phonenumbers() -> Any:
+    try:
+        import phonenumbers
+    except ImportError:
+        raise MissingExtra.named("phonenumbers", extra="threads", purpose="finding telephone numbers") from None
+    return phonenumbers

@@ -1,0 +1,57 @@
+"""A rule finds one kind of identifier and says what stands in its place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Mark = str | Callable[[re.Match[str]], str]
+
+# Upper-case letters of Latin with its accents, Greek and Cyrillic, for patterns.
+UPPER = "".join(chr(code) for block in (range(0x250), range(0x370, 0x530)) for code in block if chr(code).isupper())
+CAPITAL = rf"[{UPPER}][^\W\d_]*+(?:['’\-][^\W\d_]++){{0,4}}+(?![\d_])"
+"""A word that begins with a capital; hyphens, apostrophes and what follows them belong to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What `pattern` finds is of this `kind`, and `mark` takes its place; one that gives it back unchanged is none."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    mark: Mark = ""
+
+    def masked(self, text: str, counts: Counter[str]) -> str:
+        """The text without what the rule finds, which is counted."""
+
+        def replaced(match: re.Match[str]) -> str:
+            by = self.mark(match) if callable(self.mark) else match.expand(self.mark or f"[{self.kind}]")
+            counts[self.kind] += by != match[0]
+            return by
+
+        return self.pattern.sub(replaced, text)
+
+
+def rule(kind: str, pattern: str, mark: Mark = "", *, cased: bool = False) -> Rule:
+    """A rule whose pattern is verbose: spaces in it mean nothing, and letters match whatever their case."""
+    return Rule(kind, re.compile(pattern, re.VERBOSE | (0 if cased else re.IGNORECASE)), mark)
+
+
+def masked(text: str, rules: Iterable[Rule], counts: Counter[str]) -> str:
+    """The text without what the rules find, one rule after the other."""
+    for one in rules:
+        text = one.masked(text, counts)
+    return text
+
+
+def without_spans(text: str, spans: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
+    """The text with a mark for each span (start, end, kind), given in order; one that overlaps an earlier one stays."""
+    parts, at = [], 0
+    for start, end, kind in spans:
+        if start >= at:
+            counts[kind] += 1
+            parts += [text[at:start], f"[{kind}]"]
+            at = end
+    return "".join([*parts, text[at:]])
