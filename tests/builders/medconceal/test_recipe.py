@@ -414,8 +414,9 @@ def test_planted_identifiers_reach_neither_the_model_nor_a_release(server: ChatS
         assert any("an identifier in hidden.psychosocial.lifestyle_history" in problem for problem in problems), form
     spoil(out, {**good, "chart": {**good["chart"], "background": chosen[0].text}})
     found = [str(problem) for problem in verify(out, row_check=recipe.check_row, measure=recipe.measure)]
-    assert len(found) == 1 and "an identifier in chart.background (phone)" in found[0]
-    assert not [planted for planted in chosen[0].planted if planted in found[0]]
+    (told,) = (problem for problem in found if "identifier" in problem)
+    assert "an identifier in chart.background (phone)" in told
+    assert not [planted for planted in chosen[0].planted if planted in told]
 
 
 def spoil(out: Path, row: dict[str, Any]) -> None:
