@@ -91,6 +91,7 @@ class Build(Generic[Chosen]):
     workspace: Path
     workers: int
     progress: Progress | None
+    tell: Callable[[str], None] = lambda sentence: None
 
     @property
     def images(self) -> ImageStore:
@@ -190,7 +191,7 @@ def build(
     workspace in use; ReleaseError when no row is left.
     """
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
-    at_hand = Build(options, workspace, workers, progress)
+    at_hand = Build(options, workspace, workers, progress, tell)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
     versions = _versions(plan)

@@ -92,7 +92,8 @@ def refusal(post: Post, comments: int) -> tuple[str, str] | None:
     """Why a thread is left out before its comments are looked at, as (reason, detail); None when it is not."""
     if is_gone(post.author):
         return "post by a deleted account", ""
-    if post.removed or is_gone(post.text):
+    # A title alone is a post; what was taken away leaves a mark.
+    if post.removed or (is_gone(post.text) and (post.text.strip() or is_gone(post.title))):
         return "post deleted or removed", ""
     if is_bot(post.author):
         return "post by a bot", ""
@@ -149,10 +150,12 @@ def without_later(text: str) -> str:
 def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
     """The longest chain of a thread; of equally long ones the one that begins first. Empty without a clinician."""
     by_id = {comment.id: comment for comment in comments}
+    rooted = _rooted(by_id)
     fits = {
         c.id: "clinician" if is_clinician(c.flair) and c.author != post.author else "poster"
         for c in comments
-        if not is_gone(c.author)
+        if c.id in rooted
+        and not is_gone(c.author)
         and not is_gone(c.text)
         and not is_bot(c.author)
         and (c.author == post.author or is_clinician(c.flair))
@@ -174,6 +177,21 @@ def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
         at = min(following, key=rank)
         chain.append(by_id[at])
     return chain
+
+
+def _rooted(by_id: Mapping[str, Comment]) -> set[str]:
+    """The comments that reply in the end to the post, or to what the dump lacks; a forged ring replies to itself."""
+    found: set[str] = set()
+    looked: set[str] = set()
+    for name in by_id:
+        path = []
+        while name in by_id and name not in looked:
+            looked.add(name)
+            path.append(name)
+            name = by_id[name].parent
+        if name not in by_id or name in found:
+            found.update(path)
+    return found
 
 
 def _lengths(fits: Mapping[str, str], replies: Mapping[str, Sequence[str]]) -> dict[str, int]:

@@ -1,16 +1,17 @@
 """Records of a Reddit dump, streamed in constant memory: Zstandard or plain JSON lines, or Parquet.
 
-Files are untrusted. A line longer than any post, a file that unpacks to hundreds of times its size, one that needs a
-huge window to unpack, and one that was cut off each end in one error that says so. A line that is no record is
-a BadRow.
+Files are untrusted. A file that unpacks to hundreds of times its size, one that needs a larger window than any packer
+makes, and one that was cut off each end in one error that says so. A line that is no record, or longer than any post,
+is a BadRow.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from io import BufferedReader
+from io import SEEK_CUR, BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +20,7 @@ from loaders.files.tables import Placed, json_record, open_parquet, parquet_rows
 from loaders.files.untrusted import BadRow, blocks_of, name_of, open_file, stream_lines
 
 ENDINGS = (".zst", ".jsonl", ".ndjson", ".parquet")
+LINES = "lines"
 _BLOCK = 1 << 20  # bytes read at a time
 
 
@@ -27,7 +29,7 @@ class Limits:
     """What a dump may ask for. A post has at most 40,000 characters; real dumps unpack to 5-20 times their size."""
 
     line_bytes: int = 4 << 20
-    window_log: int = 27  # 128 MiB, what `zstd` itself accepts without --long
+    window_log: int = 31  # 2 GiB, the most that `zstd --long=31` makes, and that the archives use
     ratio: int = 250
     patience: int = 64 << 20  # bytes that any file may unpack to
 
@@ -37,33 +39,95 @@ def records(
     wanted: Callable[[bytes], bool],
     columns: Sequence[str],
     limits: Limits | None = None,
+    lines: Counter[str] | None = None,
 ) -> Iterator[Placed | BadRow]:
     """Records with their place: those whose line is `wanted`, or all rows of a Parquet file.
 
     `wanted` looks at a line before it is parsed and may be wrong in one way only, by letting too much through. Of
-    Parquet only `columns` are read.
+    Parquet only `columns` are read. A line that does not begin and end as a record does is bad, wanted or not. In
+    `lines` all that were read are counted under LINES.
 
     Raises:
         InputError: the file is missing, cut off, damaged, dangerous or of another kind.
         MissingExtra: a Zstandard file, and nothing that reads one is installed.
     """
+    read = Counter[str]() if lines is None else lines
     if path.suffix not in ENDINGS:
         raise InputError(path, found=f"a {path.suffix or 'nameless'} file", expected=" or ".join(ENDINGS))
     if path.suffix == ".parquet":
         with open_parquet(path) as file:
             present = [name for name in columns if name in file.schema_arrow.names]
-        yield from parquet_rows(path, present)
+        for row in parquet_rows(path, present):
+            read[LINES] += 1
+            yield row
         return
     with open_file(path, expected="a dump of submissions or comments") as file:
         limits = limits or Limits()
         blocks = blocks_of(file) if path.suffix != ".zst" else _unpacked(file, path, limits)
-        for number, line in stream_lines(blocks, path, limits.line_bytes):
-            if wanted(line):
-                where = f"{name_of(path)}:{number}"
-                try:
-                    yield where, json_record(line, where)
-                except BadRow as bad:
-                    yield bad
+        for number, line in stream_lines(blocks, path, limits.line_bytes, skip=True):
+            read[LINES] += 1
+            if wanted(line) or not (line[:1] == b"{" and line[-1:] == b"}"):
+                yield _record(line, f"{name_of(path)}:{number}", limits)
+
+
+def _record(line: bytes, where: str, limits: Limits) -> Placed | BadRow:
+    if not line:
+        return BadRow(where, reason="a line without end", expected=f"at most {limits.line_bytes:,} bytes a line")
+    try:
+        return where, json_record(line, where)
+    except BadRow as bad:
+        return bad
+
+
+def window_of(path: Path) -> int:
+    """Bytes of memory that the largest window of a Zstandard file takes as it is unpacked; 0 for any other file.
+
+    Only the heads of its frames and blocks are read. What is no whole frame is left to the unpacker to name.
+
+    Raises: InputError as `open_file`.
+    """
+    if path.suffix != ".zst":
+        return 0
+    largest = 0
+    with open_file(path, expected="a dump of submissions or comments") as file:
+        while len(head := file.read(4)) == 4:
+            kind = int.from_bytes(head, "little")
+            if kind & ~0xF == _SKIPPABLE:
+                file.seek(int.from_bytes(file.read(4), "little"), SEEK_CUR)
+                continue
+            if kind != _FRAME or (window := _window(file)) is None:
+                break
+            largest = max(largest, window)
+    return largest
+
+
+_FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A50  # RFC 8878, 3.1
+
+
+def _window(file: BufferedReader) -> int | None:
+    """The window that a frame asks for, with the file set behind the frame; None where it is cut off."""
+    told = file.read(1)
+    if not told:
+        return None
+    single, check = told[0] >> 5 & 1, told[0] >> 2 & 1
+    window = 0
+    if not single:
+        said = file.read(1)
+        if not said:
+            return None
+        base = 1 << (10 + (said[0] >> 3))
+        window = base + (base >> 3) * (said[0] & 7)
+    file.seek((0, 1, 2, 4)[told[0] & 3], SEEK_CUR)
+    width = (single, 2, 4, 8)[told[0] >> 6]
+    size = int.from_bytes(file.read(width), "little") + 256 * (width == 2)
+    window = size if single else window
+    while len(head := file.read(3)) == 3:
+        block = int.from_bytes(head, "little")
+        file.seek(1 if block >> 1 & 3 == 1 else block >> 3, SEEK_CUR)
+        if block & 1:
+            file.seek(4 * check, SEEK_CUR)
+            return window
+    return None
 
 
 def _unpacked(packed: BufferedReader, path: Path, limits: Limits) -> Iterator[bytes]:
@@ -91,13 +155,13 @@ def _read(file: IO[bytes], path: Path, limits: Limits) -> bytes:
     except Exception as error:
         if type(error).__name__ != "ZstdError":
             raise
-        if "too much memory" in str(error):
+        if "too much memory" in str(error) or "not enough memory" in str(error):
             size = 1 << (limits.window_log - 20)
             raise InputError(
                 path,
                 found="needs a larger window to unpack",
                 expected=f"at most {size} MiB",
-                do="Pack it again: zstd -dc --long=31 FILE | zstd -o NEW.zst, or name the unpacked file",
+                do="Free memory, or unpack it elsewhere and name the unpacked file",
             ) from None
         raise InputError(
             path, found=f"cannot be unpacked ({error})", expected="a Zstandard file", do="Fetch the file again"

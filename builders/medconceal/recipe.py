@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -23,6 +24,7 @@ import typer
 from pydantic import JsonValue
 
 from builders.curation.privacy import scrub
+from builders.medconceal.dumps import window_of
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.plausibility import read_plausibility, write_sheet
 from builders.medconceal.preview import PREVIEW
@@ -52,14 +54,14 @@ from builders.medconceal.steps import (
     select,
     specialty,
 )
-from builders.medconceal.threads import spool_threads, thread_rows
+from builders.medconceal.threads import Admission, spool_threads, thread_rows
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import WHY, Chat, Step, admit, unique
 from loaders.errors import InputError
 from loaders.files.disk import private_folder, write_whole
-from loaders.files.untrusted import is_there, read_file
+from loaders.files.untrusted import is_there, name_of, read_file
 from loaders.manifest import Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
@@ -67,6 +69,7 @@ from loaders.reached import code_digest
 CASES = 300  # of the paper
 REVIEW = "review.html"
 KEY_FILE = "pseudonyms.key"
+_TOLD = 64 << 20  # bytes of a window that nobody needs to be told of
 CONFIGS = (
     Config(name="charts", splits=[SPLIT], columns=CHARTS),
     Config(name="cases", splits=[SPLIT]),
@@ -114,6 +117,17 @@ class Options(ModelOptions):
         ),
     ] = None
     cases: Annotated[int | None, typer.Option(min=1, metavar="N", help="Keep the N most common presentations.")] = CASES
+    community: Annotated[
+        str, typer.Option(metavar="NAME", help="The community whose submissions count, where a dump says it.")
+    ] = "AskDocs"
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="YYYY-MM-DD", help="Leave earlier submissions out (UTC). [the paper: 2013-07-11]"),
+    ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="YYYY-MM-DD", help="Leave later submissions out (UTC). [the paper: 2026-01-20]"),
+    ] = None
     any_family: Annotated[
         bool,
         typer.Option("--any-family", help="Keep threads of neither of the paper's two communication families."),
@@ -192,9 +206,12 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     chat = build.chat(read_prompts)
     assert chat is not None
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
-    digest = hashlib.sha256("\n".join(source.digests).encode()).hexdigest()
+    admission = Admission(options.community, _seconds("--since", options.since), _seconds("--until", options.until, 1))
+    digest = hashlib.sha256("\n".join((*source.digests, *_unusual(admission))).encode()).hexdigest()
     spool = workspace / "threads" / f"{digest[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
-    threads = spool_threads(source.submissions, source.comments, spool)
+    if not is_there(spool):
+        _tell_needs([*source.submissions, *source.comments], build.tell)
+    threads = spool_threads(source.submissions, source.comments, spool, admission=admission)
     fingerprint = hashlib.sha256(b"fingerprint" + key).hexdigest()[:16]
     facts = Source(
         name=f"{source.name}: {threads.counts['threads']:,} threads with the flair",
@@ -213,6 +230,8 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
         settings={
             "source": source.name,
             "records": cast(JsonValue, threads.counts),
+            "community": options.community,
+            "window": [options.since, options.until],
             "cases": options.cases,
             "family_filter": not options.any_family,
             "pseudonyms": fingerprint,
@@ -226,6 +245,29 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             *chat.stand_in("the profiles"),
         ],
     )
+
+
+def _tell_needs(paths: Iterable[Path], tell: Callable[[str], None]) -> None:
+    """Say, before anything is unpacked, what memory it takes: a window of up to 2 GiB is the packer's choice."""
+    for path in paths:
+        if (window := window_of(path)) >= _TOLD:
+            tell(f"Unpacking {name_of(path)} takes {window / 2**20:,.0f} MiB of memory for its window, and 250 besides")
+
+
+def _seconds(option: str, day: str | None, after: int = 0) -> int | None:
+    """The first second of a day, or of the one that comes `after` it less one. Raises: InputError for no date."""
+    if day is None:
+        return None
+    try:
+        start = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise InputError(option, found=day, expected="a date as 2013-07-11") from None
+    return int((start + timedelta(days=after)).timestamp()) - after
+
+
+def _unusual(admission: Admission) -> tuple[str, ...]:
+    """What the name of a source says besides its files, where it is not the paper's community as a whole."""
+    return () if admission == Admission() else (admission.identity,)
 
 
 def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from builders.medconceal.chains import (
     MIN_TURNS,
@@ -26,7 +27,7 @@ from builders.medconceal.chains import (
     refusal,
     without_later,
 )
-from builders.medconceal.dumps import Limits, records
+from builders.medconceal.dumps import LINES, Limits, records
 from builders.pipeline.rows import Row
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, scratch, writing
@@ -37,17 +38,43 @@ FLAIR = "Physician Responded"
 _INSERTED_AT_ONCE = 5_000
 _TABLES = """
 CREATE TABLE posts (id TEXT PRIMARY KEY, author TEXT, title TEXT, text TEXT, created INTEGER, edited INTEGER,
-                    removed INTEGER, crosspost INTEGER) WITHOUT ROWID;
+                    removed INTEGER, crosspost INTEGER, flaired INTEGER, version INTEGER) WITHOUT ROWID;
 CREATE TABLE comments (post TEXT, id TEXT, parent TEXT, author TEXT, flair TEXT, text TEXT, created INTEGER,
-                       edited INTEGER, PRIMARY KEY (post, id)) WITHOUT ROWID;
+                       edited INTEGER, version INTEGER, PRIMARY KEY (post, id)) WITHOUT ROWID;
 CREATE TABLE bad (place TEXT, reason TEXT, found TEXT);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER);
 """
 _POST = ("id", "author", "title", "selftext", "created_utc", "edited", "link_flair_text", "removed_by_category",
-         "crosspost_parent", "crosspost_parent_list")  # fmt: skip
-_COMMENT = ("id", "link_id", "parent_id", "author", "author_flair_text", "body", "created_utc", "edited")
+         "crosspost_parent", "crosspost_parent_list", "subreddit", "retrieved_on", "retrieved_utc")  # fmt: skip
+_COMMENT = ("id", "link_id", "parent_id", "author", "author_flair_text", "body", "created_utc", "edited",
+            "retrieved_on", "retrieved_utc")  # fmt: skip
 _LINK = b'"link_id":"t3_'
+_ID = re.compile(rb'"id":\s?"([^"]+)"')
 _FLAIRED, _REPLIES, _BAD = "submissions with the flair", "comments of them", "lines that cannot be read"
+_ELSEWHERE, _OUTSIDE = "submissions of another community", "submissions outside the window"
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Which submissions may begin a thread: those of one community, posted from `since` to `until` (seconds, UTC)."""
+
+    community: str = "AskDocs"
+    since: int | None = None
+    until: int | None = None
+
+    def refuses(self, record: Record) -> str:
+        """Why a submission may not; nothing where it may. One that does not say whose it is may."""
+        community = _text(record.get("subreddit"))
+        if community and community.casefold() != self.community.casefold():
+            return _ELSEWHERE
+        created = _whole(record.get("created_utc"))
+        before = self.since is not None and created < self.since
+        return _OUTSIDE if before or (self.until is not None and created > self.until) else ""
+
+    @property
+    def identity(self) -> str:
+        """The same for the same admission."""
+        return f"{self.community.casefold()} {self.since} {self.until}"
 
 
 @dataclass(frozen=True)
@@ -60,13 +87,17 @@ class Threads:
     @property
     def records(self) -> int:
         """How many lines of the dumps were read."""
-        return sum(self.counts.get(name, 0) for name in (_FLAIRED, _REPLIES, _BAD))
+        return self.counts[LINES]
 
 
 def spool_threads(
-    submissions: Sequence[Path], comments: Sequence[Path], spool: Path, limits: Limits | None = None
+    submissions: Sequence[Path],
+    comments: Sequence[Path],
+    spool: Path,
+    limits: Limits | None = None,
+    admission: Admission | None = None,
 ) -> Threads:
-    """Read the dumps into the file `spool`, unless a finished one is there already.
+    """Read the dumps into the file `spool`, unless a finished one is there already. Of an id the newest version counts.
 
     Raises:
         InputError, MissingExtra: see `dumps.records`; InputError when no submission has the flair.
@@ -79,41 +110,81 @@ def spool_threads(
                 # A spool that was not finished is thrown away, so nothing needs to survive a crash.
                 base.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;")
                 base.executescript(_TABLES)
-                _fill(base, submissions, comments, limits)
+                _fill(base, submissions, comments, limits, admission or Admission())
             half.rename(spool)
     with closing(sqlite3.connect(spool)) as base:
         return Threads(spool, dict(base.execute("SELECT name, value FROM facts ORDER BY name")))
 
 
 def _fill(
-    base: sqlite3.Connection, submissions: Sequence[Path], comments: Sequence[Path], limits: Limits | None
+    base: sqlite3.Connection,
+    submissions: Sequence[Path],
+    comments: Sequence[Path],
+    limits: Limits | None,
+    admission: Admission,
 ) -> None:
     counts: Counter[str] = Counter()
     base.execute("BEGIN")
-    flair = FLAIR.encode()
-    for path in submissions:
-        lines = records(path, lambda line: flair in line, _POST, limits)
-        flaired = _each(base, lines, lambda record: record.get("link_flair_text") == FLAIR, _post)
-        counts[_FLAIRED] += _insert(base, "posts", 8, flaired)
-    posts = {name for (name,) in base.execute("SELECT id FROM posts")}
+    posts = _fill_posts(base, submissions, limits, admission, counts)
     if not posts:
-        for place, reason, found in base.execute("SELECT place, reason, found FROM bad"):
-            raise InputError(place, found=f"{reason}: {found}", expected="a dump of submissions of r/AskDocs")
-        raise InputError(
-            ", ".join(map(str, submissions)),
-            found=f"no submission with the flair {FLAIR!r}",
-            expected="a dump of submissions of r/AskDocs",
-        )
+        _refuse(base, submissions, admission, counts)
     wanted = _of_posts(frozenset(name.encode() for name in posts))
     for path in comments:
-        lines = records(path, wanted, _COMMENT, limits)
+        lines = records(path, wanted, _COMMENT, limits, counts)
         replies = _each(base, lines, lambda record: _text(record.get("link_id"))[3:] in posts, _comment)
-        counts[_REPLIES] += _insert(base, "comments", 8, replies)
-    counts["threads"] = len(posts)
+        _insert(base, "comments", 9, replies)
+    (counts[_REPLIES],) = base.execute("SELECT COUNT(*) FROM comments").fetchone()
+    counts[_FLAIRED] = counts["threads"] = len(posts)
     if bad := base.execute("SELECT COUNT(*) FROM bad").fetchone()[0]:
         counts[_BAD] = bad
-    base.executemany("INSERT INTO facts VALUES (?, ?)", sorted(counts.items()))
+    base.executemany("INSERT INTO facts VALUES (?, ?)", sorted((+counts).items()))
     base.execute("COMMIT")
+
+
+def _fill_posts(
+    base: sqlite3.Connection,
+    submissions: Sequence[Path],
+    limits: Limits | None,
+    admission: Admission,
+    counts: Counter[str],
+) -> set[str]:
+    """Spool the submissions with the flair, and give their ids.
+
+    A later version of one that had it is read, too: what was deleted or lost its flair since is no thread any more.
+    """
+    flair, seen = FLAIR.encode(), set[bytes]()
+
+    def wanted(line: bytes) -> bool:
+        return flair in line or ((found := _ID.search(line)) is not None and found[1] in seen)
+
+    def is_wanted(record: Record) -> bool:
+        name = _text(record.get("id")).encode()
+        flaired = record.get("link_flair_text") == FLAIR
+        if flaired and (why := admission.refuses(record)):
+            counts[why] += 1
+            return False
+        if flaired and name:
+            seen.add(name)
+        return flaired or name in seen
+
+    for path in submissions:
+        _insert(base, "posts", 10, _each(base, records(path, wanted, _POST, limits, counts), is_wanted, _post))
+    base.execute("DELETE FROM posts WHERE NOT flaired")
+    return {name for (name,) in base.execute("SELECT id FROM posts")}
+
+
+def _refuse(
+    base: sqlite3.Connection, submissions: Sequence[Path], admission: Admission, counts: Counter[str]
+) -> NoReturn:
+    """Say why no submission is left."""
+    for place, reason, found in base.execute("SELECT place, reason, found FROM bad"):
+        raise InputError(place, found=f"{reason}: {found}", expected="a dump of submissions of r/AskDocs")
+    left = "; ".join(f"{counts[name]:,} {name}" for name in (_ELSEWHERE, _OUTSIDE) if counts[name])
+    raise InputError(
+        ", ".join(map(str, submissions)),
+        found=f"no submission with the flair {FLAIR!r}" + f" that is admitted ({left})" * bool(left),
+        expected=f"a dump of submissions of r/{admission.community}",
+    )
 
 
 def _each(
@@ -151,14 +222,25 @@ def _of_posts(posts: frozenset[bytes]) -> Any:
     return wanted
 
 
-def _insert(base: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> int:
+def _insert(base: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert rows that end with their version: of those with the same key the newest stays, of equals the last."""
+    names = [row[1] for row in base.execute(f"PRAGMA table_info({table})")]
+    keys = "id" if table == "posts" else "post, id"
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names)
     marks = ", ".join("?" * width)
-    count = 0
     rows = iter(rows)
     while part := list(islice(rows, _INSERTED_AT_ONCE)):
-        base.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", part)
-        count += len(part)
-    return count
+        base.executemany(
+            f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT ({keys}) DO UPDATE SET {changes} "
+            f"WHERE excluded.version >= {table}.version",
+            part,
+        )
+
+
+def _version(record: Record) -> int:
+    """When a record was written down, as far as it says: when it was fetched, else last changed, else made."""
+    times = ("retrieved_on", "retrieved_utc", "edited", "created_utc")
+    return max(_whole(value) for name in times if not isinstance(value := record.get(name), bool))
 
 
 def _post(record: Record, where: str) -> tuple[Any, ...]:
@@ -171,6 +253,8 @@ def _post(record: Record, where: str) -> tuple[Any, ...]:
         bool(record.get("edited")),
         bool(record.get("removed_by_category")),
         bool(record.get("crosspost_parent") or record.get("crosspost_parent_list")),
+        record.get("link_flair_text") == FLAIR,
+        _version(record),
     )
 
 
@@ -184,6 +268,7 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
         _text(record.get("body")),
         _whole(record.get("created_utc")),
         bool(record.get("edited")),
+        _version(record),
     )
 
 
@@ -230,7 +315,7 @@ def pseudonym(key: bytes, kind: str, name: str) -> str:
 
 def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row:
     values = base.execute("SELECT * FROM posts WHERE id = ?", (name,)).fetchone()
-    post = Post(*values[:5], *map(bool, values[5:]))
+    post = Post(*values[:5], *map(bool, values[5:8]))
     (count,) = base.execute("SELECT COUNT(*) FROM comments WHERE post = ?", (name,)).fetchone()
     refused = refusal(post, count)
     chain: list[Comment] = []

@@ -278,20 +278,32 @@ def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line.removesuffix(b"\r")
 
 
-def stream_lines(blocks: Iterable[bytes], path: object, most: int = MOST_LINE) -> Iterator[tuple[int, bytes]]:
-    """The same out of blocks that are read one after the other. Raises: InputError for a line of more bytes."""
-    number, rest = 0, b""
+def stream_lines(
+    blocks: Iterable[bytes], path: object, most: int = MOST_LINE, *, skip: bool = False
+) -> Iterator[tuple[int, bytes]]:
+    """The same out of blocks that are read one after the other.
+
+    Raises: InputError for a line of more bytes; with `skip` an empty line stands for it, and no more of it is held.
+    """
+    number, rest, over = 0, b"", False
     for block in blocks:
         lines = (rest + block).split(b"\n")
         rest = lines.pop()
-        if max(map(len, (*lines, rest))) > most:
+        if not skip and max(map(len, (*lines, rest))) > most:
             where = f"{path}:{number + len(lines) + 1}"
             raise InputError(where, found="a line without end", expected=f"at most {most:,} bytes a line")
         for line in lines:
             number += 1
-            if line.strip():
+            if over or len(line) > most:
+                over = False
+                yield number, b""
+            elif line.strip():
                 yield number, line.removesuffix(b"\r")
-    if rest.strip():
+        if len(rest) > most:
+            rest, over = b"", True
+    if over:
+        yield number + 1, b""
+    elif rest.strip():
         yield number + 1, rest
 
 

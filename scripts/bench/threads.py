@@ -1,12 +1,13 @@
 """Reading a dump of comments: throughput beside plain `zstandard` and `json`, and the memory it takes.
 
-    python -m scripts.bench.threads [--gigabytes 2] [--rounds 2]
+    python -m scripts.bench.threads [--gigabytes 2] [--rounds 2] [--window-log 31] [--broken 0.5]
 
 A synthetic dump is written to temporary space: comments of the usual length and fields, of which one in a hundred
 belongs to a post that is kept, as few have the flair. `plain` decompresses with zstandard, splits lines and parses each
 with json, as the scripts that come with such dumps do. `bedside` spools what may matter into SQLite, with every guard
 on. Each runs in a process of its own, in turn, best of the rounds; MB are of the unpacked dump, memory is the peak of
-the process, imports included.
+the process, imports included. With --window-log the comments are packed as `zstd --long` does, and unpacking takes that
+window besides; --broken cuts so many of a hundred lines short: `plain` does not get past the first.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 
 import zstandard
 
+from builders.medconceal.dumps import window_of
 from builders.medconceal.threads import FLAIR, spool_threads
 
 POSTS = 200_000
@@ -34,7 +36,7 @@ _TEXTS = 40_000  # different texts of comments, more than a packer's window hold
 _BLOCK = 4_000  # comments written at once
 
 
-def write_dump(folder: Path, size: int) -> tuple[Path, Path, int]:
+def write_dump(folder: Path, size: int, window: int = 0, broken: float = 0.0) -> tuple[Path, Path, int]:
     """Files of submissions and comments, and the bytes that they unpack to, `size` or a little more."""
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(2, 11))) for _ in range(30_000)]
@@ -48,12 +50,16 @@ def write_dump(folder: Path, size: int) -> tuple[Path, Path, int]:
             post = {"id": f"p{number:06d}", "author": f"user{number}", "title": "A question", "selftext": "It hurts."}
             written += packed.write(_line({**post, "link_flair_text": flair, "created_utc": number, "edited": False}))
     number = 0
+    if window:
+        long = zstandard.ZstdCompressionParameters.from_level(3, window_log=window, enable_ldm=True)
+        packer = zstandard.ZstdCompressor(compression_params=long)
     with comments.open("wb") as file, packer.stream_writer(file) as packed:
         while written < size:
             lines = []
             for _ in range(_BLOCK):
                 number += 1
-                lines.append(_line(_comment(number, draw.choice(texts), draw)))
+                line = _line(_comment(number, draw.choice(texts), draw))
+                lines.append(line[: len(line) // 2] + b"\n" if draw.random() * 100 < broken else line)
             block = b"".join(lines)
             packed.write(block)
             written += len(block)
@@ -120,17 +126,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the unpacked dump")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--window-log", type=int, default=0, help="of the window of the comments, 31 at most")
+    parser.add_argument("--broken", type=float, default=0.0, help="percent of the comments that are cut short")
     parser.add_argument("--once", nargs=3, metavar=("METHOD", "SUBMISSIONS", "COMMENTS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.once:
         _once(*options.once)
         return
     with tempfile.TemporaryDirectory() as folder:
-        submissions, comments, size = write_dump(Path(folder), int(options.gigabytes * 1e9))
+        size = int(options.gigabytes * 1e9)
+        submissions, comments, size = write_dump(Path(folder), size, options.window_log, options.broken)
         print(f"{size / 1e9:.2f} GB of records in {comments.stat().st_size / 1e9:.2f} GB of .zst")
+        print(f"window: {window_of(comments) / 2**20:,.0f} MiB")
+        methods = ["bedside"] if options.broken else list(METHODS)
         best: dict[str, dict[str, float]] = {}
         for _ in range(options.rounds):
-            for method in METHODS:
+            for method in methods:
                 command = [
                     sys.executable,
                     "-m",
@@ -145,7 +156,7 @@ def main() -> None:
                     best[method] = told
     print(f"{'method':<10}{'MB/s':>8}{'ratio':>8}{'peak MB':>9}{'comments':>11}")
     for method, found in best.items():
-        ratio = best["plain"]["seconds"] / found["seconds"]
+        ratio = best.get("plain", found)["seconds"] / found["seconds"]
         speed = size / 1e6 / found["seconds"]
         print(f"{method:<10}{speed:>8.0f}{ratio:>7.2f}x{found['megabytes']:>9.0f}{found['comments']:>11,.0f}")
 

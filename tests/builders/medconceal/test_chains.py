@@ -57,7 +57,8 @@ def test_other_flairs(flair: str) -> None:
     [
         ({"author": "[deleted]"}, "post by a deleted account"),
         ({"text": "[removed]"}, "post deleted or removed"),
-        ({"text": ""}, "post deleted or removed"),
+        ({"text": "", "title": "[removed]"}, "post deleted or removed"),
+        ({"text": "[removed]"}, "post deleted or removed"),
         ({"removed": True}, "post deleted or removed"),
         ({"author": "AutoModerator"}, "post by a bot"),
         ({"crosspost": True}, "cross-posted"),
@@ -123,6 +124,21 @@ def test_what_breaks_a_chain(broken: Comment) -> None:
     turns[3] = broken
     # From the fifth comment on a clinician and the poster alternate again.
     assert [one.id for one in longest_chain(POST, turns)] == ["c005", "c006", "c007", "c008"]
+
+
+def test_a_title_alone_is_a_post() -> None:
+    values = {name: getattr(POST, name) for name in Post.__slots__} | {"text": " "}
+    assert refusal(Post(**values), 10) is None
+
+
+def test_a_ring_is_no_chain_and_two_branches_are_not_one() -> None:
+    ring = [comment(f"c{n}", f"c{(n - 1) % 8}", "doc" if n % 2 else "asker") for n in range(8)]
+    assert longest_chain(POST, ring) == []
+    # The fourth turn and a fifth that both reply to the third: a chain goes through one of them.
+    branch = talk(8)
+    branch[4] = comment("c005", "c003", "asker")
+    assert all(after.parent == before.id for before, after in pairwise(longest_chain(POST, branch)))
+    assert len(longest_chain(POST, branch)) == 4
 
 
 def test_a_bot_is_no_turn() -> None:

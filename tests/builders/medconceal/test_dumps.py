@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,10 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.medconceal import threads
-from builders.medconceal.dumps import Limits, records
-from builders.medconceal.threads import FLAIR, spool_threads, thread_rows
+from builders.medconceal.dumps import Limits, records, window_of
+from builders.medconceal.threads import FLAIR, Admission, spool_threads, thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
+from loaders.files.untrusted import BadRow
+from tests.parts.places import ROOT
 from tests.parts.rows import strictly
 
 zstd: Any = pytest.importorskip("backports.zstd") if sys.version_info < (3, 14) else __import__("compression.zstd").zstd
@@ -74,7 +80,9 @@ def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path
         [written(tmp_path, "comments", list(comments()))],
         tmp_path / "spool.sqlite",
     )
-    assert found.counts == {"comments of them": 105, "submissions with the flair": 12, "threads": 12}
+    lines = found.records
+    assert found.counts == {"comments of them": 105, "lines": lines, "submissions with the flair": 12, "threads": 12}
+    assert lines == len(list(submissions())) + len(list(comments()))
     rows = strictly(thread_rows(found, KEY))
     assert [row["case_id"] for row in rows] == sorted(row["case_id"] for row in rows)
     kept = [row for row in rows if row["refused"] is None]
@@ -120,7 +128,6 @@ def test_a_finished_spool_is_not_read_again_and_a_half_one_is_none(tmp_path: Pat
         (lambda path: path.write_bytes(b""), "ends in the middle"),
         (lambda path: path.write_bytes(b"no such format"), "cannot be unpacked"),
         (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n') + b"tail"), "cannot be unpacked"),
-        (lambda path: packed(path, Random(0).randbytes(3 << 20).replace(b"\n", b"")), "a line without end"),
         (lambda path: packed(path, b'{"id":"a","body":"tea"}\n' * 90_000), "unpacks to more than 250 times"),
         (lambda path: path.write_bytes(wide(b'{"id":"a"}\n')), "needs a larger window"),
         (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "is not whole JSON"),
@@ -132,14 +139,107 @@ def test_damaged_and_dangerous_files_end_in_one_error(tmp_path: Path, make: Call
     path = tmp_path / "dump.zst"
     make(path)
     with pytest.raises(InputError, match=said) as caught:
-        lines_of(path, Limits(line_bytes=1 << 20, patience=1 << 20))
+        lines_of(path, Limits(line_bytes=1 << 20, patience=1 << 20, window_log=27))
     assert path.name in str(caught.value)
 
 
 def test_a_large_window_is_fine_for_whoever_allows_it(tmp_path: Path) -> None:
     path = tmp_path / "dump.zst"
     path.write_bytes(wide(b'{"id":"a"}\n'))
-    assert lines_of(path, Limits(window_log=28)) == [{"id": "a"}]
+    assert lines_of(path) == [{"id": "a"}]
+
+
+@pytest.mark.parametrize("log", [10, 21, 28, 31])
+def test_the_window_of_a_file_is_known_before_it_is_unpacked(tmp_path: Path, log: int) -> None:
+    stream = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: min(log, 27)})
+    small = stream.compress(b"tea\n" * 900_000) + stream.flush()
+    path = tmp_path / "dump.zst"
+    # Frames of their own, as in dumps that were appended to, and one that holds something else.
+    skipped = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"hello"
+    path.write_bytes(skipped + zstd.compress(b"x" * 300) + small)
+    assert window_of(path) == max(1 << min(log, 27), 300)
+    if log > 27:  # no packer needs to be run for the head alone
+        head = (0xFD2FB528).to_bytes(4, "little") + bytes([0, (log - 10) << 3]) + (1).to_bytes(3, "little")
+        path.write_bytes(head + small)
+        assert window_of(path) == 1 << log
+    assert window_of(tmp_path / "dump.jsonl") == 0
+
+
+_PEAK = """
+import resource, sys
+from pathlib import Path
+from builders.medconceal.dumps import records, window_of
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before, path = peak(), Path(sys.argv[1])
+count = sum(1 for _ in records(path, lambda line: False, []))
+print(count, window_of(path) / 2**20, peak() - before)
+"""
+
+
+def test_a_frame_takes_the_memory_of_its_window_and_little_more(tmp_path: Path) -> None:
+    draw, path = Random(0), tmp_path / "dump.zst"
+    stream = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 25})
+    with path.open("wb") as file:
+        for _ in range(40):  # 160 MB, of which one line in 200 is broken
+            lines = [b'{"id":"%s"}\n' % draw.randbytes(2_000).hex().encode() for _ in range(199)]
+            file.write(stream.compress(b"".join([*lines, b"\xff{broken\n"]) * 5))
+        file.write(stream.flush())
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK, str(path)], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    bad, window, grown = map(float, done.stdout.split())
+    assert (bad, window) == (200, 32)
+    assert grown < window + 40  # of 160 MB
+
+
+def test_a_broken_line_is_counted_wherever_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "dump.jsonl"
+    whole = [b'{"id":"a"}', b'{"body":"' + b"x" * 2_000 + b'"}', b'{"id":"b', b"\xff\x00", b'{"id":"c"}', b"x" * 9_000]
+    path.write_bytes(b"\n".join(whole))
+    lines: Counter[str] = Counter()
+    found = list(records(path, lambda line: b'"id"' in line, ["id"], Limits(line_bytes=1_000), lines))
+    bad = [one for one in found if isinstance(one, BadRow)]
+    assert [one.where for one in bad] == ["dump.jsonl:2", "dump.jsonl:3", "dump.jsonl:4", "dump.jsonl:6"]
+    assert [one.reason for one in bad][::3] == ["a line without end"] * 2 and lines["lines"] == 6
+    assert [dict(one[1]) for one in found if not isinstance(one, BadRow)] == [{"id": "a"}, {"id": "c"}]
+
+
+def spooled(
+    folder: Path, posts: list[dict[str, Any]], **admission: Any
+) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    path, said = folder / "submissions.jsonl", folder / "comments.jsonl"
+    path.write_text("".join(json.dumps({"link_flair_text": FLAIR, "author": "a", **post}) + "\n" for post in posts))
+    said.write_text("")
+    found = spool_threads([path], [said], folder / "spool.sqlite", admission=Admission(**admission))
+    with closing(sqlite3.connect(found.spool)) as base:
+        return found.counts, list(base.execute("SELECT id, title FROM posts ORDER BY id"))
+
+
+def test_the_newest_version_of_an_id_counts(tmp_path: Path) -> None:
+    new = {"id": "a", "title": "new", "created_utc": 5, "retrieved_on": 90}
+    old = {"id": "a", "title": "old", "created_utc": 5, "retrieved_on": 20}
+    gone = {"id": "b", "title": "was here", "created_utc": 5}
+    lost = {"id": "b", "title": "flair lost", "created_utc": 5, "retrieved_on": 7, "link_flair_text": None}
+    first = {"id": "c", "title": "first", "created_utc": 5, "edited": False}
+    then = {**first, "title": "then", "edited": 9}
+    counts, found = spooled(tmp_path, [old, new, old, gone, lost, first, then])
+    assert found == [("a", "new"), ("c", "then")] and counts["threads"] == 2
+
+
+def test_community_and_window_are_checked(tmp_path: Path) -> None:
+    posts = [
+        {"id": "a", "subreddit": "AskDocs", "created_utc": 100},
+        {"id": "b", "subreddit": "askVet", "created_utc": 100},
+        {"id": "c", "created_utc": "101.0"},
+        {"id": "d", "subreddit": "askdocs", "created_utc": 99},
+        {"id": "e", "subreddit": "askdocs", "created_utc": 102},
+    ]
+    counts, found = spooled(tmp_path, posts, since=100, until=101)
+    assert [name for name, _ in found] == ["a", "c"]
+    assert counts["submissions of another community"] == 1 and counts["submissions outside the window"] == 2
+    (tmp_path / "spool.sqlite").unlink()
+    with pytest.raises(InputError, match="5 submissions of another community"):
+        spooled(tmp_path, [{**post, "subreddit": "x"} for post in posts])
 
 
 @pytest.mark.parametrize("name", ["dump.txt", "dump.parquet", "missing.zst"])
