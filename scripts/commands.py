@@ -163,6 +163,11 @@ COMMANDS: dict[str, Command | Group] = {
         "Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.",
         tables=False,
     ),
+    "plan": Command(
+        "scripts.plan",
+        "What a run would take, by role, and what difference its cases can show; nobody is asked.",
+        passes_on=True,
+    ),
     "contrast": Command(
         "scripts.contrast", "Compare runs over the same cases: differences with intervals, and the tests of the paper."
     ),

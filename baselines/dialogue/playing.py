@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Unpack, cast
 
+from baselines.dialogue.budget import Budget
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import PlayedCase, Spent
@@ -50,7 +51,8 @@ class Playing(Generic[Case, Record]):
     """A run of a game. `players` names one for every role; without a store, answers are not kept.
 
     `seed` is sent to providers that take one, whatever seed the game says, plus one for every further epoch. `patience`
-    is the number of cases in a row that may end with a ModelError.
+    is the number of cases in a row that may end with a ModelError. With a `budget`, no request is asked that could cost
+    more than is left of it.
 
     Raises InputError for a role without a player, and for a player without a role.
     """
@@ -60,6 +62,7 @@ class Playing(Generic[Case, Record]):
     store: AnswerStore | None = None
     seed: int | None = None
     patience: int = PATIENCE
+    budget: Budget | None = None
     outcomes: dict[tuple[str, int], PlayedCase[Record]] = field(default_factory=dict)
     stopped: BaseException | None = None
     _failed_in_a_row: int = 0
@@ -143,15 +146,31 @@ class _Asking:
             seed = decoding.get("seed") if playing.seed is None else playing.seed
             if seed is not None:
                 drawn["seed"] = seed + self._epoch - 1
-            if playing.store is None:
-                answer = await player.ask(messages, json_schema=json_schema, **drawn)
+            name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])
+            if playing.budget is None:
+                answer = await self._answer(player, messages, json_schema, name, drawn)
             else:
-                name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])
-                answer = await playing.store.ask(
-                    player, messages, json_schema=json_schema, namespace=name, encounter=self._encounter, **drawn
-                )
+                async with playing.budget.paying(player, messages, drawn["max_tokens"]) as paid:
+                    answer = await self._answer(player, messages, json_schema, name, drawn)
+                    paid(answer)
         self._count(role, answer)
         return answer
+
+    async def _answer(
+        self,
+        player: ChatModel,
+        messages: Sequence[Message],
+        json_schema: Mapping[str, Any] | None,
+        name: str,
+        drawn: Decoding,
+    ) -> Answer:
+        """The model's answer: the stored one of that name, or asked for and kept."""
+        store = self._playing.store
+        if store is None:
+            return await player.ask(messages, json_schema=json_schema, **drawn)
+        return await store.ask(
+            player, messages, json_schema=json_schema, namespace=name, encounter=self._encounter, **drawn
+        )
 
     def _count(self, role: str, answer: Answer) -> None:
         counted = answer.input_tokens is not None and answer.output_tokens is not None

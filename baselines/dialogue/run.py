@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
 
+from baselines.dialogue.budget import Budget
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import PlayedCase, Spent, write_played
@@ -138,25 +139,31 @@ def play_run(
     seed: int | None = None,
     max_invalid: float = MAX_INVALID,
     prices: Prices | None = None,
+    max_cost: float | None = None,
     progress: Progress | None = None,
 ) -> Played[Record]:
     """Plays every case `epochs` times and leaves the files of the run in `out`.
 
     `bare` plays without inspect_ai, and so without a log. `max_invalid` is the share of cases that may end without a
     record that can be scored; `Played.failure` says whether more did. `seed` goes to the providers that take one.
+    `max_cost` is how many US dollars the run may cost, counted by `prices`.
 
-    Raises InputError for a role without a player and for cases without distinct ids; ModelError when a model cannot be
-    used (at once) or fails case after case; BedsideError when the disk is full; KeyboardInterrupt on Ctrl-C. All of
-    them leave every answer in the store, and say so; files of an earlier run stay as they are.
+    Raises BudgetSpent where the next request could cost more; InputError for a role without a player and for cases
+    without distinct ids; ModelError when a model cannot be used (at once) or fails case after case; BedsideError
+    when the disk is full; KeyboardInterrupt on Ctrl-C. All of them leave every answer in the store, and say so;
+    files of an earlier run stay as they are.
     """
     check_cases(game, cases)
+    budget = None if max_cost is None else Budget(max_cost, prices or {})
+    if budget is not None:
+        budget.check([player.name for player in players.values() if not stands_in(player)])
     patience = max(3, concurrency)
     make_folder(out)
     sweep(out)
     answers, logs = store_of(out), out / PRIVATE / "logs"
     _move_logs(out / "logs", logs)
     with AnswerStore(answers, dialogue=True) as store:
-        playing = Playing(game, players, store, seed, patience)
+        playing = Playing(game, players, store, seed, patience, budget)
         log = None
         try:
             if bare:

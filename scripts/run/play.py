@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,12 +15,12 @@ import typer
 
 from baselines.dialogue.decoding import Changes, with_decoding
 from baselines.dialogue.evaluation import MAX_INVALID
-from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
+from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
 from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.names import family
-from loaders.errors import InputError
+from loaders.errors import InputError, ModelError
 from loaders.models.chat import open_model
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
@@ -29,6 +30,10 @@ from scripts.terminal.finish import because, used
 from scripts.terminal.options import Out, Prompts, Seed
 from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Number
+
+_PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
+# What a model of a role says in a plan: the first of these that can play it.
+_USUAL = ("expert", "keyword", "patient", "plain", "rules", "assessor")
 
 RESULTS = ("run.json", "results.csv", "results.jsonl")
 
@@ -80,6 +85,7 @@ class Asking:
     seed: Seed = 0
     epochs: int = 1
     price: tuple[str, ...] = ()
+    max_cost: float | None = None
     model_seed: int | None = None
 
     @property
@@ -95,6 +101,12 @@ class Play(Asking):
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play N cases only, the first by id.")] = None
     epochs: Annotated[int, typer.Option(min=1, help="How often each case is played; intervals stay over cases.")] = 1
     price: Price = ()
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, metavar="USD", help="Stop before the run costs more, by --price; the same command goes on later."
+        ),
+    ] = None
     model_seed: ModelSeed = None
 
 
@@ -105,6 +117,48 @@ class Roles:
     players: Mapping[str, Player]
     prices: Prices
     decoding: Changes
+
+
+class Planned(Exception):
+    """A run that was to be planned, as its command would have begun it: raised instead of playing."""
+
+    def __init__(self, game: Game[Any, Any], cases: Sequence[Any], roles: Roles, options: Asking) -> None:
+        super().__init__("planned")
+        self.game, self.cases, self.roles, self.options = game, cases, roles, options
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Role -> its model on the command line."""
+        return {role: player.name for role, player in self.roles.players.items()}
+
+    @property
+    def agents(self) -> dict[str, ScriptedAgent | None]:
+        """Who says the words of a role; None where no agent can."""
+        agents = {role: one.agent for role, one in self.roles.players.items() if isinstance(one, Scripted)}
+        return {role: None if agent is _nobody else agent for role, agent in agents.items()}
+
+
+@contextmanager
+def planning() -> Iterator[None]:
+    """Within it, no model is opened and `play` raises `Planned`."""
+    token = _PLANNING.set(True)
+    try:
+        yield
+    finally:
+        _PLANNING.reset(token)
+
+
+def _instead(role: str, name: str, agent: Callable[[str, str], ScriptedAgent]) -> Player:
+    """Whoever says the words of a model in a plan, by the model's name."""
+    for usual in _USUAL:
+        with suppress(ModelError):
+            return Scripted(name, agent(role, usual))
+    return Scripted(name, _nobody)
+
+
+def _nobody(case: Any) -> Script:
+    """Stands for a model whose words no agent can say."""
+    raise NotImplementedError
 
 
 def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
@@ -126,6 +180,8 @@ def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent
     for role, name in names.items():
         if name.startswith("scripted/"):
             players[role] = Scripted(name, agent(role, name.removeprefix("scripted/")))
+        elif _PLANNING.get():
+            players[role] = _instead(role, name, agent)
         else:
             players[role] = open_model(
                 name,
@@ -227,6 +283,8 @@ def play(
 
     `out` is the folder, RUN by default. Raises what `play_run` raises.
     """
+    if _PLANNING.get():
+        raise Planned(game, cases, roles, options)
     folder = out or options.out
     with Bars() as bars:
         played = play_run(
@@ -240,6 +298,7 @@ def play(
             seed=options.model_seed,
             max_invalid=options.max_invalid,
             prices=roles.prices,
+            max_cost=options.max_cost,
             progress=bars.count(title, len(cases) * options.epochs),
         )
     _tell(played, folder)

@@ -35,12 +35,12 @@ def saying(command: Callable[..., _Returned], *, tables: bool = True) -> Callabl
     @wraps(command)
     def run(**given: Any) -> _Returned:
         quietly, in_json = given.pop("quietly", False), given.pop("in_json", False)
-        output.quiet = quietly
+        before, output.quiet = output.quiet, output.quiet or quietly
         try:
             with _document(in_json or (asks_itself and given["as_json"]), printed=in_json):
                 return command(**given)
         finally:
-            output.quiet = False
+            output.quiet = before
 
     marks = {name: Annotated[bool, option] for name, option in added.items()}
     shown = [Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=mark) for name, mark in marks.items()]

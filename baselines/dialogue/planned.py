@@ -1,0 +1,94 @@
+"""What playing a game would take, from a few of its cases: scripted words through the real prompts.
+
+    taken = estimate(game, cases, agents, epochs=1)
+
+Nobody is asked. A role is played by its scripted agent where it has one, else its answers are what their JSON schema
+asks for and no more. Requests are counted; tokens are estimated from the characters, and a model that thinks, or
+writes more than the script, takes more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from baselines.dialogue.game import Case, Game, Script, ScriptedAgent
+from baselines.dialogue.played import Spent
+from loaders.models.messages import Answer, Decoding, Message
+
+FEW = 3
+CHARACTERS = 4  # of English text, a token
+FRAME = 4  # tokens around a message
+IMAGE = 800  # tokens of a picture
+_SENTENCE = "This is what the patient said about it, and what I would say of it myself."
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has."""
+    return -(-len(text.encode()) // CHARACTERS)
+
+
+def asked(messages: Sequence[Message]) -> int:
+    """About how many tokens a request has."""
+    return sum(tokens(message.text) + FRAME + IMAGE * len(message.images) for message in messages)
+
+
+def estimate(
+    game: Game[Case, Any],
+    cases: Sequence[Case],
+    agents: Mapping[str, ScriptedAgent | None],
+    *,
+    epochs: int = 1,
+    few: int = FEW,
+) -> dict[str, Spent]:
+    """What each role would take over all cases, from `few` of them, spread over the list.
+
+    A role whose agent is None is played by what its schema asks for.
+    """
+    chosen = [cases[at * (len(cases) - 1) // max(1, few - 1)] for at in range(min(few, len(cases)))]
+    taken = {role: Spent() for role in game.roles}
+    for case in chosen:
+        asyncio.run(_play(game, case, agents, taken))
+    share = epochs * len(cases) / len(chosen)
+    return {
+        role: Spent(round(one.requests * share), round(one.input_tokens * share), round(one.output_tokens * share))
+        for role, one in taken.items()
+    }
+
+
+async def _play(
+    game: Game[Case, Any], case: Case, agents: Mapping[str, ScriptedAgent | None], taken: dict[str, Spent]
+) -> None:
+    scripts: dict[str, Script] = {}
+
+    async def ask(
+        role: str,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        attempt: int = 0,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        agent = agents[role]
+        if agent is None:
+            text = _SENTENCE if json_schema is None else json.dumps(_filled(json_schema))
+        else:
+            text = scripts.setdefault(role, agent(case))(messages)
+        taken[role].add(Spent(1, asked(messages), tokens(text)))
+        return Answer(text, None, None, "stop")
+
+    await game.play(case, ask)
+
+
+def _filled(schema: Mapping[str, Any]) -> Any:
+    """The plainest value that a schema takes."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: _filled(part) for name, part in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [_filled(schema["items"])] if "items" in schema else []
+    return {"integer": 1, "number": 0.5, "boolean": True}.get(str(kind), _SENTENCE)

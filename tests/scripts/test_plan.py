@@ -1,0 +1,143 @@
+"""`bedside plan`: what it says beside what a scripted run then spends; and a run that stops at its budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.dialogue.budget import BudgetSpent
+from baselines.dialogue.run import play_run
+from baselines.results.power import smallest_difference
+from loaders.errors import InputError
+from loaders.models.answers import store_of
+from loaders.models.messages import Answer, ChatModel, Message
+from scripts.cli import execute
+from tests.parts.played_consultations import write_cases
+from tests.parts.puzzles import ROLES, game, puzzles
+
+CASES = 16
+ASSESSOR = "scripted/assessor"
+ACTORS = {
+    "confirmation": ("--clinician", "scripted/expert", "--patient", "scripted/plain", "--evaluator", "scripted/rules"),
+    "intervention": ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "scripted/rules"),
+    "consultation": (
+        "--doctor",
+        "scripted/keyword",
+        "--patient",
+        "scripted/patient",
+        "--assessor",
+        "scripted/assessor",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("patients") / "release"
+    assert execute(["build", "medconceal", "--source", "sample", "--out", str(out), "--quiet"]) == 0
+    return out
+
+
+def planned(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, dict[str, Any]]:
+    capsys.readouterr()
+    assert execute(["plan", *map(str, words), "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    return {row["role"]: row for row in tables[0]["rows"]} | {"power": tables[1]["rows"]}
+
+
+@pytest.mark.parametrize("task", ACTORS)
+def test_it_is_within_a_fifth_of_what_a_run_spends(
+    task: str, patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = patients if task != "consultation" else write_cases(tmp_path / "release", CASES)
+    line = ("run", task, release, *ACTORS[task], *(("--judge", "rules") if task != "consultation" else ()))
+    line = (*line, "--limit", CASES)
+    found = planned(capsys, *line)
+    assert execute([*map(str, line), "-o", str(tmp_path / "run"), "--bare", "--quiet"]) in (0, 1)  # or it is invalid
+    spent = json.loads((tmp_path / "run" / "usage.json").read_text())
+    assert set(found) == {*spent, "in all", "power"}
+    for role, row in spent.items():
+        assert found[role]["requests"] == pytest.approx(row["requests"], rel=0.2)
+    shown = [row["smallest difference"] for row in found["power"]]
+    assert shown == pytest.approx([smallest_difference(CASES, spread) for spread in (0.3, 0.5, 0.7)])
+
+
+def test_models_are_not_asked_and_every_price_is_counted(
+    patients: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    roles = ("clinician", "patient", "evaluator", "judge")
+    models = [word for role in roles for word in (f"--{role}", "openai/made-up")]
+    line = ("run", "confirmation", patients, *models, "--limit", 2)
+    found = planned(capsys, *line, "--price", "openai/made-up=1,2")
+    for role in roles:
+        row = found[role]
+        dollars = (row["tokens in"] + 2 * row["tokens out"]) / 1e6
+        assert row["model"] == "openai/made-up" and row["US$"] == pytest.approx(dollars) and row["requests"] > 0
+    assert found["in all"]["US$"] == pytest.approx(sum(found[role]["US$"] for role in roles))
+    assert planned(capsys, *line)["in all"]["US$"] == "no --price"
+
+
+@pytest.mark.parametrize("words", [["run", "language", "runs/x"], ["verify", "x"], ["run", "no-such"], ["run"]])
+def test_what_plays_nothing_is_one_error(
+    words: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert execute(["plan", *words]) == 2
+    assert "Error" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+# --- A budget ---------------------------------------------------------------------------------------------------------
+
+
+class Paid(ChatModel):
+    """A model of ten tokens in and five out, a dollar each."""
+
+    stand_in = False
+
+    def __init__(self, name: str, asked: list[str]) -> None:
+        self.name, self.asked = name, asked
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name, "provider": "made", "base_url": "", "client": ""}
+
+    async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
+        self.asked.append(self.name)
+        return Answer('{"mark": 1}', 10, 5, "stop")
+
+
+PRICES = {f"made/{role}": (1e6, 1e6) for role in ROLES}
+
+
+def played(out: Path, asked: list[str], most: float | None, **more: Any) -> Any:
+    players = {role: Paid(f"made/{role}", asked) for role in ROLES}
+    return play_run(game(), puzzles(4), players, out, prices=PRICES, max_cost=most, **more)
+
+
+@pytest.mark.parametrize("bare", [True, False])
+def test_a_run_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path, bare: bool) -> None:
+    whole: list[str] = []
+    free = played(tmp_path / "free", whole, None, bare=bare)
+    cost = sum(free.cost(role) or 0 for role in ROLES)
+    assert cost == 15 * len(whole)
+    asked: list[str] = []
+    limit = 4000.0  # a request is first taken for the longest answer that it may have
+    out = tmp_path / "run"
+    with pytest.raises(BudgetSpent, match="--max-cost.*every answer is in"):
+        for least in range(100, 5000, 300):
+            limit = float(least)
+            played(out, asked, limit, bare=bare)
+    assert 15 * len(asked) <= limit and store_of(out).is_file() and not (out / "dialogues.jsonl").exists()
+    again = played(out, asked, 1e6, bare=bare)
+    assert again.records == free.records and len(asked) == len(whole)  # nothing was paid twice
+
+
+def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no price of made/guest"):
+        players = {role: Paid(f"made/{role}", []) for role in ROLES}
+        play_run(game(), puzzles(1), players, tmp_path, bare=True, max_cost=5.0)
