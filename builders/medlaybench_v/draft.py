@@ -27,8 +27,15 @@ from ahocorasick_rs import AhoCorasick
 from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
-from builders.medlaybench_v.senses import another_sense, counted_elsewhere, shares_its_name
-from builders.medlaybench_v.stacks import FUNCTION_WORDS, is_view, noun_end, part_of_name, said_behind
+from builders.medlaybench_v.glosses import ALWAYS, MOST, Told, explained, unexplainable
+from builders.medlaybench_v.senses import (
+    another_sense,
+    counted_elsewhere,
+    ends_in_part,
+    has_other_sense,
+    shares_its_name,
+)
+from builders.medlaybench_v.stacks import FUNCTION_WORDS, is_view, joins, noun_end, part_of_name, said_behind
 from builders.medlaybench_v.terms import Term, plural, plural_forms
 from builders.medlaybench_v.views import pictures
 
@@ -61,6 +68,9 @@ class Match(NamedTuple):
         return self.entry.changes
 
 
+Place = tuple[int, int, int, Entry]  # start, -end, number of the entry, entry
+
+
 class Piece(NamedTuple):
     """A stretch of a draft: original text, or a phrase put in place of `match`."""
 
@@ -86,19 +96,30 @@ _PREPOSITIONS = frozenset(
 _HYPHEN_SUFFIXES = frozenset(
     "guided like shaped enhanced weighted based sided related induced associated directed".split()
 )
-_SIDES = ("left", "right", "bilateral", "sided", "unilateral")
+# A side would lose its place, and half of "extra and intracranial fluid" its head.
+_BEFORE_PLACED = ("left", "right", "bilateral", "sided", "unilateral", " and", " or", "/", "-")
 # Places that a body has twice, as the vocabulary names them.
 _PAIRED = frozenset(
     f"the {place}"
     for place in (
         "kidney", "lung", "breast", "eye", "eye socket", "hip socket", "shoulder blade", "collarbone", "thigh", "groin",
-        "armpit", "calf bone", "shin bone", "upper arm bone", "wrist", "heel bone", "kneecap", "kidney-to-bladder tube",
+        "armpit", "ovary", "testicle", "eyeball", "ear", "shoulder", "hip", "knee", "calf bone", "shin bone",
+        "upper arm bone", "wrist", "heel bone", "kneecap", "kidney-to-bladder tube",
     )
 )  # fmt: skip
+_PAIRED_PLACE = re.compile(
+    rf" (?:in|of|around|on|from|into|under|atop) (the) ({'|'.join(p[4:] for p in sorted(_PAIRED))})\Z"
+)
+_SIDE_SAID = re.compile(r"\b(?:left|right|bilateral|both|lower|upper)\b", re.IGNORECASE)
 _METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), ("ultrasound", "C0041618"))
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
 _NAMED_KINDS = frozenset(("anatomy", "finding", "disease", "device", "procedure", "direction", "agent"))
+_HEADS = _NAMED_KINDS | {"modality"}
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
+_JOINED_TO = re.compile(
+    r"(?:ly| and| or|\b(?:strong|intense|marked|mild|moderate|slight|poor|avid|minimal|not|more|less|most)) \Z|/\Z",
+    re.IGNORECASE,
+)
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
@@ -120,6 +141,9 @@ class Drafter:
                 continue
             entries[entry.surface] = entry
         self._entries = list(entries.values())
+        self._explained = {entry.surface: _explained(entry) for entry in self._entries if explained(entry.term)}
+        self._heads = {n for n, entry in enumerate(self._entries) if entry.term.kind in _HEADS}
+        self._plain = {n for n, entry in enumerate(self._entries) if not _may_mean_otherwise(entry)}
         self._automaton = AhoCorasick([entry.surface for entry in self._entries], store_patterns=False)
 
     def __len__(self) -> int:
@@ -136,52 +160,59 @@ class Drafter:
         `recognised` are (start, end, term) of spans that a recogniser tied to a concept of the vocabulary although
         their wording is not in it; of two equal spans the vocabulary's own wording counts.
         """
-        lower = caption.lower
-        entries = self._entries
-        end_of_text = len(lower)
-        places = [
-            (start, -end, index)
-            for index, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
-            if (start == 0 or (before := lower[start - 1]) in _SEPARATORS or _parts_words(before))
-            and (end == end_of_text or (after := lower[end]) in _SEPARATORS or _ends_word(lower, end, after))
-        ]
-        if recognised:
-            entries = [*entries, *(_recognised(lower[start:end], term) for start, end, term in recognised)]
-            known = len(self._entries)
-            places += [
-                (start, -end, known + number)
-                for number, (start, end, _) in enumerate(recognised)
-                if entries[known + number].changes
-            ]
-        named = [(start, end, lay) for start, end, lay in pictures(caption.text) if keeps(lower[start:end], lay)]
-        if named:
-            places += [(start, -end, len(entries) + number) for number, (start, end, _) in enumerate(named)]
-            entries = [*entries, *(_pictured(lower[start:end], lay) for start, end, lay in named)]
-        if not places:
-            return []
-        places.sort()
-        starts = {start for start, _, index in places if entries[index].term.kind in _NAMED_KINDS}
+        places = self._places(caption, recognised)
+        heads, known = self._heads, len(self._entries)
+        starts = {start for start, _, n, entry in places if n in heads or (n >= known and entry.term.kind in _HEADS)}
         facts = [fact[2:4] for fact in caption.facts]
+        text, lower = caption.text, caption.lower
         matches: list[Match] = []
-        free_from = 0
-        for start, minus_end, index in places:
+        left: list[Match] = []  # words that keep their place, to be explained
+        longer: list[tuple[int, int]] = []  # names of which they are no part
+        free_from, elsewhere = 0, -1
+        plain = self._plain
+        for start, minus_end, number, entry in places:
             if start < free_from:
                 continue
             end = -minus_end
-            entry = entries[index]
-            if entry.guarded and not _fits(entry, lower, start, end):
+            if entry.changes and (number >= known or number not in plain) and _means_otherwise(entry, text, start, end):
+                elsewhere = start
                 continue
-            if entry.changes and (
-                _belongs_elsewhere(entry.term, caption.text, start, end, starts)
-                or _means_otherwise(entry, caption.text, start, end)
+            if (
+                (entry.guarded and not _fits(entry, lower, start, end))
+                or (entry.changes and _belongs_elsewhere(entry.term, text, start, end, starts))
+                or (entry.behind and not _can_stand(text, start, end))
             ):
-                continue
-            if entry.behind and not _can_stand(caption.text, start, end):
+                if " " in entry.surface and not entry.placed:
+                    longer.append((start, end))
+                elif start != elsewhere and (kept := self._explained.get(entry.surface)):
+                    left.append(Match(start, end, kept))
                 continue
             if not facts or not _cuts_a_fact(facts, start, end):
                 matches.append(Match(start, end, entry))
                 free_from = end
-        return matches
+        return _with_explained(text, matches, left, longer, facts) if left else matches
+
+    def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
+        """All that could be matched, by start, the longest first."""
+        lower = caption.lower
+        entries = self._entries
+        end_of_text = len(lower)
+        places = [
+            (start, -end, index, entries[index])
+            for index, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
+            if (start == 0 or (before := lower[start - 1]) in _SEPARATORS or _parts_words(before))
+            and (end == end_of_text or (after := lower[end]) in _SEPARATORS or _ends_word(lower, end, after))
+        ]
+        others = [(start, end, _recognised(lower[start:end], term)) for start, end, term in recognised]
+        others = [other for other in others if other[2].changes]
+        for start, end, lay in pictures(caption.text):
+            if keeps(lower[start:end], lay):
+                others.append((start, end, _pictured(lower[start:end], lay)))
+        places += [
+            (start, -end, number, entry) for number, (start, end, entry) in enumerate(others, start=len(entries))
+        ]
+        places.sort()  # never by the entries: no two places have start, end and number in common
+        return places
 
     def draft(self, caption: Reading, matches: Iterable[Match]) -> Draft:
         """Put the lay phrase of each match (left to right, not overlapping) in its place.
@@ -192,10 +223,10 @@ class Drafter:
         text = caption.text
         changing = [match for match in matches if match.entry.changes]
         pieces: list[Piece] = []
-        mentioned: set[str] = set()
+        told = Told()
         for part in unfold_key(text):
-            told = mentioned | {"("} if part.defines else mentioned  # what explains is not explained again
-            inside = _substituted(text, part.start, part.end, changing, told)
+            # What explains is not explained again.
+            inside = _substituted(text, part.start, part.end, changing, told.whispered() if part.defines else told)
             if part.defines is None:
                 pieces += inside
                 continue
@@ -205,7 +236,7 @@ class Drafter:
         return Draft(pieces)
 
 
-def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], mentioned: set[str]) -> list[Piece]:
+def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: Told) -> list[Piece]:
     """The pieces of text[at:stop]."""
     pieces = []
     todo = [match for match in matches if match.start >= at and match.end <= stop]
@@ -217,25 +248,25 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], mentio
             last = noun_end(text, end, stop)
             rest = [other for other in todo[place + 1 :] if other.start < last]
             if not last and _stands_alone(text, end):
-                pieces += [Piece(text[at:start]), Piece(_inserted(text, match, mentioned), match)]
+                pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
                 at = end
             elif last and all(other.end <= last for other in rest):
-                pieces += [Piece(text[at:start]), *_unfolded(text, match, last, rest, mentioned)]
+                pieces += [Piece(text[at:start]), *_unfolded(text, match, last, rest, told)]
                 at = last
             continue
         if start > at:
             pieces.append(Piece(text[at:start]))
-        pieces.append(Piece(_inserted(text, match, mentioned), match))
+        pieces.append(Piece(_inserted(text, match, told), match))
         at = end
     if at < stop:
         pieces.append(Piece(text[at:stop]))
     return pieces
 
 
-def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], mentioned: set[str]) -> list[Piece]:
+def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> list[Piece]:
     """The noun up to `last` first, then what its adjective says."""
     noun = match.end + len(text[match.end : last]) - len(text[match.end : last].lstrip())
-    first, *others = _substituted(text, noun, last, inside, mentioned)
+    first, *others = _substituted(text, noun, last, inside, told)
     said = first.text
     if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
         said = said[:1].upper() + said[1:]
@@ -266,9 +297,21 @@ def _entries(terms: Sequence[Term]) -> Iterator[Entry]:
         attributive = term.kind == "anatomy" and term.pos == "adjective"
         yield _entry(term.expert, term.lay, term, attributive)
         if term.pos == "noun":
+            yield from _sided(term.expert, term.lay, term)
             expert, lay = plural_forms(term)
             if expert:
                 yield _entry(expert, lay, term)
+                yield from _sided(expert, lay, term)
+
+
+def _sided(expert: str, lay: str, term: Term) -> Iterator[Entry]:
+    """The side goes to the place that has one: "left lung lesion" -> "abnormal area in the left lung"."""
+    place = _PAIRED_PLACE.search(lay)
+    if place is None or _SIDE_SAID.search(expert):
+        return
+    for side in ("left", "right"):
+        said = f"{lay[: place.end(1)]} {side} {lay[place.start(2) :]}"
+        yield Entry(f"{side} {expert}".lower(), said, term, False, True, term.licence, True, placed=True)
 
 
 def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Entry:
@@ -362,9 +405,37 @@ def _cuts_a_fact(facts: list[tuple[int, int]], start: int, end: int) -> bool:
     return False
 
 
+def _explained(entry: Entry) -> Entry:
+    """The entry for a word that stays and is explained in brackets."""
+    return entry._replace(lay=explained(entry.term), only_attributive=False, guarded=False, behind="")
+
+
+def _stands_free(term: Term, text: str, start: int, end: int) -> bool:
+    """Whether a bracket can follow the word: not within a chain of hyphens, a list with slashes or another's name."""
+    before = text[max(0, start - 9) : start].lower()
+    if text[end : end + 1] not in (" ", "") or (term.kind == "direction" and joins(text, end)):
+        return False
+    return before[-1:] in (" ", "", "(") and not before.endswith(("not ", "non ", "contrast "))
+
+
+def _with_explained(
+    text: str, matches: list[Match], left: list[Match], names: list[tuple[int, int]], facts: list[tuple[int, int]]
+) -> list[Match]:
+    """The matches and, between them, the words that stay, but those that another match, a name or a fact holds."""
+    taken = [*((match.start, match.end) for match in matches), *names]
+    free = {
+        m.start: m
+        for m in left
+        if _stands_free(m.entry.term, text, m.start, m.end)
+        and not any(start < m.end and m.start < end for start, end in taken)
+        and not _cuts_a_fact(facts, m.start, m.end)
+    }
+    return sorted((*free.values(), *matches), key=lambda match: match.start) if free else matches
+
+
 def _can_stand(text: str, start: int, end: int) -> bool:
     """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not."""
-    if text[max(0, start - 5) : start].endswith(("ly ", " and ", " or ", "/")):
+    if _JOINED_TO.search(text, max(0, start - 24), start):
         return False
     return _stands_alone(text, end) or noun_end(text, end, len(text)) > 0
 
@@ -378,14 +449,28 @@ def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[i
     """Whether what stands at [start, end) is a part of a name that the vocabulary does not know."""
     if term.kind == "view" and term.pos == "adjective":
         return not is_view(text, end)
+    if term.kind == "direction" and term.pos == "adjective" and joins(text, end):
+        return True
     if term.kind not in _NAMED_KINDS:
         return False
     adjective = term.pos != "noun" and term.kind not in ("anatomy", "direction")
     return part_of_name(text, start, end, heads, adjective)
 
 
+def _may_mean_otherwise(entry: Entry) -> bool:
+    """Whether `_means_otherwise` could say so of the entry anywhere."""
+    return entry.only_attributive or _stays(entry) or has_other_sense(entry.surface) or ends_in_part(entry.surface)
+
+
+def _stays(entry: Entry) -> bool:
+    """Whether the lay phrase is the expert's word with an explanation."""
+    return entry.lay.lower().startswith(f"{entry.surface} (")
+
+
 def _means_otherwise(entry: Entry, text: str, start: int, end: int) -> bool:
     """Whether the lay phrase would say something else here than the expert's word (`senses`)."""
+    if _stays(entry) and unexplainable(entry.term.expert, text, start, end):
+        return True
     if another_sense(entry.surface, text, start, end) or (entry.only_attributive and counted_elsewhere(text, start)):
         return True
     renamed = entry.lay.rpartition(" ")[2] != entry.surface.rpartition(" ")[2]
@@ -399,34 +484,31 @@ def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
         if following is None:
             return text[end : end + 1] in (",", "/")
         return following[1] not in FUNCTION_WORDS
-    if entry.placed and text[:start].rstrip().endswith(_SIDES):
+    if entry.placed and text[max(0, start - 12) : start].rstrip().endswith(_BEFORE_PLACED):
         return False
     return following is None or following[1] in FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
 
 
-def _inserted(text: str, match: Match, mentioned: set[str]) -> str:
+def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
     lay, bracket, _ = entry.lay.partition(" (")
-    if bracket and mentioned.isdisjoint((lay.lower(), "(")):
-        mentioned.add(lay.lower())
-        lay = lay if _in_parentheses(text, start) else entry.lay
+    if bracket:
+        named = lay.lower()
+        same = named == entry.surface
+        most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
+        lay = entry.lay if told.may_explain(named, text, start, most) else lay
+        lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
     if lay == "showed" and _PASSIVE.search(text, max(0, start - 24), start):
         lay = "shown"
     if text[start].isupper() and _starts_sentence(text, start):
         lay = lay[0].upper() + lay[1:]
-    if entry.term.gloss and entry.term.expert not in mentioned:
-        mentioned.add(entry.term.expert)
-        if not _in_parentheses(text, start):
-            surface = text[start:end]
-            lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
+    if entry.term.gloss and told.may_explain(entry.term.expert, text, start, most=1):
+        surface = text[start:end]
+        lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
     return lay
 
 
 def _starts_sentence(text: str, at: int) -> bool:
     before = text[max(0, at - 4) : at].rstrip(" (")
     return (not before and at < 4) or before.endswith((".", "!", "?", ":"))
-
-
-def _in_parentheses(text: str, at: int) -> bool:
-    return text.count("(", 0, at) > text.count(")", 0, at)

@@ -34,7 +34,8 @@ _SPACE_BEFORE = re.compile(r"\s+([,.;:!?)\]])(?!\d)")
 _SPACE_INSIDE = re.compile(r"([(\[])\s+")
 _NO_SPACE_AFTER = re.compile(r"([a-z)])([,;])(?=[A-Za-z])")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
-_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to) \1\b", re.IGNORECASE)
+_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|[a-z]{6,}) \1\b", re.IGNORECASE)
+_GLUED = re.compile(r"(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
 
 
 def polish(draft: Draft) -> str:
@@ -75,6 +76,7 @@ def tidy(text: str) -> str:
     text = _SPACE_BEFORE.sub(r"\1", text)
     text = _SPACE_INSIDE.sub(r"\1", text)
     text = _NO_SPACE_AFTER.sub(r"\1\2 ", text)
+    text = _GLUED.sub(" ", text)
     text = _REPEATED.sub(r"\1", text)
     text = _BRACKET_TWICE.sub(r"\1", text)
     if not text:

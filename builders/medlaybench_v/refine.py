@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from builders.medlaybench_v.draft import Drafter, Match, Piece
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check
+from builders.medlaybench_v.glosses import inside_brackets
 from builders.medlaybench_v.grammar import polish, tidy
 from builders.medlaybench_v.prompts import user_prompt
 from builders.medlaybench_v.reads_well import READS_WELL, reading_of
@@ -163,17 +164,13 @@ def _glossed(caption: Caption, why: str) -> Refined:
         if not match.changes or match.entry.surface in seen:
             continue
         seen.add(match.entry.surface)
-        if match.entry.behind or _inside_brackets(text, match.start):
+        if match.entry.behind or inside_brackets(text, match.start):
             continue
         lay, _, explained = match.entry.lay.partition(" (")
         pieces += [Piece(text[at : match.end]), Piece(f" ({explained.rstrip(')') or lay})")]
         at = match.end
     glossed = tidy("".join(piece.text for piece in pieces) + text[at:])
     return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)
-
-
-def _inside_brackets(text: str, at: int) -> bool:
-    return text.count("(", 0, at) > text.count(")", 0, at)
 
 
 def _passed(verdicts: Sequence[Verdict]) -> bool:

@@ -192,5 +192,5 @@ def _small(text: str) -> str:
     """Without the capital of a sentence's start; names such as "CT" and "X-ray" keep theirs."""
     word = text.split(" ", 1)[0]
     keeps = any(letter.isupper() or letter.isdigit() for letter in word[1:]) or word.startswith("X-") or len(word) == 1
-    keeps = keeps or word.endswith(("'s", "’s"))
+    keeps = (keeps and word != "A") or word.endswith(("'s", "’s"))
     return text if keeps else text[:1].lower() + text[1:]

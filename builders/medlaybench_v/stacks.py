@@ -17,11 +17,11 @@ FUNCTION_WORDS = frozenset(
     "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
     "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
     "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
-    "appear seen noted along across up down via per until because shown associated present".split()
+    "appear seen noted about approximately along across up down via per until because shown associated present".split()
 )
 # Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
 _ANY_HEAD = frozenset(
-    "abnormalities abnormality anomaly area areas biopsy bleed bleeding border borders bowel "
+    "blockage abnormalities abnormality anomaly area areas biopsy bleed bleeding border borders bowel "
     "calcification calcifications cancer cavity changes collection collections compartment contour damage "
     "defect defects deformity disease disorder drainage end enlargement exam examination failure fat fluid fragment "
     "fragments function gas growth half heads image images imaging infection inflammation injury injuries "
@@ -48,7 +48,7 @@ _VIEWED = re.compile(
 )
 _PLACING = frozenset(
     "above after around at before behind below beside between during in inside near of on outside present that through "
-    "under with without".split()
+    "removed cut rich poor under with without".split()
 )
 
 
@@ -71,6 +71,12 @@ def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bo
     if word in FUNCTION_WORDS or word in _ANY_HEAD or after.start(2) in heads:
         return False
     return not (_VERBAL.search(word) or after[2][:1].isupper())
+
+
+def joins(text: str, end: int) -> bool:
+    """Whether the word that ends there is one of several, or has no noun behind it: "medial or lateral to"."""
+    after = _NEXT.match(text, end)
+    return after is not None and after[2].lower() in ("and", "or", "to", "nor")
 
 
 def is_view(text: str, end: int) -> bool:
@@ -125,8 +131,8 @@ def noun_end(text: str, at: int, stop: int) -> int:
             if word in ("and", "or", "nor"):
                 return 0
             break
-        if count == 5:
-            return 0
+        if count == 5 or (end > at and following[2][:1].isupper() and word[1:] and following[2][1:].islower()):
+            return 0  # too long, or a new sentence that no full stop parts
         end = following.end()
     if end == at or text[end : end + 1] in ("-", "/", "’", "'"):
         return 0

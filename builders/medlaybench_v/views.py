@@ -47,7 +47,13 @@ _WITH = {
     "post-gadolinium": "with gadolinium contrast dye", "unenhanced": "without contrast dye",
     "non-contrast": "without contrast dye", "noncontrast": "without contrast dye",
     "non-enhanced": "without contrast dye", "nonenhanced": "without contrast dye",
-    "non-contrast-enhanced": "without contrast dye", "precontrast": "before contrast dye",
+    "intravenous contrast enhanced": "with contrast dye in a vein",
+    "intravenous contrast-enhanced": "with contrast dye in a vein",
+    "iv contrast enhanced": "with contrast dye in a vein",
+    "iv contrast-enhanced": "with contrast dye in a vein",
+    "non-contrast-enhanced": "without contrast dye", "non-contrast enhanced": "without contrast dye",
+    "noncontrast enhanced": "without contrast dye", "non contrast enhanced": "without contrast dye",
+    "non contrast": "without contrast dye", "precontrast": "before contrast dye",
     "pre-contrast": "before contrast dye",
 }  # fmt: skip
 _BODY = {

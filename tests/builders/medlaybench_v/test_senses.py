@@ -32,21 +32,42 @@ def lay(caption: str) -> str:
         ("Planned sites for implantation.", "implantation", "placement"),
         ("Solitary renal AML.", "renal", "kidney"),
         ("The femoral head, neck and shaft.", "femoral head, neck", "ball"),
+        ("No acute or chronic contusion.", "acute or chronic", "sudden"),
+        ("Chronic blood in the ventricle.", "Chronic blood", "long-term"),
+        ("A case of malignant glaucoma.", "malignant glaucoma", "cancerous"),
+        ("Occlusion of the left shunt with a plug.", "Occlusion", "blockage"),
+        ("Perforation of a bone screw into the canal.", "perforation of", "hole in"),
+        ("The left lower posterior rib.", "lower posterior rib", "lower back"),
+        ("Ultrasound with marked attenuation of the beam.", "attenuation", "density"),
+        ("The carotid graft at the pulmonary root.", "pulmonary root", "lung root"),
+        ("Shunt across the patch.", "shunt", "bypass"),
+        ("Fracture of the rib.", "Fracture of the rib", "broken"),
+        ("Sonogram; pulmonary bifurcation.", "fork of the lung artery", "lung bifurcation"),
+        ("The tip is dilated in the coronary sinus.", "coronary sinus", "vein"),
         ("Ectopic pregnancy in the rudimentary horn.", "in the wrong place", "outside"),
     ],
 )
 def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
-    assert kept in lay(caption) and gone not in lay(caption), lay(caption)
+    said = lay(caption)
+    assert kept.lower() in said.lower() and gone not in said, said
 
 
 @pytest.mark.parametrize(
     ("caption", "said"),
     [
-        ("Acute bleeding was seen.", "Sudden bleeding"),
+        ("Acute pain was felt.", "Sudden pain"),
         ("Consolidation of the right lower lobe after rib fracture.", "dense patch"),
         ("Enhancement of the meninges on CT.", "brightening with contrast dye"),
         ("The femoral head is flat.", "ball of the hip joint"),
         ("An impacted stone.", "wedged"),
+        ("Acute and old subdural hematoma. Chronic hematoma.", "old blood collection"),
+        ("Acute thrombus in the vein.", "fresh blood clot"),
+        ("A soft tissue mass in the bone.", "mass of soft tissue"),
+        ("Gallstone ileus.", "bowel blocked by a gallstone"),
+        ("Intussusception of the jejunum.", "telescoping (intussusception) of the jejunum"),
+        ("Occlusion of the vein.", "blockage of the vein"),
+        ("Angiography of the leg.", "blood vessel imaging (angiography)"),
+        ("The right ovarian cyst.", "cyst of the right ovary"),
     ],
 )
 def test_the_usual_sense_is_said(caption: str, said: str) -> None:
@@ -75,6 +96,12 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("A clot (arrow) (arrow) is seen.", "A clot (arrow) is seen."),
         ("Coronal sections of CT scan showing a cyst.", "Front-view sections of CT scan show a cyst."),
         ("Short view of showing a tear.", "A short view shows a tear."),
+        # What contradicts itself is no name of a picture; a sentence that lacks its space gets one.
+        ("Non-contrast enhanced CT scan showed a cyst.", "A CT scan without contrast dye showed a cyst."),
+        ("A cyst.The cyst is old.", "A cyst. The cyst is old."),
+        ("A CT image of the knee.", "This is a CT image of the knee."),
+        ("Resected femur with a plate.", "Thigh bone removed by surgery with a plate."),
+        ("Strongly enhancing masses.", "Strongly enhancing (that brightens with contrast dye) masses."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
     ],
 )

@@ -57,19 +57,22 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
             "MRI of the axial skeleton and the coronal suture.",
             "This is an MRI scan of the axial skeleton and the coronal suture.",
         ),
-        ("Inguinal canal, umbilical cord", "Inguinal canal, umbilical cord."),
+        ("Inguinal canal, umbilical cord", "Groin canal, umbilical cord."),
         # One explanation, at the first mention.
         (
             "Its portal vein is wide. The portal vein is open.",
             "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
         ),
-        ("CT of gastric and duodenal tissue.", "This is a CT scan of gastric and duodenal tissue."),
+        (
+            "CT of gastric and duodenal tissue.",
+            "This is a CT scan of gastric (stomach) and duodenal (upper small bowel) tissue.",
+        ),
         ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (artery of the cord)."),
         ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),
         ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
         # Adverbs and joined nouns keep their place.
         ("CT shows subcutaneous fat and muscle.", "A CT scan shows fat under the skin and muscle."),
-        ("Cardiac or arterial failure.", "Cardiac or artery failure."),
+        ("Cardiac or arterial failure.", "Cardiac (heart) or artery failure."),
         ("It was demonstrated; CT demonstrated it.", "It was shown; CT scan showed it."),
     ],
 )
@@ -115,11 +118,11 @@ def test_how_a_caption_reads() -> None:
         ("A preoperative T1 image is shown.", "A T1 image before surgery is shown."),
         (
             "Fractures of bilateral C3 pedicles.",
-            "The image shows fractures (broken bone) of C3 pedicles on both sides.",
+            "The image shows fractures of C3 pedicles on both sides.",
         ),
-        ("MRI on postoperative day 10.", "This is an MRI scan on postoperative day 10."),
+        ("MRI on postoperative day 10.", "This is an MRI scan on postoperative (after surgery) day 10."),
         ("3D CT showing a stone.", "A 3D CT scan shows a stone."),
-        ("C3 fracture", "C3 fracture (broken bone)."),
+        ("C3 fracture", "C3 fracture."),
         ("A well-defined wedge shaped mass was seen.", "A well-defined wedge shaped mass was seen."),
         (
             "CT also demonstrated a cyst; it was clearly demonstrated.",

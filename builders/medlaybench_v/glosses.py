@@ -1,0 +1,77 @@
+"""Explanations in brackets: a word keeps its place where plain words would say something else there.
+
+"The gastric pouch" is no "stomach pouch", and nothing can stand behind "bilateral" in "bilateral large and small
+cysts". Such a word stays and is explained once: "the gastric (stomach) pouch". A reader stumbles over brackets too, so
+a sentence gets two at most, and what only repeats the expert's word behind plain ones ("air in the belly
+(pneumoperitoneum)") stands there alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from builders.medlaybench_v.reads_well import plain_words
+from builders.medlaybench_v.stacks import said_behind
+from builders.medlaybench_v.terms import Term
+
+MOST, ALWAYS = 2, 99  # explanations in a sentence
+_PLACED = re.compile(r"\A(?:of|in) (?:the )?")
+_SENTENCE_END = re.compile(r"[.;!?](?:\s|\Z)")
+
+
+class Told:
+    """What a draft has explained so far, and where; `quiet` while it explains something itself."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.names: set[str] = set()
+        self.quiet = quiet
+        self._places: list[int] = []
+
+    def whispered(self) -> Told:
+        """The same for a part that stands in brackets itself."""
+        told = Told(quiet=True)
+        told.names = set(self.names)
+        return told
+
+    def may_explain(self, name: str, text: str, at: int, most: int = MOST) -> bool:
+        """Whether `name` at `at` still wants a bracket and its sentence has room; True counts as said."""
+        if name in self.names or self.quiet or inside_brackets(text, at):
+            return False
+        since = max((end.end() for end in _SENTENCE_END.finditer(text, 0, at)), default=0)
+        if sum(place >= since for place in self._places) >= most:
+            return False
+        self.names.add(name)
+        self._places.append(at)
+        return True
+
+
+def explained(term: Term) -> str:
+    """An adjective with what it means in brackets; "" where that would say the word again, where readers know it,
+    or where it is no adjective. What says from where a picture is taken is left where it says something else.
+
+    >>> from builders.medlaybench_v.terms import Term
+    >>> explained(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
+    'gastric (stomach)'
+    """
+    if term.pos != "adjective" or " (" in term.lay or term.lay == term.expert or not term.expert.islower():
+        return ""
+    plain = _PLACED.sub("", said_behind(term) or term.site.removeprefix("the ") or term.lay.replace("-", " "))
+    known = term.kind == "view" or all(word in plain_words() for word in term.expert.replace("-", " ").split())
+    return "" if known or plain[:3] == term.expert[:3] else f"{term.expert} ({plain})"
+
+
+def inside_brackets(text: str, at: int) -> bool:
+    """Whether a place lies between parentheses."""
+    return text.count("(", 0, at) > text.count(")", 0, at)
+
+
+def unexplainable(expert: str, text: str, start: int, end: int) -> bool:
+    """Whether a word that stays gets no bracket: within brackets, or letters in capitals that are another word's here
+    ("tips") or that the caption tells itself ("(LAD)", "LAD, left …")."""
+    if inside_brackets(text, start):
+        return True
+    if not expert.isupper():
+        return False
+    here = text[start:end].removesuffix("s")
+    told = rf"\({here}s?\b|\b{here}s?(?:\)|\s*[,:=–]\s*[a-z]|\s\(|\s+(?:is|means|indicates|denotes)\b)"
+    return not here.isupper() or re.search(told, text) is not None
