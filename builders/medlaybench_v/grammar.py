@@ -117,7 +117,7 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     last = _LAST_WORD.search(before)
     first, _, rest = inserted.partition(" ")
     if last and last.group(2) and last.group(1).lower() == first.lower():
-        return (before, rest) if rest else (before[: last.start(2)], "")
+        return before, rest
     if first in _DETERMINERS and last and last.group(1).lower() in _DETERMINERS | {"this", "that", "its", "his", "her"}:
         return before, rest
     return before, inserted

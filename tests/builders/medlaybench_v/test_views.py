@@ -6,7 +6,7 @@ import csv
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from builders.medlaybench_v.draft import Drafter
@@ -139,6 +139,7 @@ def _figures(text: str) -> set[str]:
     return set(re.findall(r"[\w-]*\d[\w-]*", text))
 
 
+@example(text="3D preoperative 3D preoperative")
 @given(
     st.lists(
         st.sampled_from(
