@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import re
 
+from loaders.installed import advice, missing
+
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -55,8 +57,8 @@ class InputError(BedsideError):
 class MissingExtra(BedsideError):
     """An optional package is not installed.
 
-    >>> print(MissingExtra.named("medcat", extra="medcat", purpose="reading a MedCAT model pack"))
-    medcat: is not installed (expected for reading a MedCAT model pack). Install it with: pip install 'bedside[medcat]'
+    >>> print(MissingExtra.named("medcat", extra="medcat", purpose="reading a MedCAT model pack"))  # doctest: +ELLIPSIS
+    medcat: is not installed (expected for reading a MedCAT model pack). Install it with: ...[medcat]...
     """
 
     @classmethod
@@ -65,8 +67,14 @@ class MissingExtra(BedsideError):
             package,
             found="is not installed",
             expected=f"for {purpose}",
-            do=f"Install it with: pip install 'bedside[{extra}]'",
+            do=f"Install it with: {advice(extra)}",
         )
+
+    @classmethod
+    def check(cls, extra: str, *, purpose: str) -> None:
+        """Raises MissingExtra unless an extra is installed: before long work, that would end without it."""
+        if package := missing(extra):
+            raise cls.named(package, extra=extra, purpose=purpose)
 
 
 class ModelError(BedsideError):

@@ -59,7 +59,7 @@ from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import WHY, Chat, Step, admit, unique
-from loaders.errors import InputError
+from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
 from loaders.files.untrusted import is_there, name_of, read_file
 from loaders.manifest import Config, Manifest, Source
@@ -206,6 +206,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     chat = build.chat(read_prompts)
     assert chat is not None
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
+    MissingExtra.check("threads", purpose="threads of a forum")
     admission = Admission(options.community, _seconds("--since", options.since), _seconds("--until", options.until, 1))
     digest = hashlib.sha256("\n".join((*source.digests, *_unusual(admission))).encode()).hexdigest()
     spool = workspace / "threads" / f"{digest[:16]}-{code_digest(spool_threads)[:16]}.sqlite"

