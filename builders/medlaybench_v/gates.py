@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from builders.medlaybench_v.facts import (
     Reading,
@@ -75,78 +75,88 @@ class Context:
     modalities: frozenset[str] = frozenset()
     simplifiable: bool = False
 
-    @property
-    def allowed(self) -> Reading:
-        """The lay phrases as one text."""
-        return _said_by(self.glosses)
-
 
 @lru_cache(maxsize=1024)
 def _said_by(glosses: tuple[tuple[str, str], ...]) -> Reading:
+    """The lay phrases as one text."""
     return read("; ".join(lay for _, lay in glosses))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The context, with its lay phrases read."""
+
+    allowed: Reading
+    modalities: frozenset[str]
+    simplifiable: bool
 
 
 def check(expert: Reading, lay: Reading, context: Context) -> tuple[Verdict, ...]:
     """Run the gates (ML-G14), in the order of GATES, and add the remark on abbreviations, which never fails."""
-    verdicts = (_verdict(name, gate(expert, lay, context)) for name, gate in GATES.items())
+    known = _Known(_said_by(context.glosses), context.modalities, context.simplifiable)
+    verdicts = [_verdict(name, gate(expert, lay, known)) for name, gate in GATES.items()]
     return (*verdicts, Verdict("abbreviations", True, _abbreviations(expert, lay)))
 
 
 def _verdict(name: str, outcome: Outcome | str) -> Verdict:
     if isinstance(outcome, str):
-        return Verdict(name, not outcome, outcome)
-    reason = outcome.reason
-    if outcome.failed or not reason:
-        return Verdict(name, not outcome.failed, reason)
-    return Verdict(name, True, f"{DOUBTFUL}{reason}")
+        return Verdict(name, False, outcome) if outcome else _passed(name)
+    if outcome.failed:
+        return Verdict(name, False, outcome.reason)
+    return Verdict(name, True, f"{DOUBTFUL}{outcome.reason}") if outcome.doubts else _passed(name)
 
 
-def _numbers(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return quantities.compare(expert, lay, context.allowed)
+@cache
+def _passed(name: str) -> Verdict:
+    return Verdict(name, True)
 
 
-def _laterality(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return sides.compare(expert, lay, context.allowed, turned=comparison.turned(expert, lay))
+def _numbers(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return quantities.compare(expert, lay, known.allowed)
 
 
-def _negation(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return polarity.compare(expert, lay, context.allowed)
+def _laterality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return sides.compare(expert, lay, known.allowed, turned=comparison.turned(expert, lay))
 
 
-def _certainty(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return certainty.compare(expert, lay, context.allowed)
+def _negation(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return polarity.compare(expert, lay, known.allowed)
 
 
-def _time(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return order.compare(expert, lay, context.allowed)
+def _certainty(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return certainty.compare(expert, lay, known.allowed)
 
 
-def _comparison(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return comparison.compare(expert, lay, context.allowed)
+def _time(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return order.compare(expert, lay, known.allowed)
 
 
-def _modality(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return imaging.compare(expert, lay, context.allowed, context.modalities)
+def _comparison(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return comparison.compare(expert, lay, known.allowed)
 
 
-def _markers(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return markers.compare(expert, lay, context.allowed)
+def _modality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return imaging.compare(expert, lay, known.allowed, known.modalities)
 
 
-def _invention(expert: Reading, lay: Reading, context: Context) -> Outcome:
-    return inventions.compare(expert, lay, context.allowed)
+def _markers(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return markers.compare(expert, lay, known.allowed)
+
+
+def _invention(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    return inventions.compare(expert, lay, known.allowed)
 
 
 _SECOND_PERSON = frozenset("you your yours yourself yourselves".split())
 
 
-def _person(expert: Reading, lay: Reading, context: Context) -> str:
+def _person(expert: Reading, lay: Reading, known: _Known) -> str:
     """The reader is not the patient: no second person."""
     new = dict.fromkeys(word for word in lay.texts if word in _SECOND_PERSON)
     return f"new: {', '.join(new)}" if new else ""
 
 
-def _length(expert: Reading, lay: Reading, context: Context) -> str:
+def _length(expert: Reading, lay: Reading, known: _Known) -> str:
     """Word ratio 0.5 to 2.5: neither cut away nor padded."""
     here, there = len(expert.text.split()), len(lay.text.split())
     if not there:
@@ -156,10 +166,10 @@ def _length(expert: Reading, lay: Reading, context: Context) -> str:
     return ""
 
 
-def _unchanged(expert: Reading, lay: Reading, context: Context) -> str:
+def _unchanged(expert: Reading, lay: Reading, known: _Known) -> str:
     """A caption with something to simplify was not simply copied."""
     same = _plain(expert.text) == _plain(lay.text)
-    return "copied from the expert caption" if same and context.simplifiable else ""
+    return "copied from the expert caption" if same and known.simplifiable else ""
 
 
 _ABBREVIATION = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
@@ -172,7 +182,7 @@ def _abbreviations(expert: Reading, lay: Reading) -> str:
     return f"dropped: {', '.join(dropped)}" if dropped else ""
 
 
-Gate = Callable[[Reading, Reading, Context], Outcome | str]
+Gate = Callable[[Reading, Reading, _Known], Outcome | str]
 GATES: dict[str, Gate] = {
     "numbers": _numbers,
     "laterality": _laterality,

@@ -13,6 +13,7 @@ parentheses.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,6 +29,7 @@ READS_WELL = 0.5
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CHAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){3,}")
 _EXPLAINED = re.compile(r"((?:[^\W\d_][\w'’/-]*\s){1,4})\(([^()]*[a-z]{3}[^()]*)\)|\(([^()]*)\)")
+_WORDS_BEFORE = 4  # of a parenthesis that may belong to what it explains, as in the pattern
 _MARKERS = re.compile(r"arrow|asterisk|star\b|white|black|figure|circle", re.IGNORECASE)
 _VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
 _LONGEST_STACK = 5
@@ -66,12 +68,13 @@ def plain_words() -> frozenset[str]:
     return frozenset(words)
 
 
+@lru_cache(maxsize=64)
 def reading_of(text: str) -> Reads:
     """Count the stumbling blocks of a caption."""
     words = _WORD.findall(text)
     unexplained = unexplained_words(text)
     repeats = _repeats(text)
-    hyphens = len(_CHAIN.findall(text))
+    hyphens = len(_CHAIN.findall(text)) if text.count("-") > 2 else 0
     stacks = _stacks(text)
     counts = {"repeats": repeats, "hyphens": hyphens, "stacks": stacks, "unexplained": len(unexplained)}
     tens = max(1.0, len(words) / 10)
@@ -82,17 +85,30 @@ def reading_of(text: str) -> Reads:
 def unexplained_words(text: str) -> tuple[str, ...]:
     """Words outside the plain list, each once, that no parentheses explain; names in capitals do not count."""
     explained: set[str] = set()
-    for found in _EXPLAINED.finditer(text):
+    for found in _explanations(text):
         if found[1] and not _MARKERS.search(found[2]):
             explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
     words: dict[str, None] = {}
-    for match in _WORD.finditer(text):
-        word = match[0]
+    for word in dict.fromkeys(_WORD.findall(text)):
         lower = word.lower()
-        if lower in explained or _NAME_LIKE.match(word) or _is_plain(lower):
+        if lower in explained or _is_plain(lower) or (word != lower and _NAME_LIKE.match(word)):
             continue
         words[lower] = None
     return tuple(words)
+
+
+def _explanations(text: str) -> Iterator[re.Match[str]]:
+    """What stands in parentheses with the words before it; looked for where a parenthesis opens, not everywhere."""
+    end = 0
+    while (bracket := text.find("(", end)) >= 0:
+        start = bracket
+        for _ in range(_WORDS_BEFORE + 1):
+            start = text.rfind(" ", end, max(start, end))
+        found = _EXPLAINED.search(text, max(start, end))
+        if found is None:
+            return
+        yield found
+        end = found.end()
 
 
 @lru_cache(maxsize=65536)

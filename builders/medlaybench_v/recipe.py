@@ -22,7 +22,7 @@ from builders.medlaybench_v.preview import PREVIEW
 from builders.medlaybench_v.prompts import CONDITIONS, read_prompts
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
 from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
-from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine, refine_by_model
+from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from builders.pipeline.rows import Row
 from builders.recipe import Build, ModelOptions, Plan, Recipe, licence_facts
@@ -159,8 +159,11 @@ def _steps(
     yield images(build.images)
     if recognizers:
         yield concepts(recognizers)
+    if chat is None:
+        yield refine_by_rules(lexicon)
+        return
     yield draft(lexicon)
-    yield refine_by_model(lexicon, chat, options.condition) if chat else refine(lexicon)
+    yield refine_by_model(lexicon, chat, options.condition)
 
 
 def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:

@@ -52,7 +52,6 @@ SOURCE = pa.schema(
 )
 _DRAFT = pa.schema(
     [
-        ("mentions", pa.list_(MENTION)),
         ("modality", pa.string()),
         ("modality_source", pa.string()),
         ("concepts", pa.list_(CONCEPT)),
@@ -64,6 +63,7 @@ _DRAFT = pa.schema(
         ("licence_asserted_by", pa.string()),
     ]
 )
+_MENTIONS = pa.schema([("mentions", pa.list_(MENTION))])
 _REFINED = pa.schema(
     [
         ("layman_caption", pa.string()),
@@ -84,7 +84,7 @@ def admit(row: Row, allowed: frozenset[str]) -> Row | Excluded:
     return Excluded(reason, detail) if reason else {}
 
 
-@step(takes="batch", adds=pa.schema([("mentions", pa.list_(MENTION))]))
+@step(takes="batch", adds=_MENTIONS)
 def concepts(rows: list[Row], recognizers: tuple[Recognizer, ...]) -> Iterable[Row]:
     """Concepts that recognisers (MedCAT, spaCy) find in the captions."""
     captions = [row["expert_caption"] for row in rows]
@@ -92,12 +92,16 @@ def concepts(rows: list[Row], recognizers: tuple[Recognizer, ...]) -> Iterable[R
         yield {"mentions": [asdict(mention) for mention in merge(*mentions)]}
 
 
-@step(adds=_DRAFT, drops=("content",))
+@step(adds=pa.schema([*_MENTIONS, *_DRAFT]), drops=("content",))
 def draft(row: Row, lexicon: Lexicon) -> Row:
     """Protected spans, the concepts with their lay phrases, the draft, and the licence of all that together."""
+    return {"mentions": row.get("mentions", []), **_drafted(row, lexicon)[0]}
+
+
+def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption]:
+    """What `draft` adds, and what the refiner and the gates know of the row."""
     expert = read(row["expert_caption"])
-    known = row.get("mentions", [])  # none where no recogniser ran
-    mentions = [Mention(**mention) for mention in known]
+    mentions = [Mention(**mention) for mention in row.get("mentions", [])]  # none where no recogniser ran
     matches = lexicon.match(expert, row["cuis"], mentions)
     method = method_of(row["cuis"], row["expert_caption"])
     concepts = lexicon.concepts(row["cuis"], mentions, matches, expert)
@@ -106,8 +110,7 @@ def draft(row: Row, lexicon: Lexicon) -> Row:
     asserted = row["licence_asserted_by"] or ""
     if licence != (row["licence"] or ""):
         asserted = "; ".join(filter(None, (asserted, "the vocabularies of its lay phrases")))
-    return {
-        "mentions": known,
+    drafted = {
         "modality": method.code,
         "modality_source": method.source,
         "concepts": concepts,
@@ -121,6 +124,7 @@ def draft(row: Row, lexicon: Lexicon) -> Row:
         "licence": licence,
         "licence_asserted_by": asserted,
     }
+    return drafted, Caption(expert, tuple(matches), context_of({**row, **drafted}))
 
 
 def licence_with(caption: str | None, phrases: Iterable[str | None]) -> str:
@@ -128,10 +132,11 @@ def licence_with(caption: str | None, phrases: Iterable[str | None]) -> str:
     return strictest(caption, {licence for licence in phrases if licence is not None})
 
 
-@step(adds=_REFINED, drops=("mentions",))
-def refine(row: Row, lexicon: Lexicon) -> Row:
-    """The lay caption by rules, with the verdict of every gate."""
-    return _refined(by_rules(caption_of(row, lexicon), lexicon.drafter))
+@step(name="refine", adds=pa.schema([*_DRAFT, *_REFINED]), drops=("content", "mentions"))
+def refine_by_rules(row: Row, lexicon: Lexicon) -> Row:
+    """What `draft` adds and the lay caption by rules, with the verdict of every gate: the caption is read once."""
+    drafted, caption = _drafted(row, lexicon)
+    return {**drafted, **_refined(by_rules(caption, lexicon.drafter))}
 
 
 @step(name="refine", takes="batch", adds=_REFINED, drops=("mentions",), parallel=False)
@@ -191,14 +196,15 @@ def modalities_named(cuis: Sequence[str]) -> frozenset[str]:
 
 def how_it_reads(caption: str) -> Row:
     """The column `reads_well` of a lay caption."""
-    reads = asdict(reading_of(caption))
-    return {**reads, "unexplained": list(reads["unexplained"])}
+    reads = reading_of(caption)
+    counts = {"repeats": reads.repeats, "hyphens": reads.hyphens, "stacks": reads.stacks}
+    return {"score": reads.score, **counts, "unexplained": list(reads.unexplained)}
 
 
 def _refined(refined: Refined) -> Row:
     return {
         "layman_caption": refined.layman_caption,
-        "gates": [asdict(verdict) for verdict in refined.verdicts],
+        "gates": [{"gate": v.gate, "passed": v.passed, "reason": v.reason} for v in refined.verdicts],
         "reads_well": how_it_reads(refined.layman_caption),
         "status": refined.status,
         "status_reason": refined.reason,

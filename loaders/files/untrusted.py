@@ -369,19 +369,22 @@ def _no_number(name: str) -> NoReturn:
 
 def unusual(value: Any) -> str:
     """What JSON, or a row, may not hold, or ""."""
-    waiting = [(value, 1)]
-    while waiting:
-        item, depth = waiting.pop()
-        if depth > MOST_DEPTH:
-            return "is no JSON (nested too deep)"
-        if isinstance(item, str):
-            if not is_text(item):
-                return "is no text: half a character, or NUL"
-        elif isinstance(item, dict):
-            waiting += [(inner, depth + 1) for pair in item.items() for inner in pair]
-        elif isinstance(item, list | tuple):
-            waiting += [(inner, depth + 1) for inner in item]
-    return ""
+    texts: list[str] = []
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, str):
+                texts.append(item)
+            elif isinstance(item, dict):
+                inner += item
+                inner += item.values()
+            elif isinstance(item, (list, tuple)):
+                inner += item
+        if not inner:
+            return "" if is_text("".join(texts)) else "is no text: half a character, or NUL"
+        level = inner
+    return "is no JSON (nested too deep)"
 
 
 def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:

@@ -140,8 +140,10 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
 
     What tells two values apart is what stands nearer to one than to the other.
     """
+    values = sorted({p.value for p in here} & {p.value for p in there})
+    if len(values) < 2:
+        return None
     at_here, at_there = _near(expert, here), _near(lay, there)
-    values = sorted(set(at_here) & set(at_there))
     for i, one in enumerate(values):
         for other in values[i + 1 :]:
             if _crossed(_difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other])):

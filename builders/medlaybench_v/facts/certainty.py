@@ -6,13 +6,12 @@ A degree belongs to what it is said of. The two degrees between "stated" and "op
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.wordings import Wordings, rows
+from builders.medlaybench_v.facts.wordings import DEGREES
 
 CONFIRMED, PROBABLE, POSSIBLE, OPEN, UNLIKELY, RULED_OUT, SEEMING = (
     "confirmed", "probable", "possible", "open", "unlikely", "ruled out", "seeming",
@@ -26,11 +25,6 @@ class Degree(NamedTuple):
     value: str
     first: int
     last: int
-
-
-@cache
-def _wordings() -> Wordings[str]:
-    return Wordings((wording, row["degree"]) for row in rows("certainty.csv") for wording in row["wordings"].split("|"))
 
 
 _EVIDENCE = frozenset(
@@ -51,17 +45,14 @@ _FIT_THE_PICTURE = frozenset("with a an the what both for best".split())
 
 def degrees(reading: Reading) -> list[Degree]:
     """The degrees of certainty of a caption, in their order."""
-    known, texts = _wordings(), reading.texts
     found: list[Degree] = []
-    i = 0
-    while i < len(texts):
-        step = 1
-        for size, values in known.at(reading, i):
-            if _meant(reading, i, size, values[0]):
-                found.append(_denied(texts, i, size, values[0]))
-                step = size
+    end = 0
+    for i, matches in DEGREES.matches(reading):
+        for size, ((value,), *_) in matches if i >= end else ():
+            if _meant(reading, i, size, value):
+                found.append(_denied(reading.texts, i, size, value))
+                end = i + size
                 break
-        i += step
     return found
 
 

@@ -7,12 +7,11 @@ another one; a plane may be told by where one looks from.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.wordings import Wordings, rows
+from builders.medlaybench_v.facts.wordings import IMAGING
 
 CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR, ENDOSCOPY = (
     "CT", "MRI", "ultrasound", "X-ray", "angiography", "PET", "nuclear", "endoscopy",
@@ -33,19 +32,13 @@ class Imaging(NamedTuple):
 _CAPITALS = frozenset("us pet tee mr cat ap pa echo cc toe pd".split())
 
 
-@cache
-def _wordings() -> Wordings[tuple[str, str]]:
-    return Wordings(
-        (wording, (row["says"], row["value"])) for row in rows("imaging.csv") for wording in row["wordings"].split("|")
-    )
-
-
 def imaging(reading: Reading) -> Imaging:
     """What a caption says of how its picture was made."""
-    known, texts = _wordings(), reading.texts
+    texts = reading.texts
     found: dict[str, set[str]] = {kind: set() for kind in Imaging._fields}
-    for i, text in enumerate(texts):
-        for size, named in known.at(reading, i):
+    for i, matches in IMAGING.matches(reading):
+        text = texts[i]
+        for size, named in matches:
             for says, value in named:
                 if size == 1 and text in _CAPITALS and not _capital(reading, i):
                     continue

@@ -6,13 +6,12 @@ two captions disagree where what is earlier in one is later in the other.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.wordings import Wordings, rows
+from builders.medlaybench_v.facts.wordings import TIMES
 
 BEFORE, AFTER, DURING = "before", "after", "during"
 
@@ -30,29 +29,21 @@ class Moment(NamedTuple):
 _FOLLOWS, _PRECEDES, _WITHIN, _NONE = "follows", "precedes", "within", "none"
 
 
-@cache
-def _wordings() -> Wordings[tuple[str, str]]:
-    return Wordings(
-        (wording, (row["time"], row["event"])) for row in rows("order.csv") for wording in row["wordings"].split("|")
-    )
-
-
 def moments(reading: Reading) -> list[Moment]:
     """The times that a caption tells of, in their order."""
-    known, texts = _wordings(), reading.texts
+    texts = reading.texts
     found: list[Moment] = []
-    i = 0
-    while i < len(texts):
-        step = 1
-        for size, named in known.at(reading, i)[:1]:
-            if _is_time(reading, i, size):
-                moment = _moment(texts, *named[0], i, i + size - 1)
-                end = reading.words[i].end
-                if texts[i] in (BEFORE, AFTER) and reading.text[end : end + 1] in (",", "."):
-                    moment = moment._replace(event=_NONE)  # "The day before, a tube was put in."
-                found.append(moment)
-            step = size
-        i += step
+    end = 0
+    for i, ((size, ((value, event), *_)), *_) in TIMES.matches(reading):
+        if i < end:
+            continue
+        end = i + size
+        if _is_time(reading, i, size):
+            moment = _moment(texts, value, event, i, end - 1)
+            behind = reading.words[i].end
+            if texts[i] in (BEFORE, AFTER) and reading.text[behind : behind + 1] in (",", "."):
+                moment = moment._replace(event=_NONE)  # "The day before, a tube was put in."
+            found.append(moment)
     return found
 
 

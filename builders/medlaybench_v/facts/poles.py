@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.wordings import Wordings, rows
+from builders.medlaybench_v.facts.wordings import POLES
 
 PLUS, MINUS, SAME = "+", "-", "="
 
@@ -20,37 +19,23 @@ class Pole(NamedTuple):
     last: int
 
 
-@cache
-def _wordings() -> Wordings[tuple[str, str]]:
-    columns = (("plus", PLUS), ("minus", MINUS), ("same", SAME))
-    return Wordings(
-        (wording, (row["dimension"], value))
-        for row in rows("poles.csv")
-        for column, value in columns
-        for wording in filter(None, row[column].split("|"))
-    )
-
-
 def poles(reading: Reading) -> list[Pole]:
     """The poles that a caption names, in their order; a denied one ("not as thick") is the other."""
-    known, texts = _wordings(), reading.texts
+    texts = reading.texts
     found: list[Pole] = []
-    i = 0
-    while i < len(texts):
-        matches = known.at(reading, i)
-        if not matches:
-            i += 1
+    end = 0
+    for i, matches in POLES.matches(reading):
+        if i < end:
             continue
         size, named = matches[0]
+        end = i + size
         if texts[i] in ("more", "less") and texts[i + 1 : i + 2] == ["than"] and _is_amount(texts[i + 2 : i + 3]):
-            i += size
             continue  # "more than half" is a limit
         denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
         for dimension, value in named:
             if denied:
                 value = _TURNED[value] if dimension in ("size", "brightness") else SAME
-            found.append(Pole(dimension, value, i, i + size - 1))
-        i += size
+            found.append(Pole(dimension, value, i, end - 1))
     return found
 
 

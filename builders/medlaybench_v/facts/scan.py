@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts import words as known
 
@@ -51,9 +51,11 @@ class Reading:
 
     def get(self, parse: Callable[[Reading], Value]) -> Value:
         """What a parser makes of this text, made once."""
-        if parse not in self._parsed:
-            self._parsed[parse] = parse(self)
-        return cast(Value, self._parsed[parse])
+        if parse in self._parsed:
+            known: Value = self._parsed[parse]
+            return known
+        made = self._parsed[parse] = parse(self)
+        return made
 
     @cached_property
     def texts(self) -> list[str]:

@@ -11,16 +11,9 @@ from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.wordings import Wordings, rows
+from builders.medlaybench_v.facts.wordings import SENSES, Sense, rows
 
 ANATOMY = "anatomy"
-
-
-class Sense(NamedTuple):
-    """A concept that a wording names; `sign` is -1 where the wording denies it."""
-
-    concept: str
-    sign: int = 1
 
 
 class Said(NamedTuple):
@@ -34,7 +27,6 @@ class Said(NamedTuple):
 class _Lexicon(NamedTuple):
     kinds: dict[str, str]
     implies: dict[str, frozenset[str]]
-    wordings: Wordings[Sense]
 
 
 @cache
@@ -42,13 +34,8 @@ def _lexicon() -> _Lexicon:
     table = [*({**row, "kind": ANATOMY} for row in rows("anatomy.csv")), *rows("findings.csv")]
     names = sorted((row["concept"] for row in table), key=len, reverse=True)
     implies = {row["concept"]: _named(row["implies"], names) for row in table}
-    wordings = Wordings(
-        (wording.removeprefix("-"), Sense(row["concept"], -1 if wording.startswith("-") else 1))
-        for row in table
-        for wording in row["wordings"].split("|")
-    )
     closed = {concept: _closure(concept, implies) for concept in implies}
-    return _Lexicon({row["concept"]: row["kind"] for row in table}, closed, wordings)
+    return _Lexicon({row["concept"]: row["kind"] for row in table}, closed)
 
 
 def _named(text: str, names: list[str]) -> set[str]:
@@ -84,16 +71,10 @@ def implied(concept: str) -> frozenset[str]:
 
 def senses(reading: Reading) -> list[Said]:
     """What a text speaks of, in its order; of phrases that overlap the longest from the left."""
-    known = _lexicon().wordings
-    texts = reading.texts
     said: list[Said] = []
-    i = 0
-    while i < len(texts):
-        matches = known.at(reading, i)
-        if not matches:
-            i += 1
-            continue
-        size, named = matches[0]
-        said.append(Said(i, i + size - 1, named))
-        i += size
+    end = 0
+    for i, ((size, named), *_) in SENSES.matches(reading):
+        if i >= end:
+            end = i + size
+            said.append(Said(i, end - 1, named))
     return said

@@ -1,21 +1,23 @@
 """Tables of wordings: which words and phrases name what, found by the roots of their words.
 
 A cell lists wordings separated by "|": a word or a phrase (in any inflection), a beginning ("nephr*"), an ending
-("*itis"). A hyphen counts as a space.
+("*itis"). A hyphen counts as a space. All tables are searched in one pass over a caption.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts.scan import Reading
 
 Named = TypeVar("Named")
 Matches = tuple[tuple[int, tuple[Named, ...]], ...]
+"""(number of words, what they name) of all that begins at a word, the longest first."""
 
 
 @lru_cache(maxsize=65536)
@@ -40,81 +42,166 @@ def root(word: str) -> str:
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
 
 
-def roots(reading: Reading) -> list[str]:
-    """The roots of a caption's words."""
-    return [root(text) for text in reading.texts]
-
-
 def rows(name: str) -> list[dict[str, str]]:
     """The rows of a table in this folder."""
     with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-class Wordings(Generic[Named]):
-    """What words and phrases name; of a word what its form or its root is listed for, its beginning and its ending."""
+class Sense(NamedTuple):
+    """A concept that a wording names; `sign` is -1 where the wording denies it."""
 
-    def __init__(self, entries: Iterable[tuple[str, Named]]) -> None:
-        words: dict[str, dict[Named, None]] = {}
-        by_root: dict[str, dict[Named, None]] = {}
-        phrases: dict[tuple[str, ...], dict[Named, None]] = {}
-        self._beginnings: dict[str, list[tuple[str, Named]]] = {}
-        self._endings: list[tuple[str, Named]] = []
-        for wording, named in entries:
-            parts = wording.lower().replace("-", " ").split()
-            if len(parts) > 1:
-                keys = tuple(part if part.endswith("*") else root(part) for part in parts)
-                phrases.setdefault(keys, {})[named] = None
-            elif parts[0].startswith("*"):
-                self._endings.append((parts[0][1:], named))
-            elif parts[0].endswith("*"):
-                self._beginnings.setdefault(parts[0][:3], []).append((parts[0][:-1], named))
-            else:
-                words.setdefault(parts[0], {})[named] = None
-                by_root.setdefault(root(parts[0]), {})[named] = None
-        self._words = {word: tuple(named) for word, named in words.items()}
-        self._roots = {word: tuple(named) for word, named in by_root.items()}
-        self._phrases: dict[str, list[tuple[tuple[str, ...], tuple[Named, ...]]]] = {}
-        for keys, found in sorted(phrases.items(), key=lambda item: (-len(item[0]), item[0])):
-            self._phrases.setdefault(keys[0], []).append((keys, tuple(found)))
-        self._known: dict[str, tuple[tuple[tuple[tuple[str, ...], tuple[Named, ...]], ...], Matches[Named]]] = {}
+    concept: str
+    sign: int = 1
 
-    def at(self, reading: Reading, i: int) -> Matches[Named]:
-        """(number of words, what they name) of all that begins at word i, the longest first."""
-        word = reading.texts[i]
-        known = self._known.get(word)
-        if known is None:
-            known = self._known[word] = self._look_up(word)
-        phrases, single = known
-        if not phrases:
-            return single
-        found, texts = reading.get(roots), reading.texts
-        n = len(texts)
-        second = found[i + 1] if i + 1 < n else ""
-        begun = [entry for entry in phrases if entry[0][1] == second or entry[0][1][-1] == "*"]
-        if not begun:
-            return single
-        matches = [
-            (len(keys), named)
-            for keys, named in begun
-            if i + len(keys) <= n
-            and all(
-                texts[i + j].startswith(key[:-1]) if key.endswith("*") else found[i + j] == key
-                for j, key in enumerate(keys)
-            )
-        ]
-        return (*matches, *single) if matches else single
 
-    def _look_up(self, word: str) -> tuple[tuple[tuple[tuple[str, ...], tuple[Named, ...]], ...], Matches[Named]]:
-        """The phrases that may begin with a word, and what the word itself names."""
-        if len(self._known) > 65536:
-            self._known.clear()
-        listed = self._words.get(word) or self._roots.get(root(word)) or ()
-        begun = [named for beginning, named in self._beginnings.get(word[:3], ()) if word.startswith(beginning)]
-        ended = [
-            named
-            for ending, named in (() if listed else self._endings)
-            if word.endswith(ending) and len(word) > len(ending) + 1
-        ]
-        named_by_it = tuple(dict.fromkeys((*listed, *begun, *ended)))
-        return tuple(self._phrases.get(root(word), ())), ((1, named_by_it),) if named_by_it else ()
+@dataclass(frozen=True, eq=False)
+class Table(Generic[Named]):
+    """A table of wordings: `read` gives each with what it names."""
+
+    read: Callable[[], Iterable[tuple[str, Named]]]
+
+    def matches(self, reading: Reading) -> list[tuple[int, Matches[Named]]]:
+        """The words of a caption at which wordings of this table begin, each with what begins there."""
+        return reading.get(_matches).get(self, [])
+
+
+def _listed(names: tuple[str, ...], name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The wordings of a table with what its columns `names` say of them."""
+    for row in rows(name):
+        for wording in row["wordings"].split("|"):
+            yield wording, tuple(row[column] for column in names)
+
+
+def _senses() -> Iterator[tuple[str, Sense]]:
+    for name in ("anatomy.csv", "findings.csv"):
+        for wording, (concept,) in _listed(("concept",), name):
+            yield wording.removeprefix("-"), Sense(concept, -1 if wording.startswith("-") else 1)
+
+
+def _poles() -> Iterator[tuple[str, tuple[str, ...]]]:
+    for row in rows("poles.csv"):
+        for column, value in (("plus", "+"), ("minus", "-"), ("same", "=")):
+            for wording in filter(None, row[column].split("|")):
+                yield wording, (row["dimension"], value)
+
+
+SENSES: Table[Sense] = Table(_senses)
+POLES = Table(_poles)
+DEGREES = Table(partial(_listed, ("degree",), "certainty.csv"))
+TIMES = Table(partial(_listed, ("time", "event"), "order.csv"))
+IMAGING = Table(partial(_listed, ("says", "value"), "imaging.csv"))
+_TABLES: tuple[Table[Any], ...] = (SENSES, POLES, DEGREES, TIMES, IMAGING)
+
+
+class _Phrase(NamedTuple):
+    """A wording of several words, by the roots of its words, or by their beginnings ("lymph node*")."""
+
+    table: Table[Any]
+    keys: tuple[str, ...]
+    named: tuple[Any, ...]
+
+
+class _Begun(NamedTuple):
+    """What begins at a word: what it names alone, and phrases by the root of their second word."""
+
+    root: str
+    single: tuple[tuple[Table[Any], Matches[Any]], ...]
+    phrases: dict[str, tuple[_Phrase, ...]]
+    open_phrases: tuple[_Phrase, ...]  # whose second word may go on: "shadow-cast*"
+
+
+class _Words(NamedTuple):
+    """The wordings of one word in one table; of a word what its form or its root is listed for counts, its beginning
+    and its ending."""
+
+    forms: dict[str, dict[Any, None]]
+    roots: dict[str, dict[Any, None]]
+    beginnings: dict[str, list[tuple[str, Any]]]
+    endings: list[tuple[str, Any]]
+
+    def named_by(self, word: str) -> tuple[Any, ...]:
+        listed = self.forms.get(word) or self.roots.get(root(word)) or ()
+        begun = [named for beginning, named in self.beginnings.get(word[:3], ()) if word.startswith(beginning)]
+        endings = () if listed else self.endings
+        ended = [named for ending, named in endings if word.endswith(ending) and len(word) > len(ending) + 1]
+        return tuple(dict.fromkeys((*listed, *begun, *ended)))
+
+
+class _Index:
+    """All tables, compiled once; what begins at a word is looked up once."""
+
+    def __init__(self) -> None:
+        self._words: dict[Table[Any], _Words] = {}
+        phrases: dict[tuple[tuple[str, ...], Table[Any]], dict[Any, None]] = {}
+        for table in _TABLES:
+            words = self._words[table] = _Words({}, {}, {}, [])
+            for wording, named in table.read():
+                parts = wording.lower().replace("-", " ").split()
+                if len(parts) > 1:
+                    keys = tuple(part if part.endswith("*") else root(part) for part in parts)
+                    phrases.setdefault((keys, table), {})[named] = None
+                elif parts[0].startswith("*"):
+                    words.endings.append((parts[0][1:], named))
+                elif parts[0].endswith("*"):
+                    words.beginnings.setdefault(parts[0][:3], []).append((parts[0][:-1], named))
+                else:
+                    words.forms.setdefault(parts[0], {})[named] = None
+                    words.roots.setdefault(root(parts[0]), {})[named] = None
+        self._phrases: dict[str, list[_Phrase]] = {}
+        for (keys, table), found in sorted(phrases.items(), key=lambda item: (-len(item[0][0]), item[0][0])):
+            self._phrases.setdefault(keys[0], []).append(_Phrase(table, keys, tuple(found)))
+        self.known: dict[str, _Begun] = {}
+
+    def look_up(self, word: str) -> _Begun:
+        if len(self.known) > 65536:
+            self.known.clear()
+        single = tuple(
+            (table, ((1, named),)) for table, words in self._words.items() if (named := words.named_by(word))
+        )
+        phrases: dict[str, tuple[_Phrase, ...]] = {}
+        begun = self._phrases.get(root(word), [])
+        open_ones = tuple(phrase for phrase in begun if phrase.keys[1].endswith("*"))
+        for phrase in begun:
+            if phrase not in open_ones:
+                phrases[phrase.keys[1]] = (*phrases.get(phrase.keys[1], ()), phrase)
+        self.known[word] = _Begun(root(word), single, phrases, open_ones)
+        return self.known[word]
+
+
+_index = cache(_Index)
+
+
+def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]]]:
+    """Where wordings of each table begin in a caption, in one pass for all tables."""
+    index = _index()
+    known = index.known
+    begun = [known.get(word) or index.look_up(word) for word in reading.texts]
+    found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {}
+    last = len(begun) - 1
+    for i, (_, single, phrases, open_phrases) in enumerate(begun):
+        several: list[_Phrase] = []
+        if i < last and (phrases or open_phrases):
+            second = phrases.get(begun[i + 1].root, ())
+            if open_phrases:
+                second = tuple(sorted((*second, *open_phrases), key=lambda phrase: (-len(phrase.keys), phrase.keys)))
+            several = [phrase for phrase in second if _stands(phrase.keys, reading.texts, begun, i)]
+        if several:
+            here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
+            for table, keys, named in several:
+                here.setdefault(table, []).append((len(keys), named))
+            for table, alone in single:
+                here.setdefault(table, []).extend(alone)
+            for table, all_here in here.items():
+                found.setdefault(table, []).append((i, tuple(all_here)))
+        else:
+            for table, alone in single:
+                found.setdefault(table, []).append((i, alone))
+    return found
+
+
+def _stands(keys: tuple[str, ...], texts: list[str], begun: list[_Begun], i: int) -> bool:
+    """Whether a phrase stands at word i."""
+    return i + len(keys) <= len(texts) and all(
+        texts[i + j].startswith(key[:-1]) if key[-1] == "*" else begun[i + j].root == key for j, key in enumerate(keys)
+    )
