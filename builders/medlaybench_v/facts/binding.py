@@ -81,9 +81,10 @@ def keys(reading: Reading) -> list[tuple[int, int, str, float]]:
     covered: set[int] = set()
     for said in reading.get(senses):
         covered.update(range(said.first, said.last + 1))
-        own = {sense.concept for sense in said.senses}
-        found += [(said.first, said.last, concept, 1.0) for concept in sorted(own)]
-        more = frozenset().union(*map(implied, own)) - own
+        own = {sense.concept for sense in said.senses if sense.sign > 0}
+        denied = {f"no {sense.concept}" for sense in said.senses if sense.sign < 0}
+        found += [(said.first, said.last, concept, 1.0) for concept in sorted(own | denied)]
+        more = frozenset[str]().union(*map(implied, own)) - own
         found += [(said.first, said.last, concept, 0.3) for concept in sorted(more)]
     for i, text in enumerate(reading.texts):
         if (

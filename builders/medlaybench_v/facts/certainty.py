@@ -31,7 +31,10 @@ _EVIDENCE = frozenset(
     "suggest suggests suggesting suggestive indicate indicates indicating evidence point points sign signs hint "
     "hints".split()
 )
-_NOT_OPINION = frozenset("arrow arrows arrowhead arrowheads asterisk star circle line lines letter number".split())
+_NOT_OPINION = frozenset(
+    "arrow arrows arrowhead arrowheads asterisk star circle line lines letter letters number numbers panel "
+    "panels label labels".split()
+)
 _MONTH_MAY = frozenset("in of since last".split())
 _MODAL_VERBS = frozenset("could can may might".split())
 _DONE_BY_LOOKING = frozenset(
@@ -129,11 +132,20 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.changed.append(f"{', '.join(sorted(ours & _UNSURE))} became {shown}")
     if UNLIKELY in ours and UNLIKELY not in theirs and theirs & _UNSURE and not {"denied", RULED_OUT} & theirs:
         outcome.changed.append(f"{UNLIKELY} became {shown}")
+    if (
+        RULED_OUT in ours
+        and not {RULED_OUT, "denied", UNLIKELY} & theirs
+        and theirs & _UNSURE
+        and not _DENIES & set(lay.texts)
+    ):
+        outcome.changed.append(f"{RULED_OUT} became {shown}")
+    if PROBABLE in ours and UNLIKELY in theirs and not {UNLIKELY, RULED_OUT, "denied"} & ours:
+        outcome.changed.append(f"{PROBABLE} became {shown}")
     if OPEN in ours and RULED_OUT in theirs and RULED_OUT not in ours:
         outcome.changed.append(f"{OPEN} became {shown}")
     if unsure_there and not unsure_here and SEEMING not in ours:
         hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
-        if hedge is not None and CONFIRMED not in ours and not _soft(lay, hedge):
+        if hedge is not None and hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
             outcome.add("new", f"“{_text(lay, hedge)}”", Basis.UNRECOGNISED)
     if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
         outcome.changed.append(f"{CONFIRMED} became {shown}")
@@ -144,6 +156,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     return outcome
 
 
+_DENIES = frozenset("no not none without cannot nothing never neither nor free absent".split())
 # A plain sentence may be unsure by its verb alone: "as a scar would".
 _MODAL = frozenset("would could might may should seem seems appear appears perhaps looks think".split())
 _SOFT = frozenset(

@@ -7,6 +7,8 @@ are compared changed places ("A is larger than B" = "B is smaller than A").
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
@@ -34,7 +36,8 @@ _COMPARING = frozenset(
     "shrunk wider narrower "
     "thicker thinner higher lower progression regression reduced reduction equal exceeds exceed greater less "
     "more fallen risen improved "
-    "worse worsened shorter longer bigger fewer doubled elevated widened shortened milder".split()
+    "worse worsened shorter longer bigger fewer doubled elevated widened shortened milder creeping climbed "
+    "climbing".split()
 )
 _ALSO_NAMES = frozenset(
     "lower higher longer shorter less more greater reduction reduced larger smaller fallen elevated".split()
@@ -57,6 +60,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if not ours or not theirs:
                 continue
         _one(expert, ours, lay, theirs, dimension, outcome)
+    if not outcome.failed:
+        course, told = expert.get(_courses), lay.get(_courses)
+        if len(course) == len(told) == 1 and course != told:
+            outcome.changed.append(f"{_COURSES[min(course)]} became {_COURSES[min(told)]}")
     compared = [p for p in here if p.dimension == "size" and _is_compared(expert, p)]
     if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
@@ -68,6 +75,28 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
                 outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))
     return outcome
+
+
+_COURSES = {-1: "a fall", 1: "a rise"}
+
+
+def _courses(reading: Reading) -> frozenset[int]:
+    """Rises and falls told by numbers: "from 32 mm to 21 mm" is a fall."""
+    found = set()
+    texts = reading.texts
+    every = [q for q in reading.get(quantities) if not q.loose]
+    for one, other in pairwise(every):
+        if (
+            one.kind != other.kind
+            or one.value == other.value
+            or one.kind in ("date", "ordinal")
+            or one.kind[:5] == "level"
+        ):
+            continue
+        between = texts[one.last + 1 : other.first]
+        if texts[max(0, one.first - 1) : one.first] == ["from"] and between[-1:] == ["to"] and len(between) < 4:
+            found.add(1 if other.value > one.value else -1)
+    return frozenset(found)
 
 
 def _is_name(reading: Reading, pole: Pole) -> bool:
@@ -82,7 +111,7 @@ def _is_compared(reading: Reading, pole: Pole) -> bool:
         return "than" in reading.texts[pole.last : pole.last + 7] and reading.texts[pole.first - 1 : pole.first] != [
             "no"
         ]
-    return word in _COMPARING
+    return word in _COMPARING or "than" in reading.texts[pole.last + 1 : pole.last + 4]
 
 
 def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], dimension: str, outcome: Outcome) -> None:
@@ -97,6 +126,8 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
         one, other = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
         if one and other and one != other and (_compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
             outcome.changed.append(f"the {one} “{_text(expert, ours[0])}” became the {other}")
+    elif dimension == "brightness" and values == {SAME} and len(told) == 1 and told != {SAME}:
+        outcome.changed.append(f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”")
     elif dimension == "size" and SAME in values | told and len(values) == len(told) == 1 and values != told:
         sure = all(
             any(_is_compared(r, p) or p.value == SAME for p in found) for r, found in ((expert, ours), (lay, theirs))

@@ -27,9 +27,11 @@ class Imaging(NamedTuple):
     sequences: frozenset[str]
     contrast: frozenset[str]
     phases: frozenset[str]
+    routes: frozenset[str]  # by which way the body is looked into: "transvaginal"
+    given: frozenset[str]  # where contrast went
 
 
-_CAPITALS = frozenset("us pet tee mr cat ap pa echo cc toe pd".split())
+_CAPITALS = frozenset("us pet tee mr cat ap pa echo cc toe pd tte trus".split())
 
 
 def imaging(reading: Reading) -> Imaging:
@@ -101,10 +103,11 @@ _MAY_BE_CALLED: dict[str, frozenset[str]] = {
     ANGIOGRAPHY: frozenset((ANGIOGRAPHY, XRAY)),
     XRAY: frozenset((XRAY, ANGIOGRAPHY)),
     PET: frozenset((PET,)),
-    NUCLEAR: frozenset((NUCLEAR, PET)),
+    NUCLEAR: frozenset((NUCLEAR,)),
 }
 _BRINGS: dict[str, frozenset[str]] = {PET: frozenset((NUCLEAR,)), ANGIOGRAPHY: frozenset((XRAY,)), NUCLEAR: frozenset()}
 _VESSELS = frozenset("vessel vessels artery arteries vein veins vascular aorta".split())
+_FRONT, _SIDE = frozenset(("frontal view", "coronal")), frozenset(("lateral view", "sagittal"))
 _PLANE_WORDS = {
     "sagittal": {"lateral view"},
     "lateral view": {"sagittal"},
@@ -128,9 +131,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
         for one, two in ((kind, other), (other, kind)):
             if one in here.kinds and two not in here.kinds and two in there.kinds and one not in there.kinds:
                 outcome.changed.append(f"{one} became {two}")
-    _views(here, there, lay, outcome)
-    lost = here.sequences - there.sequences
-    new = there.sequences - here.sequences
+    _views(here, there, expert, lay, outcome)
+    fat = frozenset(("fat suppressed",))
+    lost = here.sequences - there.sequences - fat
+    new = there.sequences - here.sequences - fat
+    lost -= {"STIR"} if fat <= there.sequences else frozenset()
     lost_strict = lost & {"T1", "T2", "FLAIR", "STIR"}
     if lost_strict and new:
         outcome.changed.append(f"{', '.join(sorted(lost_strict))} became {', '.join(sorted(new))}")
@@ -146,6 +151,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
         outcome.doubts.append(f"lost: {', '.join(sorted(here.contrast))} contrast")
     elif "myelogram" in here.kinds and there.contrast == {"without"}:
         outcome.changed.append("myelogram became without contrast")
+    for ours, theirs in ((here.routes, there.routes), (here.given, there.given)):
+        if ours and theirs and not ours & theirs:
+            outcome.changed.append(f"{', '.join(sorted(ours))} became {', '.join(sorted(theirs))}")
     if len(here.phases) == 1 and len(there.phases) == 1 and here.phases != there.phases:
         outcome.changed.append(f"{', '.join(here.phases)} phase became {', '.join(there.phases)} phase")
     return outcome
@@ -214,12 +222,18 @@ def _explained(expert: Reading, here: Imaging) -> bool:
     )
 
 
-def _views(here: Imaging, there: Imaging, lay: Reading, outcome: Outcome) -> None:
+def _views(here: Imaging, there: Imaging, expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """Planes: the three of a sliced picture, and the views of a flat one."""
     strict = {"axial", "sagittal", "coronal"}
     ours, theirs = here.planes & strict, set(there.planes)
     if here.methods == {XRAY}:
         ours = frozenset()  # a flat picture has no slices: "transverse" is said of a fracture
+        for one, other in ((_FRONT, _SIDE), (_SIDE, _FRONT)):
+            shown, seen = here.planes & one, there.planes & other
+            either = here.planes & other or there.planes & one
+            # "anteroposterior and lateral plain films"
+            if shown and seen and not either and not (one == _FRONT and "lateral" in expert.texts):
+                outcome.changed.append(f"{', '.join(sorted(shown))} became {', '.join(sorted(seen))}")
     for plane in sorted(ours):
         if plane in theirs or _PLANE_WORDS.get(plane, set()) & theirs:
             continue

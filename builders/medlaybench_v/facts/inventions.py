@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import poles
+from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import Said, implied, kind_of, senses
 from builders.medlaybench_v.reads_well import plain_words
@@ -46,7 +47,14 @@ _NO_CLAIM = frozenset(
 _ADJECTIVES = ("ic", "al", "ar", "ary", "ous", "ive", "ed", "ing", "ly")
 # An obligation is no advice where it tells the norm: "wider than it should be".
 _OBLIGED = frozenset("should ought must".split())
+_ADVISED = frozenset(
+    "rest avoid see take drink stop keep checked seen treated drained removed repeated monitored watched".split()
+)
 _STRONG = frozenset("severe severely mild mildly moderate serious seriously".split())
+_VERDICTS = frozenset(("advice", "reassurance", "outcome"))  # which no explanation of a term needs
+_WITH_CHILD = frozenset("week weeks trimester fetal foetal fetus foetus placenta placental amniotic gestation".split())
+# Findings and verdicts that no plain word for another finding is.
+_BOLD = frozenset("burst ruptured bruised bruise bruising harmless innocent dangerous cancerous".split())
 _OPINIONS = frozenset((PROBABLE, POSSIBLE))
 _CAUSES = re.compile(
     r"\bdue to\b|\bcaused by\b|\bbecause of\b|\bcomes? from\b|\bcame from\b|\bas a result\b|\bis the reason\b|"
@@ -71,13 +79,22 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     definitions = lay.get(_definitions)
     for said in lay.get(senses):
         concepts = {sense.concept for sense in said.senses}
-        if concepts & known or set(lay.texts[said.first : said.last + 1]) & _NO_CLAIM:
+        if (
+            concepts & known
+            or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts))
+            or set(lay.texts[said.first : said.last + 1]) & _NO_CLAIM
+        ):
             continue
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in definitions)
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
+        if not explained and _BOLD & set(lay.texts[said.first : said.last + 1]):
+            outcome.new.append(text)
+            continue
         if firm and len(firm) == len(concepts):
+            if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
+                continue
             treated = {"treatment"} == {kind_of(c) for c in firm}
             if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
                 outcome.add("new", text, _basis(expert, lay, said, explained, shown=treated))
@@ -87,19 +104,86 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         for match in _CAUSES.finditer(lay.lower):
             if not any(a <= match.start() < b for a, b in definitions):
                 outcome.new.append(match[0])
+    outcome.new += _persons(expert, lay)
+    ours, theirs = expert.get(_levels), lay.get(_levels)
+    if len(ours) == len(theirs) == 1 and ours != theirs:
+        outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     strong = _STRONG & set(lay.texts) - set(expert.texts)
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.new += sorted(strong)
     return outcome
 
 
+def _persons(expert: Reading, lay: Reading) -> list[str]:
+    """A sex or an age that the lay caption names by a noun, and nothing in the expert caption lets one know."""
+    told = set(expert.texts)
+    here = {person for person, words in _PERSONS.items() if words & told}
+    found = []
+    for text in dict.fromkeys(lay.texts):
+        sex = _SEX.get(text) if "-made" not in lay.lower else None
+        if sex and not _SEXED & told and not here & {sex, _CHILD_OF[sex]} and not any(map(_IN_SEXED, told)):
+            found.append(text)
+    young = dict.fromkeys(text for text in lay.texts if text in _YOUNG)
+    if young and not told & (_AGED | _YOUNG) and not any(q.kind == "time" for q in expert.get(quantities)):
+        found += [text for text in young if text not in found]
+    return found
+
+
+_MALE, _FEMALE = "male", "female"
+_PERSONS = {
+    _MALE: frozenset("man men male males boy boys he his him gentleman father husband son mr m".split()),
+    _FEMALE: frozenset("woman women female females girl girls she her hers lady mother wife daughter f".split()),
+}
+_CHILD_OF = {_MALE: _MALE, _FEMALE: _FEMALE}
+_SEX = {
+    **dict.fromkeys("man boy gentleman schoolboy".split(), _MALE),
+    **dict.fromkeys("woman girl lady schoolgirl".split(), _FEMALE),
+}
+# Words that only one sex has to do with.
+_SEXED = frozenset(
+    "pregnant pregnancy gestation gestational uterus uterine ovary ovarian ovaries vagina vaginal transvaginal "
+    "cervix prostate "
+    "prostatic testis testicular testes scrotum scrotal penis penile breast mammogram mammography mammographic "
+    "endometrial "
+    "endometrium fetal foetal fetus foetus trimester obstetric postpartum placenta placental caesarean "
+    "cesarean hysterectomy "
+    "hysterosalpingogram hysterosalpingography maternal gravid parous lactiferous fibroid amniotic".split()
+)
+_IN_SEXED = re.compile(r"uter|ovar|vagin|prostat|test[ei]|scrot|gesta|pregn|metri|cervic|gravida").search
+_YOUNG = frozenset(
+    "child children baby babies infant infants newborn newborns neonate neonates toddler toddlers boy boys "
+    "girl girls teenager "
+    "teenage adolescent adolescents schoolboy schoolgirl".split()
+)
+_AGED = frozenset(
+    "pediatric paediatric neonatal infantile congenital juvenile premature preterm fetal foetal fetus foetus "
+    "birth born "
+    "gestation gestational weeks aged old age pregnancy pregnant trimester twin twins deciduous postpartum".split()
+)
+
+
+def _levels(reading: Reading) -> frozenset[int]:
+    """The degrees of severity that a caption names by the words that doctors use for them."""
+    return frozenset(_LEVELS[text] for text in reading.texts if text in _LEVELS)
+
+
+_LEVELS = {"mild": 0, "mildly": 0, "moderate": 1, "moderately": 1, "severe": 2, "severely": 2}
+_LEVEL_NAMES = ("mild", "moderate", "severe")
+
+
 def _basis(expert: Reading, lay: Reading, said: Said, explained: bool, *, shown: bool) -> Basis:
     """What the claim of some words rests on; `shown`: it is of a kind that an expert term may stand for."""
     symptom = {kind_of(sense.concept) for sense in said.senses} == {"symptom"}
     compares = symptom and any(p.first == said.first for p in lay.get(poles))  # "weaker"
-    if compares or set(lay.texts[said.first : said.last + 1]) & _OBLIGED:
+    if compares:
         return Basis.PLAIN_WORD
     return Basis.UNCOVERED if explained or (shown and expert.get(_unknown_terms)) else Basis.CLAIMED
+
+
+def _is_norm(lay: Reading, said: Said) -> bool:
+    """An obligation is no advice where it tells the norm: "wider than it should be", "as it ought to"."""
+    words, behind = set(lay.texts[said.first : said.last + 1]), set(lay.texts[said.last + 1 : said.last + 3])
+    return bool(words & _OBLIGED) and "must" not in words and not _ADVISED & (words | behind)
 
 
 def _unknown_terms(reading: Reading) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.binding import Placed, exchanged, keys, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.sides import sides
@@ -181,6 +181,8 @@ def _is_letter(reading: Reading, i: int) -> bool:
         return raw not in _NO_KEYS and (key or after in ("marks", "is", "stands", "shows", "indicates", "the"))
     if raw.isdigit():
         before = reading.texts[i - 1] if i else ""
+        if before in ("fig", "figure"):
+            return False
         return (
             (around[1] == "," and text[max(0, word.start - 2) : word.start].strip() in (":", ";", "", "."))
             or before == "number"
@@ -237,7 +239,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             shapes_here = shapes_here | {"arrow"}  # to call an arrowhead an arrow points to the same place
             continue
         if not like:
-            outcome.lost.append(shape)
+            outcome.add(
+                "lost", shape, Basis.UNRECOGNISED if _HINTS.get(shape, frozenset()) & set(lay.texts) else Basis.MISSED
+            )
     for shape in sorted(shapes_there - shapes_here):
         if (shape in _REQUIRED and not set().union(*(g for g in _SAME if shape in g)) & shapes_here) or (
             shape.startswith("letter")
@@ -254,6 +258,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
     mentioned = set(map(_trait, lay.texts))
+    mentioned |= {"double"} if {"both", "each"} & mentioned and {"end", "ends"} & mentioned else set()
     lost = {look for look in looks_here - looks_there if look not in mentioned}
     new = looks_there - looks_here - set(map(_trait, expert.texts))
     colours = {_trait(colour) for colour in COLOURS}
@@ -268,10 +273,22 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
     if not outcome.failed:
-        swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
+        swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there)) or _exchanged(
+            expert, here, lay, there
+        )
         if swap:
             outcome.swapped.append(" and ".join(swap))
     return outcome
+
+
+# Plain words by which a mark may be told.
+_HINTS = {
+    "arrowhead": frozenset("wedge wedges tip tips triangle triangles pointer pointers".split()),
+    "calipers": frozenset("measuring measured measurement measurements".split()),
+    "circle": frozenset("ring ringed rings round encircled encloses".split()),
+    "asterisk": frozenset("starred snowflake".split()),
+    "box": frozenset("framed frame window".split()),
+}
 
 
 def _letter_told(shape: str, lay: Reading) -> bool:
@@ -284,6 +301,59 @@ def _letter_told(shape: str, lay: Reading) -> bool:
 
 def _placed(reading: Reading, found: list[Marker]) -> list[Placed]:
     return [Placed(" ".join((*sorted(m.looks), m.shape)), m.first, m.last, *_directions(reading, m)) for m in found]
+
+
+def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> tuple[str, str] | None:
+    """Two marks of which each stands, in the lay caption, by what the other stood by."""
+    ours, theirs = _stretches(expert, here), _stretches(lay, there)
+    shared = sorted(set(ours) & set(theirs))
+    for i, one in enumerate(shared):
+        for other in shared[i + 1 :]:
+            mine, yours = _apart(ours[one], ours[other]), _apart(theirs[one], theirs[other])
+            kept = likeness(mine[0], yours[0]), likeness(mine[1], yours[1])
+            turned = likeness(mine[0], yours[1]), likeness(mine[1], yours[0])
+            if min(turned) >= 0.3 and sum(turned) > 1.5 * sum(kept) + 0.5:
+                return one, other
+    return None
+
+
+def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """What tells two marks apart: the keys of one alone."""
+    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
+
+
+def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, float]]:
+    """The words that each mark is said of: those since the last mark or stop, or those up to the next."""
+    texts, words, text = reading.texts, reading.words, reading.text
+    stops = {i for i in range(1, len(texts)) if any(c in ".;:" for c in text[words[i - 1].end : words[i].start])}
+    bags: dict[str, dict[str, float]] = {}
+    for marker in found:
+        others = [m for m in found if m is not marker]
+        ahead = not marker.inside and (
+            (texts[marker.last + 1 : marker.last + 2] and texts[marker.last + 1] in _POINTS)
+            or text[words[marker.last].end : words[marker.last].end + 1] in (":", "=", ",")
+        )
+        if ahead:
+            first = marker.last + 1
+            last = min([i for i in stops if i > first] + [m.first for m in others if m.first > first] + [len(texts)])
+        else:
+            last = marker.first
+            before = [i for i in stops if i <= last] + [m.last + 1 for m in others if m.last < last]
+            first = max([*before, 0])
+        bag: dict[str, float] = {}
+        for start, end, key, weight in reading.get(keys):
+            if first <= start and end < last and not key.startswith(("@", "side ")) and texts[start] not in _TRAITS:
+                bag[key] = max(bag.get(key, 0.0), weight)
+        name = " ".join((*sorted(marker.looks), marker.shape))
+        bags[name] = {**bags.get(name, {}), **bag}
+    return bags
+
+
+_POINTS = frozenset(
+    "mark marks show shows indicate indicates point points denote denotes is are lies lie sits sit stands "
+    "stand on at to "
+    "the encloses outlines surrounds follows follow".split()
+)
 
 
 def _directions(reading: Reading, marker: Marker) -> tuple[float, float]:

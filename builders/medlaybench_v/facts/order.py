@@ -56,9 +56,26 @@ def _moment(texts: list[str], value: str, event: str, first: int, last: int) -> 
         and (
             last + 1 >= len(texts)
             or texts[first - 1]
-            in ("as", "than", "never", "months", "weeks", "days", "year", "years", "ever", "was", "were")
+            in (
+                "as",
+                "than",
+                "there",
+                "seen",
+                "known",
+                "present",
+                "noticed",
+                "never",
+                "months",
+                "weeks",
+                "days",
+                "year",
+                "years",
+                "ever",
+                "was",
+                "were",
+            )
         )
-        and (last + 1 >= len(texts) or texts[last + 1] in ("and", "but", "it", "he", "she", "a"))
+        and (last + 1 >= len(texts) or texts[last + 1] in ("and", "but", "it", "he", "she", "a", "shows", "is", "has"))
     ):
         return Moment(value, _NONE, first, last)
     return Moment(value, event, first, last)

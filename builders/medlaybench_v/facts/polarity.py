@@ -17,11 +17,20 @@ from builders.medlaybench_v.facts.sides import sides
 
 # Words that deny what follows; "not" denies what stands before it only where it denies that it is seen at all.
 _FORWARD = frozenset(
-    "no without neither nor lack lacks lacking lacked devoid never denies denied nothing nobody".split()
+    "no without neither nor lack lacks lacking lacked devoid never denies denied nothing nobody excludes "
+    "exclude excluding".split()
 )
-_BACKWARD = frozenset("absent missing gone vanished disappeared resolved cleared excluded unseen disappear".split())
+_BACKWARD = frozenset(
+    "absent missing gone vanished disappeared resolved cleared excluded unseen disappear refuted disproved".split()
+)
 _CONTRACTED = frozenset("isn wasn aren weren doesn don didn hasn haven couldn wouldn shouldn ain can won".split())
-_FAILS = frozenset("fail fails failed failing failure unable inability".split())
+_FAILS = frozenset("fail fails failed failing failure unable inability stopped ceased ceases stops".split())
+_AMOUNTS = frozenset(
+    "height volume weight length substance tissue bone vision sight hearing consciousness blood function".split()
+)
+_CHANGE = frozenset("change changes difference progression growth increase decrease enlargement".split())
+_STOPPED = frozenset("stopped ceased ceases stops".split())
+_NOT_ALL = frozenset("new other further additional more fresh".split())
 _ENDS = frozenset("clearance resolution disappearance absence loss".split())  # of what follows
 _SEEN = frozenset(
     "seen visible visualised visualized identified found present detected evident shown apparent demonstrated "
@@ -33,6 +42,7 @@ _STOPS = frozenset(
     "because "
     "due then whose where yet only until unless on by".split()
 )
+_ELLIPTIC = frozenset("not is are does do did has isn doesn".split())  # "A is intact; B is not."
 _DETERMINERS = frozenset("the a an there it this that these those its his her their some both all also".split())
 _VERBS = frozenset(
     "is are was were has have shows show lies lie sits reaches remains holds looks can does do accompany marks".split()
@@ -98,6 +108,8 @@ def polarity(reading: Reading) -> Polarity:
     for said in reading.get(senses):
         own = any(said.first <= cue.first <= said.last for cue in cues)
         flip = -1 if denied[said.last] % 2 and not own else 1
+        if flip < 0 and reading.texts[said.first - 1] in _NOT_ALL:
+            continue  # "no new lesion" denies none that was there
         for sense in said.senses:
             signs.setdefault(sense.concept, set()).add(sense.sign * flip)
     for start, end in _undecided(reading):
@@ -110,11 +122,20 @@ def polarity(reading: Reading) -> Polarity:
 
 def _undecided(reading: Reading) -> list[tuple[int, int]]:
     """The clauses that leave open whether something is there, or say that it is only in one place."""
-    places = [d.first for d in reading.get(degrees) if d.value in (OPEN, UNLIKELY)]
-    places += [i for i, word in enumerate(reading.texts) if word in ("only", "alone", "sole", "solely", "exclusively")]
-    return (
-        [(start, end) for start, end in reading.get(clauses) if any(start <= i < end for i in places)] if places else []
-    )
+    places = [
+        d.first
+        for d in reading.get(degrees)
+        if d.value in (OPEN, UNLIKELY) or reading.texts[d.first] in ("feared", "fears", "suspected", "suspicion")
+    ]
+    places += [
+        i
+        for i, word in enumerate(reading.texts)
+        if word in ("only", "alone", "sole", "solely", "exclusively", "except")
+    ]
+    spans = reading.get(clauses)
+    if any(reading.texts[end - 1] in _ELLIPTIC for start, end in spans if end - start < 9):
+        return [(0, len(reading.texts))]
+    return [(start, end) for start, end in spans if any(start <= i < end for i in places)] if places else []
 
 
 def _cues(reading: Reading) -> list[Cue]:
@@ -124,7 +145,10 @@ def _cues(reading: Reading) -> list[Cue]:
     for start, end in reading.get(clauses):
         i = start
         while i < end:
-            cue = None if any(a <= i <= b for a, b in open_spans) else _cue(reading, i, start, end)
+            covered = bool(found) and found[-1].start <= i < found[-1].end
+            denied_end = reading.texts[i] in _BACKWARD and i - found[-1].last <= 2 if covered else False
+            again = denied_end or (covered and reading.texts[i] == "nor")  # "not resolved"; "neither A nor B"
+            cue = None if again or any(a <= i <= b for a, b in open_spans) else _cue(reading, i, start, end)
             if cue is not None:
                 if i == start and i and "?" in reading.text[reading.words[i - 1].end : reading.words[i].start]:
                     cue = cue._replace(start=previous[0])  # "A pocket of pus? None."
@@ -144,6 +168,9 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
             return None
         if following in ("more", "larger", "bigger") and "than" in texts[i + 2 : i + 4]:
             return None  # a limit
+        if _CHANGE & set(texts[i + 1 : i + 4]):  # "no change in the size of the mass" denies no mass
+            stop = next((j for j in range(i + 1, end) if texts[j] in ("in", "of")), end)
+            return Cue(i, i, i, stop)
         if following == "longer":
             return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
     if word in ("neither", "not") and following in ("confirm", "yes", "only", "just", "printed", "yet", "merely", "as"):
@@ -154,12 +181,16 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         and reading.text[reading.words[i + 1].end : reading.words[i + 1].end + 1] == ")"
     ):
         return None
+    if word in _STOPPED and not following.endswith("ing"):
+        return None  # "the doctors stopped the bleeding"
     if word in _FORWARD or word in _FAILS:
         return Cue(i, i, i, _reach(reading, i + 1, end))
     if word in ("rather", "instead") and following in ("than", "of"):
         return Cue(i, i + 1, i, _reach(reading, i + 2, end))
     if word in ("free", "clear") and following in ("of", "from"):
         return Cue(i, i + 1, i, _reach(reading, i + 2, end))
+    if word == "loss" and _AMOUNTS & set(texts[i + 1 : i + 6]):
+        return None
     if word in _ENDS and following == "of":
         return Cue(i, i, i, _reach(reading, i + 1, end))
     if (word in _CONTRACTED and following == "t") or word in ("not", "cannot"):
@@ -216,8 +247,21 @@ def _back(reading: Reading, i: int, start: int) -> int:
 
 # ------------------------------------------------------------------------------------------------------------ compare
 
-_JUDGED = frozenset(("finding", "symptom", "enhancement", "uptake", "visible"))
+_JUDGED_KINDS = frozenset(("finding", "symptom", "enhancement", "uptake", "visible"))
+_JUDGED_STATES = frozenset(("effusion", "ascites", "lymphadenopathy"))
 _WEAK = frozenset("visible uptake lesion".split())
+
+
+def _moved(here: Polarity, there: Polarity) -> str:
+    """A denial that went from one finding to another: "a cyst, no stone" and "a stone, no cyst"."""
+    shared = [c for c in sorted(set(here.signs) & set(there.signs)) if _judged(c) and c not in _WEAK]
+    lost = [c for c in shared if here.signs[c] == {-1} and there.signs[c] == {1}]
+    new = [c for c in shared if here.signs[c] == {1} and there.signs[c] == {-1}]
+    return f"no {lost[0]} and no {new[0]}" if lost and new else ""
+
+
+def _judged(concept: str) -> bool:
+    return concept in _JUDGED_STATES or kind_of(concept) in _JUDGED_KINDS
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
@@ -229,8 +273,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     ours, theirs = _units(expert, here), _units(lay, there)
     if not ours and not theirs:
         return outcome
+    moved = _moved(here, there)
+    if moved:
+        outcome.swapped.append(moved)
     for concept in sorted(set(here.signs) & set(there.signs)):
-        if kind_of(concept) not in _JUDGED:
+        if not _judged(concept):
             continue
         signs, told = here.signs[concept], there.signs[concept]
         if (signs == {-1} and told == {1}) or (signs == {1, -1} and told == {1} and theirs < ours):
@@ -238,14 +285,19 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         elif signs == {1} and told == {-1}:
             _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours)
     if ours and not theirs and not outcome.failed:
-        denied = {c for c, signs in here.signs.items() if -1 in signs and kind_of(c) in _JUDGED}
+        denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
         if any(1 in there.signs.get(concept, ()) for concept in denied):
             basis = Basis.CONTRADICTED
-        elif any(expert.texts[cue.first] in _OUTRIGHT for cue in here.cues) and _WELL.isdisjoint(lay.texts):
+        elif (
+            "except" not in expert.texts
+            and any(expert.texts[cue.first] in _OUTRIGHT for cue in here.cues)
+            and _WELL.isdisjoint(lay.texts)
+        ):
             basis = Basis.MISSED
         else:
             basis = Basis.UNRECOGNISED
-        outcome.add("lost", _shown(expert, here), basis)
+        if here.cues or basis is not Basis.UNRECOGNISED:  # an opposite may be told by its effect: "preserved"
+            outcome.add("lost", _shown(expert, here), basis)
     places = expert.get(_places), lay.get(_places)
     if not outcome.failed and ours and theirs:
         swap = _exchanged_places(*places)
@@ -257,7 +309,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
 # Denials that name what they deny: a lay caption without any denial has lost them.
 _OUTRIGHT = frozenset("no not without absent cannot fails failed lacks lacking lack non ruled".split())
 # Words that may deny a finding without naming it.
-_WELL = frozenset("normal normally clean clear same healthy smooth fine well empty only still".split())
+_WELL = frozenset("normal normally clean clear same healthy smooth fine empty still only".split())
 _DENYING = (
     _FORWARD
     | _BACKWARD
@@ -282,17 +334,33 @@ def _units(reading: Reading, found: Polarity) -> int:
     covered = {i for cue in found.cues for i in range(cue.start, cue.end)}
     texts = reading.texts
     count = sum(
-        not (_DYE & set(texts[cue.last + 1 : cue.last + 4])) or texts[cue.first - 1] in ("up", "takes", "taking")
+        (
+            texts[cue.first] == "none"
+            or not (_DYE & set(texts[cue.last + 1 : cue.last + 4]))
+            or texts[cue.first - 1] in ("up", "takes", "taking")
+        )
+        and not _twice(reading, cue)
+        and not (texts[cue.first] == "no" and _CHANGE & set(texts[cue.last + 1 : cue.last + 4]))
         for cue in found.cues
     )
     for said in reading.get(senses):
         if (
             said.last not in covered
             and texts[said.last] not in ("unenhanced", "nonenhanced")
-            and any(s.sign < 0 and kind_of(s.concept) in _JUDGED for s in said.senses)
+            and any(s.sign < 0 and _judged(s.concept) for s in said.senses)
         ):
             count += 1
     return count
+
+
+def _twice(reading: Reading, cue: Cue) -> bool:
+    """A denied denial: "has not resolved"."""
+    return any(
+        cue.last < said.first <= cue.last + 2
+        and {x.concept for x in said.senses} == {"visible"}
+        and said.senses[0].sign < 0
+        for said in reading.get(senses)
+    )
 
 
 def _shown(reading: Reading, found: Polarity) -> str:
@@ -333,7 +401,7 @@ def _places(reading: Reading) -> dict[str, set[int]]:
     signs: dict[str, set[int]] = {}
     for start, end in reading.get(clauses):
         denied = any(start <= cue.first < end for cue in found.cues) or any(
-            start <= s.first < end and any(x.sign < 0 and kind_of(x.concept) in _JUDGED for x in s.senses)
+            start <= s.first < end and any(x.sign < 0 and _judged(x.concept) for x in s.senses)
             for s in reading.get(senses)
         )
         sign = -1 if denied else 1

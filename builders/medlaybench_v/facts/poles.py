@@ -31,6 +31,8 @@ def poles(reading: Reading) -> list[Pole]:
         end = i + size
         if texts[i] in ("more", "less") and texts[i + 1 : i + 2] == ["than"] and _is_amount(texts[i + 2 : i + 3]):
             continue  # "more than half" is a limit
+        if texts[end : end + 1] == ["zero"] or (texts[i] == "as" and _is_amount(texts[end : end + 1])):
+            continue  # below zero; as much as 42 mm
         denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
         for dimension, value in named:
             if denied:

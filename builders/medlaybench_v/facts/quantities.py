@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
@@ -61,6 +62,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("bpm", "beat"), ("rate", 1.0)),
     **dict.fromkeys(("fold", "time"), ("fold", 1.0)),
     **dict.fromkeys(("year", "yr", "y", "yo", "birthday"), ("time", 365.25 * _DAY)),
+    **dict.fromkeys(("decade",), ("time", 3652.5 * _DAY)),
     **dict.fromkeys(("month", "mo", "mth"), ("time", 30.4375 * _DAY)),
     **dict.fromkeys(("week", "wk"), ("time", 7 * _DAY)),
     **dict.fromkeys(("fortnight",), ("time", 14 * _DAY)),
@@ -192,7 +194,7 @@ class _Reader:
             and self.word(i + 1) in ("after", "before", "following", "of")
         ):
             return self._add("time", 1.0, 0.0, i, i, loose=True)
-        if word == "right" and self.word(i + 1) in ("angle", "angles"):
+        if word == "right" and self.word(i + 1) in ("angle", "angles", "angled"):
             return self._add("angle", 90.0, 0.0, i, i + 1, loose=True)
         if any(char.isdigit() for char in word):
             return self._code(i)
@@ -266,6 +268,10 @@ class _Reader:
             return i + 1
         if len(word) == 1 and any(m.first == i and m.shape.startswith("letter") for m in self.reading.get(markers)):
             return i + 1
+        if self.word(i - 1).endswith("t") and not self.gap(i):
+            stage = _TNM.match(self.reading.lower, self.words[i].start)
+            if stage:
+                return self._stage(i, stage)
         value, step = _number(word)
         following = self.word(i + 1)
         if following and not self.gap(i + 1) and _ISOTOPES.match(word + following):
@@ -274,6 +280,8 @@ class _Reader:
             return self._add("count", value, step, i, i + 1, letter=following)
         if following in ("d", "dimensional") and value in (2, 3, 4):
             return i + 2
+        if self.word(i - 1) in ("fig", "figure") or (self.word(i - 1) in _ELEMENTS and self.gap(i) == "-"):
+            return i + 1
         if self.word(i - 1) in ("technetium", "fluor", "fluorine", "iodine", "gallium", "tc", "covid"):
             return i + 1
         if self.word(i - 1) in ("disease", "virus") and value == 2019:
@@ -290,6 +298,16 @@ class _Reader:
             value += 0.5
         return self._with_unit(i, i, value, step)
 
+    def _stage(self, i: int, stage: re.Match[str]) -> int:
+        """T2N1M0: three grades, each with its letter."""
+        end = i
+        while end + 1 < len(self.words) and self.words[end + 1].end <= stage.end():
+            end += 1
+        for letter, number in zip("tnm", stage.groups(), strict=True):
+            if number is not None:
+                self._add("stage", float(number), 1.0, i, end, letter=letter)
+        return end + 1
+
     def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
         """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
         unit_at = self._unit_after(last + 1)
@@ -301,6 +319,8 @@ class _Reader:
                 kind, factor = "volume", factor**3 / 1000.0
             if kind == "length" and self.word(j) in ("foot", "feet") and value > 10:
                 kind, factor = "count", 1.0
+            if kind == "angle" and (self.word(j + 1), self.word(j + 2)) == ("below", "zero"):
+                kind, value = "temperature", -value
             if kind == "angle" and self.word(j + 1) in ("c", "celsius"):
                 kind = "temperature"
             if kind == "angle" and self.word(j + 1) in ("f", "fahrenheit"):
@@ -430,6 +450,10 @@ class _Reader:
         return end
 
     def _is_generic(self, last: int) -> bool:
+        if self.word(last + 1) == "of" and (
+            self.word(last + 3) in known.CARDINALS or self.word(last + 3)[:1].isdigit()
+        ):
+            return False  # seven of the twelve
         following = {self.word(last + 1), self.word(last + 2)}
         return bool(following & _NAMES) or self.word(last + 1) in (
             "things",
@@ -480,6 +504,9 @@ class _Reader:
                 if self.word(last) == "dozen" and (last == i + 1 or self.word(i + 1) == "a"):
                     return self._add("count", 6.0, 1.0, i, last)
             return self._fraction(i, i, _FRACTIONS[word])
+        if word in ("a", "an") and self.word(i + 1) in ("full", "whole") and self.word(i + 2) in UNITS:
+            kind, factor = UNITS[self.word(i + 2)]
+            return self._add(kind, factor, 0.0, i, i + 2, loose=True, raw=1.0)
         if word in ("a", "an"):
             if self.word(i + 1) in ("half", "quarter", "third", "dozen", "hundred", "thousand"):
                 if self.word(i + 1) in _FRACTIONS:
@@ -557,6 +584,18 @@ class _Reader:
         return self._add("count", float(digits[0]) if digits else 0.0, 1.0, i, i, letter=re.sub(r"\d", "", word))
 
     def _by_vertebra(self, i: int) -> bool:
+        if self.word(i + 1) in (
+            "type",
+            "weighted",
+            "image",
+            "images",
+            "mri",
+            "picture",
+            "pictures",
+            "sequence",
+            "signal",
+        ):
+            return False
         return (
             self.word(i + 1) in _VERTEBRAL
             or self.word(i - 1) in _VERTEBRAL
@@ -621,6 +660,8 @@ _BEGINNINGS = frozenset(
     "middle early late mid".split()
 )
 _ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
+_ELEMENTS = frozenset("ga gallium tc technetium f fluorine i iodine in indium lu lutetium c".split())
+_TNM = re.compile(r"(\d)[a-d]?n(\d)[a-c]?(?:m(\d)[a-c]?)?")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
 _VERTEBRAL = frozenset(
     "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve "
@@ -649,8 +690,12 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return False
     if {expert.bound, lay.bound} == {">", "<"}:
         return False
+    if "stage" in (expert.kind, lay.kind) and (expert.kind, expert.letter) != (lay.kind, lay.letter):
+        return False
     if expert.letter and lay.letter and expert.letter[:1] != lay.letter[:1]:
         return False
+    if (expert.kind, lay.kind) == ("count", "share") and 0 < expert.value < 1:
+        return abs(expert.value * 100 - lay.value) < 0.5
     if expert.kind != lay.kind and {expert.kind, lay.kind} != {"French", "length"}:
         return expert.raw == lay.raw
     value = expert.value / 3.0 if (expert.kind, lay.kind) == ("French", "length") else expert.value
@@ -659,6 +704,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return False
     if value == other:
         return True
+    if expert.kind in _NAMES_ONE or expert.kind.startswith("level"):
+        return False
     gap = abs(value - other)
     if gap <= 1e-6 * max(abs(value), 1.0):
         return True
@@ -675,6 +722,9 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     return imperial and gap <= 0.07 * size
 
 
+_NAMES_ONE = frozenset(
+    ("date", "stage", "grade", "ordinal", "trimester")
+)  # no amounts: a number near it is another one
 _COUNTS = frozenset(("count", "grade", "ordinal", "fold", "date", "rate"))
 
 
@@ -708,27 +758,28 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     unmet = [q for q in there if not any(same(e, q) for e in here)]
     taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
-    lost = [q for q in lost if not _named_otherwise(q, lay)]
+    lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
     new = [q for q in unmet if not q.loose and not _derived(q, here)]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
         new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
         known_there = allowed.get(quantities)
-        new = [q for q in new if not any(same(k, q) for k in known_there)]
+        new = [q for q in new if not any(same(k, q) for k in known_there) and not _within(q, expert, here)]
+        new = [q for q in new if not _is_difference(q, here, lay)]
     for quantity in lost:
         other = next((q for q in new if _kinds_meet(quantity, q)), None)
         if other is not None:
             new.remove(other)
             outcome.changed.append(f"{quantity.text} became {other.text}")
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
-            outcome.doubts.append(f"lost: {quantity.text}")
+            if not _DIGITS_OF_THE_BODY & set(lay.texts):
+                outcome.doubts.append(f"lost: {quantity.text}")
         else:
             outcome.add("lost", quantity.text, _basis(expert, quantity, here, there, lay.texts))
     for quantity in new:
         if not _small(quantity):
-            outcome.new.append(quantity.text)
-        elif quantity.value > 2:  # "two", "the first" are words of any plain sentence
-            outcome.add("new", quantity.text, Basis.PLAIN_WORD)
+            in_words = quantity.kind == "count" and quantity.value <= 10 and not _is_digit(quantity)
+            outcome.add("new", quantity.text, Basis.PLAIN_WORD if in_words else Basis.CLAIMED)
     if not outcome.failed:
         written = _as_written(here, there)
         for kind in sorted({q.kind for q in here}):
@@ -752,8 +803,48 @@ def _basis(expert: Reading, quantity: Quantity, here: list[Quantity], there: lis
     return Basis.UNRECOGNISED if ratio or level else Basis.MISSED
 
 
+def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) -> bool:
+    """A quantity told by others: "half as wide", "five more than that", "six weeks later and six more weeks on"."""
+    if quantity.value == 0 and {"start", "beginning", "first", "once", "immediately"} & set(lay.texts):
+        return True
+    alike = [q for q in there if q.kind == quantity.kind]
+    if quantity.kind == "length" and re.search(r"\bhalf (?:as|the|that|of that|its)\b", lay.lower):
+        return any(abs(q.value - 2 * quantity.value) < 0.05 * q.value for q in alike)
+    if quantity.kind not in ("time", "length", "count") or not _FURTHER & set(lay.texts):
+        return False
+    return any(
+        abs(a.value + b.value - quantity.value) < 1e-6 or abs(abs(a.value - b.value) - quantity.value) < 1e-6
+        for i, a in enumerate(alike)
+        for b in alike[:i]
+    )
+
+
+_FURTHER = frozenset("more further another additional fewer less later earlier extra".split())
+
+
+def _is_difference(quantity: Quantity, here: list[Quantity], lay: Reading) -> bool:
+    """ "Five more" where the expert caption has nine and fourteen."""
+    values = [q.value for q in here if q.kind == quantity.kind == "count"]
+    return bool(_FURTHER & set(lay.texts[quantity.last + 1 : quantity.last + 3])) and any(
+        abs(a - b) == quantity.value for i, a in enumerate(values) for b in values[:i]
+    )
+
+
+def _within(quantity: Quantity, expert: Reading, here: list[Quantity]) -> bool:
+    """Whether a count lies within a range: "ribs 6-8" are six, seven and eight."""
+    return quantity.kind in ("count", "ordinal") and any(
+        a.value < quantity.value < b.value
+        and a.kind == b.kind
+        and expert.text[expert.words[a.last].end : expert.words[b.first].start].strip() in ("-", "–", "to")
+        for a, b in pairwise(here)
+    )
+
+
 def _is_digit(quantity: Quantity) -> bool:
     return quantity.text[:1].isdigit()
+
+
+_DIGITS_OF_THE_BODY = frozenset("little big thumb pinky ring index forefinger great".split())
 
 
 def _small(quantity: Quantity) -> bool:

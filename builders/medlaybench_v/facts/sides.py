@@ -158,6 +158,8 @@ def _no_side(word: str, before: str, after: str, texts: list[str], i: int) -> bo
     if word == "right":
         if after in ("angle", "angles", "angled", "away"):
             return True
+        if LEFT in texts and before.endswith(("ic", "al", "ed", "ous")):
+            return False  # "a dominant left artery with a hypoplastic right"
         return after in _RIGHT_HERE and before not in _ARTICLES and before not in ("upper", "lower", "far")
     if word in ("both", "each", "either", "neither"):
         if word == "both" and _joins(texts, i):

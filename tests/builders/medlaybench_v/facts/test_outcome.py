@@ -4,7 +4,17 @@ from types import ModuleType
 
 import pytest
 
-from builders.medlaybench_v.facts import certainty, comparison, imaging, inventions, order, quantities, read
+from builders.medlaybench_v.facts import (
+    certainty,
+    comparison,
+    imaging,
+    inventions,
+    markers,
+    order,
+    polarity,
+    quantities,
+    read,
+)
 from builders.medlaybench_v.facts.outcome import FAILS, Basis, Outcome
 
 
@@ -42,3 +52,43 @@ CONTRADICTED = [
 @pytest.mark.parametrize(("gate", "expert", "lay"), CONTRADICTED)
 def test_a_contradiction_still_fails(gate: ModuleType, expert: str, lay: str) -> None:
     assert gate.compare(read(expert), read(lay), read("")).failed
+
+
+# A class of fact each: (gate, expert, a lay caption that breaks it, one that keeps it)
+CLASSES = [
+    (imaging, "Transrectal ultrasound of the gland.", "Ultrasound over the belly.", "Ultrasound through the rectum."),
+    (imaging, "Frontal radiograph of the knee.", "X-ray of the knee from the side.", "X-ray of the knee, front view."),
+    (imaging, "STIR MRI of the hip.", "T1 MRI of the hip.", "Fat-suppressed MRI of the hip."),
+    (imaging, "SPECT of the heart.", "PET of the heart.", "Nuclear scan of the heart."),
+    (quantities, "First seen in 2011.", "First seen in 2013.", "Found in 2011."),
+    (quantities, "Four of the nine coils moved.", "Three of the nine coils moved.", "4 of 9 coils moved."),
+    (quantities, "Stage T1N0M0.", "Stage T1N1M0.", "Stage T1N0M0 cancer."),
+    (quantities, "Growth over ten years.", "Growth over ten months.", "Growth over a decade."),
+    (quantities, "Ribs 3–5 are broken.", "Ribs 3 to 6 are broken.", "Ribs three, four and five are broken."),
+    (quantities, "Ratio of 0.4.", "A ratio of 50%.", "A ratio of 40%."),
+    (quantities, "2 cm by 1 cm.", "2 cm by 3 cm.", "2 cm, and half as wide."),
+    (polarity, "CT excludes an abscess.", "CT shows an abscess.", "CT finds no abscess."),
+    (polarity, "Neither stones nor a cyst.", "There are stones and a cyst.", "It holds no stones and no cyst."),
+    (polarity, "A small effusion, no fracture.", "No effusion, but a fracture.", "Some fluid; nothing is broken."),
+    (polarity, "The stone has not resolved.", "There is no stone.", "The stone is still there."),
+    (polarity, "No change in the mass.", "There is no mass.", "The lump looks just as before."),
+    (certainty, "A clot was ruled out.", "A clot is possible.", "There is no clot."),
+    (certainty, "Probably a cyst.", "There is a faint chance of a cyst.", "It is likely a cyst."),
+    (comparison, "The node is isoechoic.", "The node is brighter.", "The node is equally bright."),
+    (comparison, "It went from 3 cm to 5 cm.", "It went from 5 cm to 3 cm.", "It was 3 cm and is 5 cm."),
+    (markers, "Cyst (star), stone (arrow).", "Cyst (arrow), stone (star).", "A stone (arrow), a cyst (star)."),
+    (markers, "Cyst (thin arrow), air (thick arrow).", "Cyst (thick arrow), air (thin arrow).", "Air (thick arrow), cyst (thin arrow)."),
+    (inventions, "CT of a cyst.", "CT of a woman with a cyst.", "CT of a patient with a cyst."),
+    (inventions, "Sonogram of the uterus.", "Ultrasound of a girl's womb.", "Ultrasound of a woman's womb."),
+    (inventions, "Mild stenosis.", "Moderate narrowing.", "Mild narrowing."),
+    (inventions, "An aneurysm.", "A burst bulge of a vessel.", "A bulge of a vessel."),
+    (inventions, "A cyst.", "A cyst. It should be removed.", "A cyst, wider than it should be."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gate", "expert", "broken", "kept"), CLASSES)
+def test_what_breaks_a_fact_fails_and_what_keeps_it_passes(
+    gate: ModuleType, expert: str, broken: str, kept: str
+) -> None:
+    assert gate.compare(read(expert), read(broken), read("")).failed
+    assert not gate.compare(read(expert), read(kept), read("")).failed
