@@ -77,7 +77,12 @@ CLASSES = [
     (comparison, "The node is isoechoic.", "The node is brighter.", "The node is equally bright."),
     (comparison, "It went from 3 cm to 5 cm.", "It went from 5 cm to 3 cm.", "It was 3 cm and is 5 cm."),
     (markers, "Cyst (star), stone (arrow).", "Cyst (arrow), stone (star).", "A stone (arrow), a cyst (star)."),
-    (markers, "Cyst (thin arrow), air (thick arrow).", "Cyst (thick arrow), air (thin arrow).", "Air (thick arrow), cyst (thin arrow)."),
+    (
+        markers,
+        "Cyst (thin arrow), air (thick arrow).",
+        "Cyst (thick arrow), air (thin arrow).",
+        "Air (thick arrow), cyst (thin arrow).",
+    ),
     (inventions, "CT of a cyst.", "CT of a woman with a cyst.", "CT of a patient with a cyst."),
     (inventions, "Sonogram of the uterus.", "Ultrasound of a girl's womb.", "Ultrasound of a woman's womb."),
     (inventions, "Mild stenosis.", "Moderate narrowing.", "Mild narrowing."),
