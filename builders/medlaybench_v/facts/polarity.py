@@ -108,7 +108,7 @@ def polarity(reading: Reading) -> Polarity:
     for said in reading.get(senses):
         own = any(said.first <= cue.first <= said.last for cue in cues)
         flip = -1 if denied[said.last] % 2 and not own else 1
-        if flip < 0 and reading.texts[said.first - 1] in _NOT_ALL:
+        if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
             continue  # "no new lesion" denies none that was there
         for sense in said.senses:
             signs.setdefault(sense.concept, set()).add(sense.sign * flip)
@@ -133,7 +133,7 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
         if word in ("only", "alone", "sole", "solely", "exclusively", "except")
     ]
     spans = reading.get(clauses)
-    if any(reading.texts[end - 1] in _ELLIPTIC for start, end in spans if end - start < 9):
+    if any(reading.texts[end - 1] in _ELLIPTIC for start, end in spans if 0 < end - start < 9):
         return [(0, len(reading.texts))]
     return [(start, end) for start, end in spans if any(start <= i < end for i in places)] if places else []
 
