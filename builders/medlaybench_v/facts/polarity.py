@@ -28,6 +28,7 @@ _FAILS = frozenset("fail fails failed failing failure unable inability stopped c
 _AMOUNTS = frozenset(
     "height volume weight length substance tissue bone vision sight hearing consciousness blood function".split()
 )
+_CHANGING = frozenset("getting growing worsening progressing increasing enlarging".split())
 _CHANGE = frozenset("change changes difference progression growth increase decrease enlargement".split())
 _STOPPED = frozenset("stopped ceased ceases stops".split())
 _NOT_ALL = frozenset("new other further additional more fresh".split())
@@ -168,6 +169,9 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
             return None
         if following in ("more", "larger", "bigger") and "than" in texts[i + 2 : i + 4]:
             return None  # a limit
+        changing = next((j for j in range(i + 2, min(end, i + 10)) if texts[j] in _CHANGING), 0)
+        if changing:  # "no sign of the mass growing" denies no mass
+            return Cue(i, i, changing, _reach(reading, changing, end))
         if _CHANGE & set(texts[i + 1 : i + 4]):  # "no change in the size of the mass" denies no mass
             stop = next((j for j in range(i + 1, end) if texts[j] in ("in", "of")), end)
             return Cue(i, i, i, stop)
