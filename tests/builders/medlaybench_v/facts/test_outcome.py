@@ -72,7 +72,7 @@ CLASSES = [
     (polarity, "A small effusion, no fracture.", "No effusion, but a fracture.", "Some fluid; nothing is broken."),
     (polarity, "The stone has not resolved.", "There is no stone.", "The stone is still there."),
     (polarity, "No change in the mass.", "There is no mass.", "The lump looks just as before."),
-    (polarity, "No growth of the mass.", "No sign of a mass.", "No sign of the mass getting bigger."),
+    (polarity, "No progression of the mass.", "No sign of a mass.", "No sign of the mass getting bigger."),
     (certainty, "A clot was ruled out.", "A clot is possible.", "There is no clot."),
     (certainty, "Probably a cyst.", "There is a faint chance of a cyst.", "It is likely a cyst."),
     (comparison, "The node is isoechoic.", "The node is brighter.", "The node is equally bright."),
