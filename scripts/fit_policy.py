@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import candidates, replay
-from baselines.medconceal.fitting import RIDGE, Fitted, Label, fit, read_labels
+from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.reliability import plot
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.records import to_json
 from loaders.medconceal import SPLIT, PatientProfile, cases
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
+from loaders.models.messages import ChatModel
 from loaders.opened import open_data
 from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
@@ -27,8 +30,15 @@ def command(
     out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="The policy as JSON, for `--policy`."),
     labels: Path | None = typer.Option(None, metavar="FILE", help="Labelled turns (JSONL or Parquet) to fit on."),
     judge: str | None = typer.Option(
-        None, metavar="MODEL", help="Label turns of scripted dialogues with this model first; `scripted` needs none."
+        None, metavar="MODEL", help="Label turns of dialogues with this model first; `scripted` needs none."
     ),
+    evaluator: str = typer.Option(
+        "rules", metavar="MODEL", help="Who rates the turns: the evaluator that the policy will be used with."
+    ),
+    clinician: str | None = typer.Option(
+        None, metavar="MODEL", help="Whose dialogues are rated and labelled [scripted clinicians of mixed quality]"
+    ),
+    base_url: list[str] = typer.Option([], metavar="URL", help="Address of the models' server. May be repeated."),
     corpus: str = typer.Option("sample", metavar="DATA", help="Cases: sample, medconceal[@TAG], a release folder."),
     most: int = typer.Option(2_000, min=100, help="Turns to label at most."),
     base: Path | None = typer.Option(None, metavar="FILE", help="Constants other than the weights [the shipped ones]"),
@@ -37,14 +47,17 @@ def command(
 ) -> None:
     """Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.
 
-    Example: `bedside fit-policy --judge openai/gpt-4o-mini --corpus runs/medconceal -o runs/policy.json`
+    Refused, and nothing written but the labels, where turns of fewer than 100 different ratings are labelled.
+
+    Example: `bedside fit-policy --judge openai/gpt-4o-mini --evaluator openai/gpt-4o-mini -o runs/policy.json`
     """
     if not out.name:
         raise InputError(out, found="is a folder", expected="a file to write")
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
     profiles = _profiles(corpus)
-    known = read_labels(labels) if labels else _labelled(profiles, judge or "", out, most, seed)
+    asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
+    known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
     start = DEFAULT if base is None else PolicyConfig.read(base)
     fitted = fit(known, start, seed=seed, ridge=ridge)
     _show_quality(fitted)
@@ -54,7 +67,8 @@ def command(
         shown.add_row(check.name, check.found, check.wanted, "ok" if check.passed else "FAILS")
     output.print(shown)
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
-    mark = "  stand-in: labels of a scripted judge" if policy.training["stand_in"] else ""
+    write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
+    mark = "  stand-in: labels or ratings of a script" if policy.training["stand_in"] else ""
     output.print(f"\n{out}  policy {policy.digest[:16]}{mark}", highlight=False, markup=False)
     if failed := [check.name for check in checks if not check.passed]:
         output.print(f"Not fit for use: {', '.join(failed)}", style="bold red", highlight=False)
@@ -69,19 +83,37 @@ def _profiles(corpus: str) -> list[PatientProfile]:
     return cases(open_data(corpus, split=SPLIT, default="medconceal").splits[SPLIT])
 
 
-def _labelled(profiles: list[PatientProfile], judge: str, out: Path, most: int, seed: int) -> list[Label]:
+@dataclass(frozen=True)
+class _Asked:
+    """Who labels, who rates, and who plays the clinician."""
+
+    judge: str
+    evaluator: str
+    clinician: str | None
+    base_url: tuple[str, ...]
+
+    def model(self, name: str) -> ChatModel:
+        return open_model(name, base_url=self.base_url)
+
+
+def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: int, seed: int) -> list[Label]:
     """Labels by the judge, also written beside the policy."""
-    questions = labelling.ask_about(profiles, most=most, seed=seed)
-    with Bars() as bars:
-        progress = bars.count(f"{judge}: labels", len(questions))
-        if judge == "scripted":
-            asked = labelling.label(questions, labelling.judge_by_script, labelling.SCRIPTED_JUDGE, progress=progress)
-            found, unanswered = asyncio.run(asked)
-        else:
-            model = open_model(judge)
-            with AnswerStore(out.with_suffix(".answers.sqlite")) as store:
-                by_model = labelling.judge_by_model(model, store, labelling.prompts())
-                found, unanswered = asyncio.run(labelling.label(questions, by_model, model.name, progress=progress))
+    evaluator = None if asked.evaluator == BY_RULES else asked.model(asked.evaluator)
+    clinician = None if asked.clinician is None else asked.model(asked.clinician)
+    scripted = asked.judge == "scripted"
+    judge = None if scripted else asked.model(asked.judge)
+    with Bars() as bars, AnswerStore(out.with_suffix(".answers.sqlite")) as store:
+        players = labelling.Players(store, evaluator, clinician)
+        played = evaluator is not None or clinician is not None
+        questions = (
+            asyncio.run(labelling.ask_about_played(profiles, players, most=most, seed=seed))
+            if played
+            else labelling.ask_about(profiles, most=most, seed=seed)
+        )
+        progress = bars.count(f"{asked.judge}: labels", len(questions))
+        by = labelling.judge_by_script if judge is None else labelling.judge_by_model(judge, store, labelling.prompts())
+        name = labelling.SCRIPTED_JUDGE if judge is None else judge.name
+        found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
     path = out.with_suffix(".labels.jsonl")
     write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
     output.print(f"{path}  {len(found):,} labels, {unanswered:,} without a readable answer", highlight=False)
@@ -92,7 +124,16 @@ def _show_quality(fitted: Fitted) -> None:
     columns = ("model", "turns", "cases", "AUC", "Brier", "Brier of the mean")
     shown = table("Cases held out", *columns, right=columns[1:])
     for kind, quality in fitted.quality.items():
-        scores = (quality.auc, quality.brier, quality.reference)
-        told = ("-" if score is None else f"{score:.3f}" for score in scores)
-        shown.add_row(kind, quality.n, quality.cases, *told)
+        scores = (
+            (quality.auc, quality.auc_interval),
+            (quality.brier, quality.brier_interval),
+            (quality.reference, None),
+        )
+        shown.add_row(kind, quality.n, quality.cases, *(_told(*score) for score in scores))
     output.print(shown)
+
+
+def _told(score: float | None, interval: tuple[float, float] | None) -> str:
+    if score is None:
+        return "-"
+    return f"{score:.3f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")

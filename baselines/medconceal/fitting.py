@@ -7,7 +7,8 @@ addressed ("address") (MC-G16; `labelling` makes them, `acceptance` tests a poli
 logistic regression on the ten features, the overlap (reveal only, MC-G15) and an intercept, with a vector for all
 categories and one deviation a category that a ridge holds near 0 (MC-G12). Quality is measured on cases that were not
 fitted on: the split is by case. The features of a label must come from the evaluator that will be used: weights belong
-to an evaluator as much as to its data.
+to an evaluator as much as to its data, and a policy says which it was. What a handful of turns say a thousand times
+fits nothing: below 100 different feature vectors of a kind, all is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
-from baselines.results.statistics import Floats
+from baselines.results.statistics import Floats, percentile_interval
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_records
@@ -36,12 +37,18 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 HELD_OUT = 0.2
 RIDGE, BASE_RIDGE = 10.0, 0.1
-_FEWEST = 20  # labels of a kind below which nothing is fitted
+FEWEST = 100  # different feature vectors of a kind below which nothing is fitted
+BINS = 10
+RESAMPLES = 500
+BY_RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`)."""
+    """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`).
+
+    `evaluator` is who gave the features; labels that do not say, as those of earlier versions, have them by the rules.
+    """
 
     case_id: str
     kind: Kind
@@ -50,6 +57,7 @@ class Label:
     overlap: float
     label: float
     source: str
+    evaluator: str = BY_RULES
 
     def __post_init__(self) -> None:
         if self.category not in CATEGORIES:
@@ -69,7 +77,8 @@ class Quality:
     """How good a model is on the cases that were held out.
 
     `auc` is None where all labels fall on one side of 0.5; `reference` is the Brier score of saying the mean training
-    label every time. Both Brier scores are None where no case was held out.
+    label every time. Both Brier scores are None where no case was held out. Intervals are of 95 %, by resampling cases.
+    `reliability` holds, for each tenth of the predictions that has any, their mean, that of the labels, and how many.
     """
 
     n: int
@@ -77,11 +86,14 @@ class Quality:
     auc: float | None
     brier: float | None
     reference: float | None
+    auc_interval: tuple[float, float] | None = None
+    brier_interval: tuple[float, float] | None = None
+    reliability: tuple[tuple[float, float, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The policy with its new weights, and their quality by kind; a kind without enough labels keeps its weights."""
+    """The policy with its new weights, and their quality by kind; a kind without labels keeps its weights."""
 
     policy: PolicyConfig
     quality: Mapping[str, Quality]
@@ -117,29 +129,37 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     """The policy `base` with weights fitted on four fifths of the cases, and their quality on the others.
 
     `ridge` holds the deviations of the categories. The policy's `training` says what it was fitted on; it is a stand-in
-    where a label of a scripted judge is among it. Raises InputError when neither kind has enough labels.
+    where a label of a scripted judge, or features of the rules or of a scripted evaluator, are among it.
+
+    Raises InputError when a kind that is labelled has fewer than 100 different feature vectors to be fitted on, or all
+    its labels on one side of 0.5; when features of several evaluators are mixed; when there is no label at all.
     """
+    evaluators = sorted({label.evaluator for label in labels})
+    if len(evaluators) > 1:
+        raise InputError("labels", found=f"features of {', '.join(evaluators)}", expected="those of one evaluator")
     models: dict[str, Logistic] = {}
     quality: dict[str, Quality] = {}
     for kind in KINDS:
         own = [label for label in labels if label.kind == kind]
+        if not own:
+            continue
         train = [label for label in own if not held_out(label.case_id, seed)]
         test = [label for label in own if held_out(label.case_id, seed)]
-        if len(train) < _FEWEST or len({label.label >= 0.5 for label in train}) < 2:
-            continue
+        _check_enough(train, kind)
         models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal")
         quality[kind] = _quality(models[kind], test, float(np.mean([label.label for label in train])))
     if not models:
-        expected = f"{_FEWEST} labels or more of a kind, some from 0.5 up and some below, outside the held-out fifth"
-        raise InputError("labels", found=f"{len(labels)} labels", expected=expected)
+        raise InputError("labels", found="no label", expected=f"turns with {FEWEST} different feature vectors or more")
     sources = sorted({label.source for label in labels})
     digest = hashlib.sha256("\n".join(json.dumps(label.row, sort_keys=True) for label in labels).encode())
     training = {
         "source": f"{len(labels)} labelled turns of {len({label.case_id for label in labels})} cases",
         "judges": sources,
-        "stand_in": any(source.startswith("scripted/") for source in sources),
+        "evaluator": evaluators[0],
+        "stand_in": any(name == BY_RULES or name.startswith("scripted/") for name in (*sources, *evaluators)),
         "labels_sha256": digest.hexdigest(),
         "fitted": sorted(models),
+        "quality": {kind: to_json(found) for kind, found in quality.items()},
         "seed": seed,
         "ridge": ridge,
     }
@@ -150,6 +170,18 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
         training=training,
     )
     return Fitted(policy, quality)
+
+
+def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
+    """Raises InputError where these labels cannot tell eleven weights."""
+    different = len({label.features.vector for label in labels})
+    sides = {label.label >= 0.5 for label in labels}
+    if different < FEWEST or len(sides) < 2:
+        found = f"{len(labels):,} labels of kind {kind!r} with {different} different feature vectors"
+        found += ", all on one side of 0.5" * (len(sides) < 2)
+        expected = f"{FEWEST} different vectors or more outside the held-out fifth of the cases, labels on both sides"
+        do = "Take an evaluator that tells turns apart, more cases, or dialogues of models (--evaluator, --clinician)"
+        raise InputError("labels", found=found, expected=expected, do=do)
 
 
 def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logistic:
@@ -196,8 +228,45 @@ def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
     y = np.array([label.label for label in labels])
     if not labels:
         return Quality(0, 0, None, None, None)
-    cases = len({label.case_id for label in labels})
-    return Quality(len(labels), cases, auc(p, y >= 0.5), float(np.mean((p - y) ** 2)), float(np.mean((mean - y) ** 2)))
+    cases = np.unique([label.case_id for label in labels], return_inverse=True)[1]
+    auc_interval, brier_interval = _intervals(p, y, cases)
+    return Quality(
+        n=len(labels),
+        cases=int(cases.max()) + 1,
+        auc=auc(p, y >= 0.5),
+        brier=float(np.mean((p - y) ** 2)),
+        reference=float(np.mean((mean - y) ** 2)),
+        auc_interval=auc_interval,
+        brier_interval=brier_interval,
+        reliability=reliability(p, y),
+    )
+
+
+def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[tuple[float, float] | None, tuple[float, float]]:
+    """95 % intervals of AUC and Brier score when whole cases are drawn again."""
+    draw = np.random.default_rng(0)
+    of_case = [np.flatnonzero(cases == number) for number in range(int(cases.max()) + 1)]
+    aucs, briers = [], []
+    for _ in range(RESAMPLES):
+        rows = np.concatenate([of_case[number] for number in draw.integers(0, len(of_case), len(of_case))])
+        briers.append(float(np.mean((p[rows] - y[rows]) ** 2)))
+        if (one := auc(p[rows], y[rows] >= 0.5)) is not None:
+            aucs.append(one)
+    return percentile_interval(np.array(aucs)) if aucs else None, percentile_interval(np.array(briers))
+
+
+def reliability(p: Floats, y: Floats) -> tuple[tuple[float, float, int], ...]:
+    """For each tenth of [0, 1] that holds predictions: their mean, that of the labels, how many.
+
+    >>> reliability(np.array([0.11, 0.13, 0.9]), np.array([0.0, 0.5, 1.0]))
+    ((0.12, 0.25, 2), (0.9, 1.0, 1))
+    """
+    bins = np.minimum((p * BINS).astype(int), BINS - 1)
+    return tuple(
+        (round(float(p[bins == at].mean()), 4), round(float(y[bins == at].mean()), 4), int((bins == at).sum()))
+        for at in range(BINS)
+        if np.any(bins == at)
+    )
 
 
 def auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:

@@ -3,8 +3,9 @@
     questions = ask_about(profiles, most=2_000, seed=0)
     labels, unanswered = await label(questions, judge_by_model(model, store, prompts()))
 
-The turns are those of scripted clinicians of mixed quality. The judge is told the concern: it stands outside of the
-dialogue and nothing that it says reaches a clinician or a patient (MC-G16).
+The turns are those of scripted clinicians of mixed quality, or of a model's; they are rated by the evaluator that will
+be used. The judge is told the concern: it stands outside of the dialogue and nothing that it says reaches a clinician
+or a patient (MC-G16).
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from baselines.dialogue.game import Ask
 from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.fitting import Kind, Label
-from baselines.medconceal.game import Rules, task_game
+from baselines.medconceal.fitting import BY_RULES, Kind, Label
+from baselines.medconceal.game import Evaluator, Rules, task_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode, Features
 from baselines.medconceal.untrusted import heard
-from loaders.medconceal import TASKS, PatientProfile
+from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message
@@ -50,6 +53,18 @@ class Question:
     turn: str
     features: Features
     overlap: float
+    evaluator: str = BY_RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Players:
+    """Who plays the dialogues whose turns are labelled: who rates them, the rules where None, and who is the clinician,
+    the scripted ones where None. Their answers are paid once, in `store`."""
+
+    store: AnswerStore
+    evaluator: ChatModel | None = None
+    clinician: ChatModel | None = None
+    concurrency: int = 16
 
 
 Judge = Callable[[Question], Awaitable[float | None]]
@@ -69,13 +84,57 @@ def ask_about(profiles: Sequence[PatientProfile], *, most: int, seed: int = 0) -
             game = task_game(Rules(task, evaluator="rules", patient="template"))
             for profile, episode in zip(profiles, play_scripted(game, profiles, CLINICIANS[style]), strict=True):
                 questions += _questions(profile, episode)
+    return _drawn(questions, most, seed)
+
+
+async def ask_about_played(
+    profiles: Sequence[PatientProfile], players: Players, *, most: int, seed: int = 0
+) -> list[Question]:
+    """The same of dialogues that models play or rate. A turn that the evaluator did not rate itself is left out."""
+    evaluator: Evaluator = "rules" if players.evaluator is None else "model"
+    plays = [
+        (profile, task, style)
+        for style in (STYLES if players.clinician is None else ("",))
+        for task in TASKS
+        for profile in profiles
+    ]
+
+    async def play(one: tuple[PatientProfile, Task, str]) -> list[Question]:
+        profile, task, style = one
+        game = task_game(Rules(task, evaluator=evaluator, patient="template"))
+        episode = await game.play(profile, _ask(players, profile, task, style))
+        name = BY_RULES if players.evaluator is None else players.evaluator.name
+        return _questions(profile, episode, name)
+
+    found = await gather_bounded(play, plays, limit=players.concurrency)
+    return _drawn([question for questions in found for question in questions], most, seed)
+
+
+def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> Ask:
+    """Whoever is asked in a dialogue: a script, or a model through the store."""
+    script = CLINICIANS[style](profile) if style else None
+    models = {"clinician": players.clinician, "evaluator": players.evaluator}
+
+    async def ask(role: str, messages: Sequence[Message], **options: Any) -> Answer:
+        model = models.get(role)
+        if model is None:
+            assert script is not None
+            return Answer(script(messages), None, None, "stop")
+        return await players.store.ask(model, messages, namespace=f"{profile.case_id}/{task}/{style}/{role}", **options)
+
+    return ask
+
+
+def _drawn(questions: Sequence[Question], most: int, seed: int) -> list[Question]:
     chosen = sorted(random.Random(seed).sample(range(len(questions)), min(most, len(questions))))
     return [questions[at] for at in chosen]
 
 
-def _questions(profile: PatientProfile, episode: Episode) -> list[Question]:
+def _questions(profile: PatientProfile, episode: Episode, evaluator: str = BY_RULES) -> list[Question]:
     questions: list[Question] = []
     for at, exchange in enumerate(episode.exchanges):
+        if evaluator != BY_RULES and exchange.evaluation.obtained != "model":
+            continue
         before = tuple((past.clinician, past.patient) for past in episode.exchanges[max(0, at - 3) : at])
         for index, trace in enumerate(exchange.traces):
             if trace.p_reveal is None and trace.p_address is None:
@@ -91,6 +150,7 @@ def _questions(profile: PatientProfile, episode: Episode) -> list[Question]:
                     turn=exchange.clinician,
                     features=exchange.evaluation.features,
                     overlap=trace.overlap or 0.0,
+                    evaluator=evaluator,
                 )
             )
     return questions
@@ -107,7 +167,7 @@ async def label(
     """The labels in the order of the questions, and how many questions got no readable answer."""
     answers = await gather_bounded(judge, questions, limit=concurrency, progress=progress)
     labels = [
-        Label(asked.case_id, asked.kind, asked.category, asked.features, asked.overlap, answer, source)
+        Label(asked.case_id, asked.kind, asked.category, asked.features, asked.overlap, answer, source, asked.evaluator)
         for asked, answer in zip(questions, answers, strict=True)
         if answer is not None
     ]

@@ -121,6 +121,7 @@ def run_task(task: Task, options: Talks) -> None:
     played = play(game, dialogues, roles, options, title=f"{row}, {task}")
     by_rules = ", ".join(role for role, name in names.items() if name in (RULES, TEMPLATE))
     validity = stated([judged.episode for judged in played.records])
+    elsewhere = fitted_elsewhere(policy, options.evaluator)
     record = record_of(
         task,
         played,
@@ -129,6 +130,7 @@ def run_task(task: Task, options: Talks) -> None:
         facts={
             **rules_of(game),
             "policy_training": dict(policy.training),
+            "policy_fitted_elsewhere": elsewhere,
             "cases": len(dialogues),
             "epochs": options.epochs,
             "transcripts": options.transcripts is not None,
@@ -139,10 +141,13 @@ def run_task(task: Task, options: Talks) -> None:
             opened.stand_in,
             played.stand_in,
             by_rules and f"{by_rules} without a model",
+            elsewhere,
             policy.training.get("stand_in") and "the patient's weights are set by hand or fitted to stand-ins",
         ),
     )
     warn_of_family(names, "clinician", "judge")
+    if elsewhere:
+        errors.print(elsewhere, style="yellow", highlight=False, markup=False)
     numbers = results(played.records, record, row=row, seed=options.seed)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
@@ -150,6 +155,14 @@ def run_task(task: Task, options: Talks) -> None:
         why = "; ".join(validity["reasons"])
         errors.print(f"INVALID: {why}. No headline was printed.", style="bold red", highlight=False, markup=False)
         raise typer.Exit(1)
+
+
+def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
+    """What to say of a policy that was fitted on the ratings of another evaluator than the run's; else nothing."""
+    fitted = policy.training.get("evaluator")
+    if fitted is None or evaluator is None or fitted == evaluator:
+        return ""
+    return f"the patient's weights were fitted on ratings of {fitted}, not of {evaluator}"
 
 
 def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:

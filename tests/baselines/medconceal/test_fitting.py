@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import math
 import random
@@ -22,11 +23,20 @@ from loaders.medconceal import CATEGORIES
 from loaders.models.answers import AnswerStore
 from loaders.models.scripted_chat import scripted
 from scripts.cli import execute
+from scripts.run.confirmation import fitted_elsewhere
 
 CASES = profiles()
 
 
-def drawn(count: int, model: Logistic, *, kind: str = "reveal", seed: int = 0, source: str = "a-judge") -> list[Label]:
+def drawn(
+    count: int,
+    model: Logistic,
+    *,
+    kind: str = "reveal",
+    seed: int = 0,
+    source: str = "a-judge",
+    evaluator: str = "an-evaluator",
+) -> list[Label]:
     """Labels by a known model: its probability itself as soft label."""
     dice = random.Random(seed)
     found = []
@@ -34,7 +44,7 @@ def drawn(count: int, model: Logistic, *, kind: str = "reveal", seed: int = 0, s
         features = Features(**{key: dice.choice((0, 0.25, 0.5, 0.75, 1)) for key in FEATURES})
         category, overlap = dice.choice(CATEGORIES), dice.random()
         p = model.probability(features.vector, overlap, category)
-        found.append(Label(f"case-{at % 50}", kind, category, features, overlap, p, source))
+        found.append(Label(f"case-{at % 50}", kind, category, features, overlap, p, source, evaluator))
     return found
 
 
@@ -68,7 +78,7 @@ def test_the_solution_is_the_optimum_of_the_penalised_likelihood() -> None:
     """Against a general optimiser on the same loss, written out term by term."""
     from scipy.optimize import minimize
 
-    labels = [replace(label, category=CATEGORIES[0]) for label in drawn(100, PAPER.reveal)]
+    labels = [replace(label, category=CATEGORIES[0]) for label in drawn(150, PAPER.reveal)]
     train = [label for label in labels if not held_out(label.case_id)]
 
     def loss(w):
@@ -99,16 +109,94 @@ def test_address_does_not_use_the_overlap() -> None:
 
 
 def test_scripted_labels_are_marked_a_stand_in() -> None:
-    assert fit(drawn(200, PAPER.reveal, source="scripted/x"), PAPER).policy.training["stand_in"] is True
-    assert fit(drawn(200, PAPER.reveal), PAPER).policy.training["stand_in"] is False
+    for named in ({"source": "scripted/x"}, {"evaluator": "scripted/x"}, {"evaluator": "rules"}):
+        assert fit(drawn(300, PAPER.reveal, **named), PAPER).policy.training["stand_in"] is True
+    training = fit(drawn(300, PAPER.reveal), PAPER).policy.training
+    assert training["stand_in"] is False and training["evaluator"] == "an-evaluator"
+    # A label that does not say who rated its turn is one of an earlier version, which knew the rules alone.
+    assert Label("c", "reveal", CATEGORIES[0], drawn(1, PAPER.reveal)[0].features, 0, 1, "a-judge").evaluator == "rules"
 
 
 @pytest.mark.parametrize(
-    "labels", [[], drawn(10, PAPER.reveal), [replace(one, label=0.1) for one in drawn(90, PAPER.reveal)]]
+    ("labels", "said"),
+    [
+        ([], "no label"),
+        (drawn(60, PAPER.reveal), "different feature vectors"),
+        (drawn(20, PAPER.reveal) * 40, "20 different feature vectors|1\\d different feature vectors"),
+        ([replace(one, label=0.1) for one in drawn(300, PAPER.reveal)], "all on one side"),
+        (drawn(300, PAPER.reveal) + drawn(30, PAPER.address, kind="address"), "kind 'address'"),
+        (drawn(300, PAPER.reveal) + drawn(9, PAPER.reveal, evaluator="b"), "those of one evaluator"),
+    ],
 )
-def test_too_few_labels_are_one_clear_error(labels) -> None:
-    with pytest.raises(InputError, match="labels or more"):
+def test_what_cannot_be_fitted_on_is_one_clear_error(labels, said: str) -> None:
+    with pytest.raises(InputError, match=said):
         fit(labels, PAPER)
+
+
+_WORDS = "spring river kettle stairs ladder garden ticket window market carpet needle candle blanket engine".split()
+_TRUTH = dict(zip(FEATURES, (0.0, 2.5, 1.5, 3.0, 1.5, -2.0, 2.0, -2.0, 0.0, 0.0), strict=True))
+
+
+def _seen(turn: str) -> dict[str, float]:
+    """How the loopback evaluator rates a turn: by its letters, so that the judge may know it, too."""
+    digest = hashlib.sha256(" ".join(turn.split()).encode()).digest()
+    return {key: (byte % 5) / 4 for key, byte in zip(FEATURES, digest, strict=False)} | {"MR": 0.0}
+
+
+def _chance(turn: str) -> float:
+    return 1 / (1 + math.exp(-(sum(_TRUTH[key] * value for key, value in _seen(turn).items()) - 3.5)))
+
+
+def _between(name: str, text: str) -> str:
+    return text.split(f"<{name}>")[1].split(f"</{name}>")[0].strip()
+
+
+def _rates(messages) -> str:
+    rated = {"features": _seen(_between("turn_to_rate", messages[-1].text)), "intent": "other"}
+    told = {"intent_probabilities": {"other": 1.0}, "pending_covered": True, "empathy": 0.5}
+    return json.dumps(rated | told)
+
+
+def _says(messages) -> str:
+    draw = random.Random(repr([message.text for message in messages]))
+    return f"And how was it with the {' and the '.join(draw.sample(_WORDS, 3))} for you that week?"
+
+
+def _judges(messages) -> str:
+    turn, concern = (_between(name, messages[1].text) for name in ("turn_to_judge", "concern"))
+    return json.dumps({"probability": float(random.Random(turn + concern).random() < _chance(turn))})
+
+
+def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
+    """The evaluator rates, the judge throws dice with weights on those ratings, the clinician is a model."""
+    with AnswerStore(tmp_path / "answers.sqlite") as store:
+        players = labelling.Players(store, scripted(_rates, name="rater"), scripted(_says, name="talker"))
+        questions = asyncio.run(labelling.ask_about_played(CASES[:16], players, most=1_200))
+        judge = labelling.judge_by_model(scripted(_judges, name="judge"), store, labelling.prompts())
+        labels, unanswered = asyncio.run(labelling.label(questions, judge, "the-judge"))
+    assert unanswered == 0 and {label.evaluator for label in labels} == {"scripted/rater"}
+    reveal = [label for label in labels if label.kind == "reveal"]
+    assert len({label.features.vector for label in reveal}) >= 100
+    fitted = fit(reveal, PAPER)
+    for key, weight, found in zip(FEATURES, _TRUTH.values(), fitted.policy.reveal.weights[1:], strict=False):
+        assert not weight or found * weight > 0, key
+    held = [label for label in reveal if held_out(label.case_id)]
+    truth = np.array([sum(_TRUTH[key] * getattr(label.features, key) for key in FEATURES) for label in held])
+    own = auc(truth, np.array([label.label >= 0.5 for label in held]))
+    quality = fitted.quality["reveal"]
+    assert abs(quality.auc - own) <= 0.02 and quality.brier < quality.reference
+    assert quality.auc_interval[0] <= quality.auc <= quality.auc_interval[1]
+    assert sum(n for *_, n in quality.reliability) == quality.n == len(held)
+    assert fitted.policy.training["stand_in"] is True  # the evaluator is a script
+
+
+def test_a_run_with_another_evaluator_than_the_fitted_one_says_so() -> None:
+    policy = fit(drawn(300, PAPER.reveal), PAPER).policy
+    assert fitted_elsewhere(policy, "an-evaluator") == fitted_elsewhere(PAPER, "rules") == ""
+    assert (
+        fitted_elsewhere(policy, "rules")
+        == "the patient's weights were fitted on ratings of an-evaluator, not of rules"
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,14 +302,17 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     import scripts.fit_policy
 
     monkeypatch.setattr(scripts.fit_policy, "_profiles", lambda corpus: CASES[:3])
-    out = tmp_path / "policy.json"
-    assert execute(["fit-policy", "--judge", "scripted", "--most", "200", "-o", str(out)]) == 0
+    out, labels = tmp_path / "policy.json", tmp_path / "labels.jsonl"
+    # Scripted dialogues rated by rules are a handful of vectors: refused, and no policy written.
+    assert execute(["fit-policy", "--judge", "scripted", "--most", "200", "-o", str(out)]) == 2
+    assert "different feature vectors" in " ".join(capsys.readouterr().err.split()) and not out.exists()
+    rows = [label.row for kind in ("reveal", "address") for label in drawn(600, getattr(PAPER, kind), kind=kind)]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) in (0, 1)
     shown = capsys.readouterr().out
-    assert "stand-in" in shown and "AUC" in shown and "closed-checklist" in shown
+    assert "stand-in" not in shown and "AUC" in shown and "closed-checklist" in shown
     policy = PolicyConfig.read(out)
-    assert policy.training["stand_in"] is True and policy.training["judges"] == ["scripted/label-judge"]
-    again = tmp_path / "again.json"
-    labels = tmp_path / "policy.labels.jsonl"
-    assert execute(["fit-policy", "--labels", str(labels), "-o", str(again)]) == 0
-    assert again.read_bytes() == out.read_bytes()
+    assert policy.training["stand_in"] is False and policy.training["evaluator"] == "an-evaluator"
+    assert set(policy.training["quality"]) == {"reveal", "address"}
+    assert (tmp_path / "policy.reliability.svg").read_text().count("<circle") >= 10
     assert execute(["fit-policy", "-o", str(out)]) == 2
