@@ -14,9 +14,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baselines.medconceal.record import Episode, Exchange
+from baselines.medconceal.record import Episode, Exchange, TurnEvaluation
 
 FEWEST_TURNS = 16  # different turns below which nothing is said of an evaluator that rates all alike
+# The feature that an intent is made of (Table 13). The others are made of none.
+_CORE = {
+    "data_gathering": "DG",
+    "emotional_support": "ER",
+    "partnership": "PA",
+    "open_elicitation": "CE",
+    "education_necessity": "NS",
+    "concern_mitigation": "CM",
+    "plan_safety_net": "PS",
+    "meta_category_probe": "MR",
+}
+_ABOVE = 2  # features that may be rated higher than that of the intent
+_APART = 0.25  # of two ratings of the same turn, on the average over the features
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +61,17 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
     due = [one for one in exchanges if one.revealed or one.unsaid]
     by_model = [one for one in due if one.source == "model" or one.faults]
     alike, different = _alike(exchanges)
+    by_evaluator = [one for one in exchanges if one.evaluation.obtained == "model"]
+    apart, again = _rated_again(episodes)
     return [
         Check("Evaluations by rules after failure", _count(rated, _fell_back), len(rated), 0.02,
               "the evaluator's answers could not be read and the rules rated in its place"),
         Check("Turns rated all alike", alike if alike == different else 0, different, 0.99,
               "the evaluator gives every turn the same features"),
+        Check("Ratings that contradict themselves", _count(by_evaluator, lambda one: contradicts(one.evaluation)),
+              len(by_evaluator), 0.25, "the evaluator names one intent and rates another, as by chance"),
+        Check("Turns rated otherwise when asked again", apart, again, 0.25,
+              "the evaluator rates the same turn, after the same words, otherwise"),
         Check("Replies replaced", _count(worded, lambda one: one.source != "model"), len(worded), 0.10,
               "the patient's drafts could not be used and fixed sentences were said in their place"),
         Check("Reveals never voiced", sum(len(one.unsaid) for one in due),
@@ -84,6 +103,39 @@ def stated(episodes: Sequence[Episode]) -> dict[str, Any]:
         "reasons": found,
         "shares": {check.name: round(check.value, 6) for check in checks(episodes)},
     }
+
+
+def contradicts(evaluation: TurnEvaluation) -> bool:
+    """Whether a rating gives its intent less chance than another, or rates what the intent is made of low."""
+    chances = evaluation.intent_probabilities
+    if chances.get(evaluation.intent, 0.0) < max(chances.values(), default=0.0):
+        return True
+    if (core := _CORE.get(evaluation.intent)) is None:
+        return False
+    rated: dict[str, float] = {key: getattr(evaluation.features, key) for key in _CORE.values()}
+    return rated[core] < 0.5 or sum(value > rated[core] for value in rated.values()) > _ABOVE
+
+
+def _rated_again(episodes: Sequence[Episode]) -> tuple[int, int]:
+    """How many turns were rated before, in another dialogue that had gone the same way, and how many of them otherwise.
+
+    What came before a turn is what was said by both, all of it: only then was the evaluator asked the same.
+    """
+    first: dict[tuple[str, ...], tuple[float, ...]] = {}
+    apart = again = 0
+    for episode in episodes:
+        said: tuple[str, ...] = ()
+        for exchange in episode.exchanges:
+            said = (*said, exchange.clinician)
+            if exchange.evaluation.obtained == "model":
+                vector = exchange.evaluation.features.vector
+                before = first.setdefault(said, vector)
+                if before is not vector:
+                    again += 1
+                    far = sum(abs(a - b) for a, b in zip(before, vector, strict=True)) / len(vector)
+                    apart += far >= _APART
+            said = (*said, exchange.patient)
+    return apart, again
 
 
 def _count(exchanges: Sequence[Exchange], has: Callable[[Exchange], bool]) -> int:

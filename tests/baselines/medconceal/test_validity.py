@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,8 @@ from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.policy import BEDSIDE, Logistic
-from baselines.medconceal.record import Episode
+from baselines.medconceal.record import FEATURES, Episode
+from baselines.medconceal.rubric import INTENTS
 from baselines.medconceal.validity import checks, reasons, stated
 from builders.samples.medconceal.cases import profiles
 from loaders.models.messages import Answer, Message
@@ -68,6 +70,19 @@ ALIKE = json.dumps(
 )
 
 
+def at_random(*, sure: bool, seed: int = 0) -> Reply:
+    """Valid JSON with nothing behind it: every number by dice; `sure` of its intent, or not even that."""
+    dice = random.Random(seed)
+
+    def rate(messages: Sequence[Message]) -> str:
+        intent = dice.choice(list(INTENTS))
+        chances = {intent: 1.0} if sure else {name: dice.random() for name in INTENTS}
+        told = {"intent": intent, "intent_probabilities": chances, "pending_covered": dice.random() < 0.5}
+        return json.dumps(told | {"empathy": dice.random(), "features": {key: dice.random() for key in FEATURES}})
+
+    return rate
+
+
 def test_a_run_in_which_both_did_their_part_is_valid() -> None:
     episodes = played()
     assert reasons(episodes) == [] and stated(episodes)["valid"] is True
@@ -98,8 +113,11 @@ def test_a_patient_that_gives_way_is_named(patient: Reply, named: str) -> None:
         (lambda messages: "", "the rules rated in its place"),
         (lambda messages: "{{{", "the rules rated in its place"),
         (lambda messages: ALIKE, "every turn the same features"),
+        (at_random(sure=False), "names one intent and rates another"),
+        (at_random(sure=True), "names one intent and rates another"),
+        (at_random(sure=True, seed=1), "rates the same turn, after the same words, otherwise"),
     ],
-    ids=["echo", "silent", "garbage", "alike"],
+    ids=["echo", "silent", "garbage", "alike", "dice", "sure dice", "dice again"],
 )
 def test_an_evaluator_that_gives_way_is_named(evaluator: Reply, named: str) -> None:
     found = reasons(played(evaluator=evaluator))
