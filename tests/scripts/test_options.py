@@ -25,7 +25,8 @@ OPTIONS = {
         --out/-o=None --seed=0 sheets!
     """,
     "fit-policy": """
-        --base-url=[] --base=None --clinician=None --corpus=sample --evaluator=rules --judge=None --labels=None --most=2000 --out/-o! --ridge=10.0 --seed=0
+        --base-url=[] --base=None --clinician=None --corpus=sample --evaluator=rules --judge=None --labels=None
+        --most=2000 --out/-o! --ridge=10.0 --seed=0
     """,
     "run language": """
         --out/-o! --resamples=1000 --seed=0 --split=None --wordnet=None data!
