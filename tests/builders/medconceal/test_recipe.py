@@ -490,6 +490,8 @@ def test_the_sheet_holds_markup_of_a_case_as_text(tmp_path: Path, sample: Path) 
         ({"source": "sample", "decisions": (Path("missing.csv"),)}, "does not exist"),
         ({"source": "sample", "gate_text": Path("missing.txt")}, "does not exist"),
         ({"synthetic": 0}, "at least one case"),
+        ({"source": "sample-threads", "model": "scripted/echo", "since": "soon"}, "a date as 2013-07-11"),
+        ({"source": "sample-threads", "model": "scripted/echo", "community": "AskVet"}, "12 submissions of another community"),
     ],
 )
 def test_mistakes_end_in_one_clear_error(
@@ -498,6 +500,23 @@ def test_mistakes_end_in_one_clear_error(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BedsideError, match=said):
         build(tmp_path / "out", **options)
+
+
+def test_the_memory_that_a_dump_takes_is_said_before_it_is_unpacked(tmp_path: Path) -> None:
+    told: list[str] = []
+    path = tmp_path / "RC_2021.zst"
+    head = (0xFD2FB528).to_bytes(4, "little") + bytes([0, 21 << 3]) + (1).to_bytes(3, "little")
+    path.write_bytes(head)  # a frame of a window of 2 GiB, cut off behind its head
+    build_of_it: dict[str, Any] = {"source": f"threads={path},{path}", "model": MODEL, "base_url": "http://localhost:9"}
+    with pytest.raises(InputError, match="cannot be unpacked|ends in the middle|no submission"):
+        recipes.build(
+            recipe.RECIPE,
+            recipe.Options(**build_of_it),
+            tmp_path / "out",
+            workspace=tmp_path / "work",
+            tell=told.append,
+        )
+    assert told[0] == "Unpacking RC_2021.zst takes 2,048 MiB of memory for its window, and 250 besides"
 
 
 def test_a_short_key_is_refused(tmp_path: Path) -> None:
