@@ -114,6 +114,13 @@ SELECT = {
     ),
 }
 
+ENDPOINT = {
+    "check": Command(
+        "scripts.endpoint.check",
+        "Try a product that is to be seated as doctor or clinician: six probes of the function in FILE.py.",
+    ),
+}
+
 NEW = {
     "corpus": Command(
         "scripts.new:corpus",
@@ -219,6 +226,7 @@ COMMANDS: dict[str, Command | Group] = {
         "Choose the models that play patient and assessor (3MDBench, Tables 3 and 4); set physicians beside one.",
         SELECT,
     ),
+    "endpoint": Group("Seat a product with an API of its own: --doctor or --clinician endpoint:FILE.py.", ENDPOINT),
     "new": Group("Write the skeleton of a plug-in, with a test that is green from the start.", NEW),
 }
 

@@ -24,6 +24,7 @@ from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.files.places import without_places
 from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.endpoint import TALK
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from loaders.spans import shares_span
 
@@ -165,6 +166,7 @@ class _Asking:
         drawn: Decoding,
     ) -> Answer:
         """The model's answer: the stored one of that name, or asked for and kept."""
+        TALK.set(json.dumps([self._playing.game.name, self._case_id, self._epoch, self._encounter]))
         store = self._playing.store
         if store is None:
             return await player.ask(messages, json_schema=json_schema, **drawn)

@@ -28,6 +28,7 @@ from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 from loaders.errors import BedsideError, MissingExtra, ModelError, ModelRefused
+from loaders.models.endpoint import PREFIX, open_endpoint
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 from loaders.models.scripted_chat import open_scripted
 from loaders.models.servers import Servers
@@ -69,13 +70,16 @@ def open_model(
         return opened[0] if len(opened) == 1 else Servers(opened)
     if base_url is not None and not re.match(r"https?://[^/\[\]]+", base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
+    if name.startswith(PREFIX):
+        return open_endpoint(name, timeout=timeout)
     provider, _, rest = name.partition("/")
     if not provider or not rest:
         raise ModelError(
             name or "(no name)",
             found="is not the name of a chat model",
             expected="provider/model",
-            do="For example openai/gpt-4o-mini, vllm/Qwen/Qwen3-8B, openai-api/<provider>/<model> or scripted/echo",
+            do="For example openai/gpt-4o-mini, vllm/Qwen/Qwen3-8B, openai-api/<provider>/<model>, scripted/echo or "
+            "endpoint:FILE.py",
         )
     if provider == "scripted":
         return open_scripted(rest)

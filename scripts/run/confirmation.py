@@ -49,7 +49,8 @@ class Talks(Play):
         str, typer.Option(metavar="MODEL|rules", help="Matches findings, rates style and values; or rules, a stand-in.")
     ]
     clinician: Annotated[
-        str | None, typer.Option(metavar="MODEL", help=f"The model that is measured, or a stand-in: {_NAMES}.")
+        str | None,
+        typer.Option(metavar="MODEL", help=f"The model that is measured, endpoint:FILE.py, or a stand-in: {_NAMES}."),
     ] = None
     patient: Annotated[
         str | None,

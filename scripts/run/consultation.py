@@ -51,7 +51,10 @@ Assessor = Annotated[
 class Consultations(Play):
     data: Data
     doctor: Annotated[
-        str, typer.Option(metavar="MODEL", help=f"The model that is measured, or a stand-in: {_NAMES['doctor']}.")
+        str,
+        typer.Option(
+            metavar="MODEL", help=f"The model that is measured, endpoint:FILE.py, or a stand-in: {_NAMES['doctor']}."
+        ),
     ]
     assessor: Assessor
     patient: Annotated[

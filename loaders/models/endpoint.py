@@ -1,0 +1,147 @@
+"""A product with an API of its own as a chat model: `endpoint:FILE.py`, a file of the user with one function.
+
+    async def reply(session: str, text: str) -> str: ...
+
+A product keeps the state of a talk itself: of a talk that it knows it is sent the newest words alone, and of any other
+(the first request, one that was stopped before, a question asked of the side) all that was said so far, in a session of
+its own. One with a third parameter is also given the pictures, as bytes. Two talks never share a session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import inspect
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+from loaders.errors import InputError, ModelError, ModelRefused
+from loaders.files.untrusted import read_file
+from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
+
+PREFIX = "endpoint:"
+TALK: ContextVar[str] = ContextVar("talk", default="")
+"""Which talk a request belongs to: set by whoever plays it, as two talks may begin with the same words."""
+
+Reply = Callable[..., Awaitable[str]]
+_EXPECTED = "async def reply(session: str, text: str) -> str"
+_LONGEST = 200_000  # characters of an answer
+_SPEAKERS = {"system": "Instructions", "user": "They said", "assistant": "You said"}
+
+
+@dataclass
+class Product:
+    """What a file holds: its function, how many parameters that takes, and the digest of its text."""
+
+    name: str
+    reply: Reply
+    pictures: bool
+    digest: str
+
+
+def read_product(path: Path) -> Product:
+    """Runs a file of the user and takes its function. Raises InputError for a file that has none, or that fails."""
+    text = read_file(path, most=1_000_000, expected="a Python file")
+    name = f"bedside_endpoint_{uuid.uuid4().hex}"  # a module of its own each time, as after a restart
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError(path, found="is no Python file", expected=f"one with {_EXPECTED}")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise InputError(path, found=f"{type(error).__name__}{line}: {error}", expected="a file that runs") from None
+    reply = getattr(module, "reply", None)
+    if not inspect.iscoroutinefunction(reply):
+        found = "no function reply" if reply is None else "a reply that is not async"
+        raise InputError(path, found=found, expected=_EXPECTED)
+    taken = len(inspect.signature(reply).parameters)
+    if taken not in (2, 3):
+        raise InputError(path, found=f"a reply of {taken} parameters", expected=f"{_EXPECTED}, or pictures besides")
+    return Product(path.name, reply, taken == 3, hashlib.sha256(text).hexdigest())
+
+
+def open_endpoint(name: str, *, timeout: float = 120) -> ChatModel:
+    """The model `endpoint:FILE.py`. Raises what `read_product` raises."""
+    return Endpoint(read_product(Path(name.removeprefix(PREFIX))), timeout)
+
+
+@dataclass
+class _Session:
+    """A session of the product, and the digests of what it was told in it."""
+
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    said: tuple[str, ...] = ()
+
+
+class Endpoint(ChatModel):
+    """A product behind a function."""
+
+    stand_in = False
+
+    def __init__(self, product: Product, timeout: float) -> None:
+        self.name = f"{PREFIX}{product.name}"
+        self.product, self.timeout = product, timeout
+        self._sessions: dict[tuple[str, ...], _Session] = {}
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name, "provider": "endpoint", "base_url": "", "client": f"file {self.product.digest[:16]}"}
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        """The product's reply; decoding and schema are its own affair."""
+        if not messages:
+            raise ValueError("no messages")
+        # Its own words reach it cleaned, and it knows them. What stands first tells a talk from a question about it.
+        digests = tuple(_digest(message) for message in messages if message.role != "assistant")
+        key = (TALK.get(), _digest(messages[0]))
+        session = self._sessions.pop(key, None)
+        if session is None or session.said != digests[:-1]:
+            session, text, new = _Session(), _whole(messages), messages
+        else:
+            text, new = messages[-1].text, messages[-1:]
+        answer = await self._asked(session.name, text, new)
+        session.said = digests
+        self._sessions[key] = session
+        return Answer(answer, None, None, "stop")
+
+    async def _asked(self, session: str, text: str, messages: Sequence[Message]) -> str:
+        images = [read_image(image)[0] for message in messages for image in message.images]
+        if images and not self.product.pictures:
+            do = "Play a setting without images, or let reply take them: reply(session, text, images: list[bytes])"
+            raise ModelRefused(self.name, found="takes no pictures", expected="a third parameter for them", do=do)
+        given = (session, text, images) if self.product.pictures else (session, text)
+        try:
+            answer = await asyncio.wait_for(self.product.reply(*given), self.timeout)
+        except TimeoutError:
+            raise ModelError(self.name, found=f"gave no answer in {self.timeout:g} s") from None
+        except Exception as error:  # whatever a function of somebody else meets; its text may repeat the prompt
+            raise ModelError(self.name, found=f"its reply ended with {type(error).__name__}") from None
+        if not isinstance(answer, str) or len(answer) > _LONGEST:
+            found = f"its reply was {type(answer).__name__}" if not isinstance(answer, str) else "its reply has no end"
+            raise ModelError(self.name, found=found, expected=f"a text of at most {_LONGEST:,} characters")
+        return answer.encode("utf-8", "replace").decode()
+
+
+def _digest(message: Message) -> str:
+    return hashlib.sha256(json.dumps([message.role, message.text]).encode()).hexdigest()
+
+
+def _whole(messages: Sequence[Message]) -> str:
+    """All that was said, for a session that knows nothing of it; two messages need no names."""
+    if len(messages) == 1 or [message.role for message in messages] == ["system", "user"]:
+        return "\n\n".join(message.text for message in messages)
+    return "\n\n".join(f"{_SPEAKERS[message.role]}:\n{message.text}" for message in messages)

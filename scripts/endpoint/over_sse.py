@@ -1,0 +1,30 @@
+"""A product that streams its words: `--doctor endpoint:over_sse.py`, with PRODUCT_URL set. Copy it and change it.
+
+It posts {"session": …, "message": …} and joins the "text" of each server-sent event, `data: {"text": "…"}`, up to
+`data: [DONE]`.
+"""
+
+import asyncio
+import json
+import os
+import urllib.request
+
+
+async def reply(session: str, text: str) -> str:
+    return await asyncio.to_thread(_post, {"session": session, "message": text})
+
+
+def _post(content: dict[str, str]) -> str:
+    headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+    if key := os.environ.get("PRODUCT_KEY"):
+        headers["Authorization"] = f"Bearer {key}"
+    request = urllib.request.Request(os.environ["PRODUCT_URL"], json.dumps(content).encode(), headers)
+    said = []
+    with urllib.request.urlopen(request, timeout=120) as stream:
+        for line in stream:
+            event = line.decode().strip()
+            if event == "data: [DONE]":
+                break
+            if event.startswith("data:"):
+                said.append(json.loads(event.removeprefix("data:"))["text"])
+    return "".join(said)

@@ -1,0 +1,201 @@
+"""Products with an API of their own: six probes against made ones, and one that plays in a dialogue."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.dialogue.playing import Player
+from baselines.dialogue.run import play_run
+from loaders.errors import InputError, ModelError, ModelRefused
+from loaders.models.chat import open_model
+from loaders.models.endpoint import TALK
+from loaders.models.messages import Message
+from scripts import endpoint
+from scripts.cli import execute
+from tests.parts.loopback import Handler, Loopback
+from tests.parts.puzzles import game, puzzles, scripted
+
+JSON, SSE = (Path(endpoint.__file__).parent / name for name in ("over_json.py", "over_sse.py"))
+
+
+class Made(Loopback):
+    """A product that remembers the word it was told to, in each session, or `mixed`, in one memory for all."""
+
+    def __init__(self, *, mixed: bool = False, stream: bool = False) -> None:
+        super().__init__(_Asked)
+        self.mixed, self.stream = mixed, stream
+        self.memory: dict[str, str] = {}
+
+    @property
+    def url(self) -> str:
+        return "http://{}:{}/talk".format(*self.address)
+
+    def reply(self, session: str, text: str) -> str:
+        key = "all" if self.mixed else session
+        if "remember this word" in text:
+            self.memory[key] = text.partition("later: ")[2].partition(".")[0]
+            return "OK"
+        return self.memory.get(key, "I cannot tell.") if "Which word" in text else "Please see somebody about it."
+
+
+class _Asked(Handler):
+    def do_POST(self) -> None:  # noqa: N802 (a name that http.server looks for)
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        said = self.owner.reply(body["session"], body["message"])
+        if self.owner.stream:
+            events = [f"data: {json.dumps({'text': part})}\n\n" for part in (said[:2], said[2:])]
+            content, kind = "".join([": a comment\n\n", *events, "data: [DONE]\n\n"]).encode(), "text/event-stream"
+        else:
+            content, kind = json.dumps({"reply": said}).encode(), "application/json"
+        self.head(200, {"Content-Type": kind, "Content-Length": len(content)})
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@contextmanager
+def product(monkeypatch: pytest.MonkeyPatch, **kind: bool) -> Iterator[Made]:
+    with Made(**kind) as made:
+        monkeypatch.setenv("PRODUCT_URL", made.url)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        yield made
+
+
+def checked(capsys: pytest.CaptureFixture[str], file: Path, code: int, *more: str) -> dict[str, tuple[str, str]]:
+    capsys.readouterr()
+    assert execute(["endpoint", "check", str(file), "--json", *more]) == code
+    (table,) = json.loads(capsys.readouterr().out)["tables"]
+    return {row["probe"]: (row["verdict"], row["found"]) for row in table["rows"]}
+
+
+@pytest.mark.parametrize(("file", "stream"), [(JSON, False), (SSE, True)], ids=["json", "sse"])
+def test_a_product_with_sessions_passes(
+    file: Path, stream: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with product(monkeypatch, stream=stream):
+        found = checked(capsys, file, 0)
+    assert [verdict for verdict, _ in found.values()] == ["ok"] * 6
+    assert "keeps its sessions" in found["restart"][1]
+
+
+def test_a_product_that_mixes_talks_is_caught(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with product(monkeypatch, mixed=True):
+        found = checked(capsys, JSON, 1)
+    assert found["two talks are not mixed"][0] == found["restart"][0] == "FAILS"
+    assert "words of another talk" in found["two talks are not mixed"][1] and found["state is kept"][0] == "ok"
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "product.py"
+    file.write_text(text)
+    return file
+
+
+def test_each_way_to_fail_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    forgets = (
+        "async def reply(session, text):\n    if len(text) > 9999: raise ValueError('too long')\n    return 'Hm.'\n"
+    )
+    found = checked(capsys, written(tmp_path, forgets), 1)
+    assert found["state is kept"] == ("FAILS", "the word was harbour, it said: Hm.")
+    assert found["long text"] == ("FAILS", "ValueError: too long") and found["restart"][0] == "note"
+    slow = "import asyncio\nasync def reply(session, text):\n    await asyncio.sleep(5)\n"
+    found = checked(capsys, written(tmp_path, slow), 1, "--timeout", "0.1")
+    assert found["latency"] == ("FAILS", "no answer came") and "no answer in 0.1 s" in found["refusal"][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("def reply(session, text): ...", "a reply that is not async"),
+        ("x = 1", "no function reply"),
+        ("async def reply(text): ...", "a reply of 1 parameters"),
+        ("import no_such_module", "ModuleNotFoundError"),
+        ("x =", "SyntaxError, line 1"),
+    ],
+)
+def test_a_file_that_is_none_is_one_error(text: str, found: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=found):
+        open_model(f"endpoint:{written(tmp_path, text)}")
+
+
+# --- In a dialogue ----------------------------------------------------------------------------------------------------
+
+HOST = """
+asked = []
+async def reply(session, text, images):
+    asked.append((session, text, len(images)))
+    return f"Is it thing {sum(one == session for one, _, _ in asked)}?"
+"""
+
+
+def asked(model: Any) -> list[tuple[str, str, int]]:
+    return list(model.product.reply.__globals__["asked"])
+
+
+def test_it_is_sent_what_is_new_and_each_case_is_a_session(tmp_path: Path) -> None:
+    host = open_model(f"endpoint:{written(tmp_path, HOST)}")
+    players: dict[str, Player] = {**scripted(), "host": host}
+    played = play_run(game(), puzzles(3), players, tmp_path / "run", bare=True)
+    assert len(played.records) == 3 and played.models[1].name == "endpoint:product.py"
+    sessions: dict[str, list[tuple[str, int]]] = {}
+    for session, text, images in asked(host):
+        sessions.setdefault(session, []).append((text, images))
+    assert len(sessions) == 3 and {len(texts) for texts in sessions.values()} == {3}
+    for first, *others in sessions.values():
+        assert first[0].startswith("Guess what the guest has.") and first[1] == 1
+        assert all("Guess" not in text and not images for text, images in others)
+    play_run(game(), puzzles(3), players, tmp_path / "run", bare=True)
+    assert len(asked(host)) == 9  # what was said is not said again
+
+
+def told(model: Any, talk: str, *texts: str) -> str:
+    """The answer to a talk of these texts, ours and its in turn."""
+    roles = ["user", "assistant"] * len(texts)
+    messages = [Message(role, text) for role, text in zip(roles, texts, strict=False)]  # type: ignore[arg-type]
+
+    async def ask() -> str:
+        TALK.set(talk)
+        return str((await model.ask(messages, temperature=0, max_tokens=9)).text)
+
+    return asyncio.run(ask())
+
+
+def test_a_talk_that_it_does_not_know_is_told_whole(tmp_path: Path) -> None:
+    host = open_model(f"endpoint:{written(tmp_path, HOST)}")
+    told(host, "one", "Hello.")
+    told(host, "one", "Hello.", "as it was cleaned", "It hurts.")
+    told(host, "two", "Hello.")  # the same first words, of another case
+    told(host, "three", "Hello.", "Since when?", "For days.")  # as after a stop
+    (first, second, other, late) = asked(host)
+    assert first[0] == second[0] and second[1] == "It hurts." and len({first[0], other[0], late[0]}) == 3
+    assert late[1] == "They said:\nHello.\n\nYou said:\nSince when?\n\nThey said:\nFor days."
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "found"),
+    [
+        ("async def reply(session, text): raise ValueError(text)", ModelError, "ended with ValueError"),
+        ("async def reply(session, text): return 7", ModelError, "its reply was int"),
+    ],
+)
+def test_what_goes_wrong_repeats_nothing(text: str, kind: type[ModelError], found: str, tmp_path: Path) -> None:
+    with pytest.raises(kind, match=found) as caught:
+        told(open_model(f"endpoint:{written(tmp_path, text)}"), "one", "a hidden thing")
+    assert "hidden" not in str(caught.value)
+
+
+def test_pictures_need_a_place(tmp_path: Path) -> None:
+    model = open_model(f"endpoint:{written(tmp_path, 'async def reply(session, text): return text')}")
+    message = Message("user", "Look.", (puzzles(1)[0].picture,))
+    with pytest.raises(ModelRefused, match="takes no pictures"):
+        asyncio.run(model.ask([message], temperature=0, max_tokens=9))
