@@ -6,14 +6,12 @@ import csv
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pytest
@@ -26,7 +24,7 @@ from builders.release.verify import verify
 from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
 from tests.builders.medlaybench_v.test_recognizers_medcat import make_pack
-from tests.parts.chat_server import ChatServer, Fault, Reply, Request, status
+from tests.parts.chat_server import ChatServer
 from tests.parts.places import ROOT, shared_data
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
@@ -267,13 +265,13 @@ def test_a_model_that_goes_away_stops_the_build_and_loses_nothing(
     with ChatServer([answer("The CT scan shows a 2 cm pocket of pus in the left lobe (white arrow).")]) as server:
         port = server.base_url
     with pytest.raises(ModelError, match="openai-api/local/m"):
-        _without_waiting(monkeypatch)
+        without_waiting(monkeypatch)
         build(tmp_path, captions, model="openai-api/local/m", base_url=port)
     assert not (tmp_path / "release").exists()
     assert (tmp_path / "release.work" / "answers.sqlite").exists()
 
 
-def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = recipes.open_model
 
     async def at_once(seconds: float) -> None:
@@ -431,75 +429,3 @@ def test_real_radiographs_load_decoded(tmp_path: Path) -> None:
     loaded = datasets.load_dataset(str(tmp_path / "release"), cache_dir=str(tmp_path / "cache"))["train"]
     assert len(loaded) == manifest.splits["train"].rows > 300
     assert all(min(row["image"].size) > 50 for row in loaded.select(range(0, len(loaded), 40)))
-
-
-# ---------------------------------------------------------------------------------------------- a model that fails rows
-
-
-def lumps(count: int, refused: Iterable[int]) -> list[tuple[str, str, str, str]]:
-    return [(f"r{n:03}", f"CT shows a {'forbidden ' * (n in refused)}nodule {n}.", "CC BY", "") for n in range(count)]
-
-
-class RefusingServer(ChatServer):
-    """Refuses what holds a forbidden word, with one status for ever; answers the rest with the caption itself."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(self._answer)
-        self.code = code
-
-    def receive(self, request: Request) -> Fault | Reply:
-        outcome = super().receive(request)
-        return (
-            status(self.code, message="content policy") if self.code and "forbidden" in str(request.body) else outcome
-        )
-
-    @staticmethod
-    def _answer(body: Any) -> str:
-        number = re.findall(r"CT shows a (?:forbidden )?nodule (\d+)\.", str(body))[0]
-        return answer(f"The CT scan shows a small lump {number}.")
-
-
-@pytest.mark.usefixtures("key")
-@pytest.mark.parametrize("code", [400, 500])
-def test_rows_that_a_model_refuses_for_ever_stop_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
-) -> None:
-    _without_waiting(monkeypatch)
-    refused = {3, 4, 17, 18, 30}
-    captions = captions_file(tmp_path, lumps(40, refused))
-    with RefusingServer(code) as server:
-        options = {"model": "openai-api/local/m", "base_url": server.base_url}
-        manifest = build(tmp_path, captions, **options)
-    rows = rows_of(tmp_path / "release")
-    assert len(rows) == 40 and manifest.splits["train"].rows == 40
-    fallen = {key: row for key, row in rows.items() if row["status"] == "fallback"}
-    assert set(fallen) == {f"r{n:03}" for n in refused}
-    assert all(f"HTTP {code}" in str(row["status_reason"]) and row["layman_caption"] for row in fallen.values())
-    assert all(row["status_reason"] is None for key, row in rows.items() if key not in fallen)
-    assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
-
-
-@pytest.mark.usefixtures("key")
-def test_a_model_that_fails_one_row_after_the_other_stops_the_build_and_names_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A server that dies half-way; once it is back, the same command ends the build and asks nothing again."""
-    _without_waiting(monkeypatch)
-    captions = captions_file(tmp_path, lumps(40, range(20, 40)))
-    with RefusingServer(503) as server:
-        options = {"model": "openai-api/local/m", "base_url": server.base_url, "concurrency": 1}
-        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them r020: .*HTTP 503"):
-            build(tmp_path, captions, **options)
-        assert not (tmp_path / "release").exists()
-        answered = len([request for request in server.requests if "forbidden" not in str(request.body)])
-        server.code = 0
-        build(tmp_path, captions, **options)
-        again = [request for request in server.requests if "forbidden" not in str(request.body)]
-    assert answered == len(again) == 20 and len(rows_of(tmp_path / "release")) == 40
-
-
-@pytest.mark.usefixtures("key")
-def test_a_key_that_is_refused_stops_the_build_and_names_the_row(tmp_path: Path) -> None:
-    captions = captions_file(tmp_path, lumps(3, range(3)))
-    with RefusingServer(401) as server, pytest.raises(ModelError, match=r"refused the API key.*met first in row r00"):
-        build(tmp_path, captions, model="openai-api/local/m", base_url=server.base_url)

@@ -1,0 +1,112 @@
+"""Lay captions of several writers in one table: how they read, how far from the experts' they are, what they lose.
+
+    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …]
+
+The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv as experts wrote
+them and as our rules do; expert and lay captions of other files of pairs, such as published ones or what an earlier
+version of the rules made. The columns: five readability formulas and the vocabulary (Table 1), BLEU-4 and ROUGE-L
+against the expert caption (Table 2), words a caption outside the plain list that nothing explains, and the captions in
+which a gate fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from baselines.medlaybench_v.readability import FORMULAS, measure, vocabulary
+from baselines.medlaybench_v.relevance import bleu, rouge_l
+from baselines.results.published import published
+from builders.medlaybench_v.audit import audit, read_pairs
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.reads_well import unexplained_words
+from builders.medlaybench_v.refine import Caption, by_rules
+from builders.medlaybench_v.sources import open_source
+from builders.medlaybench_v.steps import caption_of
+from builders.medlaybench_v.vocabulary import read_vocabulary
+from loaders.files.untrusted import BadRow
+from scripts.terminal.console import output, table
+
+
+class Pairs(NamedTuple):
+    """Captions of one writer with those of the experts, and in how many a gate fails; None where none is asked."""
+
+    name: str
+    expert: Sequence[str]
+    said: Sequence[str]
+    failures: int | None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("captions", type=Path)
+    parser.add_argument("--beside", action="append", default=[], metavar="NAME=PAIRS")
+    options = parser.parse_args()
+    shown = table("", "captions of", "n", *FORMULAS, "vocabulary", "BLEU-4", "ROUGE-L", "unexplained", "gates fail")
+    for register in ("Expert", "Layman"):
+        shown.add_row(*_published(register))
+    for pairs in _all(options.captions, options.beside):
+        shown.add_row(*_measured(pairs))
+    output.print(shown)
+
+
+def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:
+    lexicon = Lexicon(read_vocabulary("bundled").terms)
+    rows = [row["expert_caption"] for row in open_source(captions).rows() if not isinstance(row, BadRow)]
+    experts = [caption for caption in rows if caption.strip()]
+    yield Pairs("experts", experts, experts, None)
+    for given in beside:
+        name, _, path = given.partition("=")
+        others = list(read_pairs(Path(path)))
+        expert, said = ([pair[side] for pair in others] for side in ("expert_caption", "layman_caption"))
+        yield Pairs(f"{name}, experts", expert, expert, None)
+        yield Pairs(name, expert, said, sum(bool(audited.failures) for audited in audit(others, lexicon)))
+    refined = [by_rules(case, lexicon.drafter) for case in _cases(experts, lexicon)]
+    failing = sum(not all(verdict.passed for verdict in made.verdicts) for made in refined)
+    yield Pairs("rules", experts, [made.layman_caption for made in refined], failing)
+
+
+def _cases(captions: Sequence[str], lexicon: Lexicon) -> Iterator[Caption]:
+    """Captions as the refiner takes them."""
+    for caption in captions:
+        expert = read(caption)
+        concepts = lexicon.concepts([], [], lexicon.match(expert, [], []), expert)
+        yield caption_of({"expert_caption": caption, "cuis": [], "mentions": [], "concepts": concepts}, lexicon)
+
+
+def _published(register: str) -> list[str]:
+    """The paper's row of a register; "" for what it does not state."""
+    cells = {
+        number.column: number.printed
+        for number in published("MedLayBench-V")
+        if number.split_or_group == "Test" and (number.table == "Table 2" or number.setting == register)
+    }
+    overlap = [cells.get(name, "") if register == "Layman" else "" for name in ("BLEU-4", "ROUGE-L")]
+    known = [cells.get(name, "") for name in ("N", *FORMULAS, "Vocab Size")]
+    return [f"paper, {'lay' if register == 'Layman' else 'experts'}", *known, *overlap, "", ""]
+
+
+def _measured(pairs: Pairs) -> list[str]:
+    reads = measure(pairs.said)
+    n = len(pairs.said)
+    against = [
+        f"{bleu(pairs.said, pairs.expert).sentences.mean():.2f}",
+        f"{rouge_l(pairs.said, pairs.expert).mean():.2f}",
+    ]
+    unexplained = sum(len(unexplained_words(caption)) for caption in pairs.said) / n
+    return [
+        pairs.name,
+        f"{n:,}",
+        *(f"{reads[name].mean():.2f}" for name in FORMULAS),
+        f"{len(vocabulary(pairs.said)):,}",
+        *(against if pairs.failures is not None else ["", ""]),
+        f"{unexplained:.2f}",
+        "" if pairs.failures is None else f"{pairs.failures:,} ({pairs.failures / n:.1%})",
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Embeddings made elsewhere: what is read, and what is told of files that do not fit the split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines.medlaybench_v.own_embeddings import read_own
+from loaders.errors import InputError
+
+CAPTIONS = {"expert": ["a cyst", "a mass", "a cyst"], "layman": ["a pocket", "a lump", "a bag"]}
+FINE = {"images": np.eye(3), "expert": np.eye(3)[[0, 1, 0]], "layman": np.eye(3)}
+
+
+def folder(at: Path, **changed: object) -> str:
+    for name, values in {**FINE, **changed}.items():
+        if values is not None:
+            np.save(at / f"{name}.npy", np.asarray(values))
+    return f"mine={at}"
+
+
+def test_rows_are_read_as_unit_vectors_one_a_distinct_caption(tmp_path: Path) -> None:
+    encoder, made = read_own(folder(tmp_path, layman=2 * np.eye(3)), CAPTIONS, images=True)
+    assert (encoder.name, encoder.stand_in) == ("mine", False)
+    assert made.texts["expert"].vectors.shape == (2, 3) and made.images.vectors.shape == (3, 3)
+    assert np.allclose(np.linalg.norm(made.texts["layman"].vectors, axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"images": np.eye(3)[:2]}, r"images.npy: holds 2 rows of 3 dimensions \(expected 3 rows\)"),
+        ({"layman": np.ones((3, 5))}, "layman.npy: holds 3 rows of 5 dimensions"),
+        ({"layman": np.ones(3)}, r"holds float64 values of shape \(3,\)"),
+        ({"layman": np.eye(3, dtype=np.int64)}, "holds int64 values"),
+        ({"layman": np.full((3, 3), np.nan)}, "3 rows are not finite, the first is row 0"),
+        ({"layman": np.diag([1.0, 0.0, 1.0])}, "1 rows are all zero, the first is row 1"),
+        ({"layman": np.array([[{}] * 3] * 3)}, "cannot be read as .npy"),
+        ({"layman": None}, "layman.npy: does not exist"),
+        # Rows in another order: one caption would have two vectors.
+        ({"expert": np.eye(3)[[0, 0, 1]]}, "rows 0 and 2 have the same caption and other vectors"),
+    ],
+)
+def test_what_does_not_fit_is_told(tmp_path: Path, changed: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_own(folder(tmp_path, **changed), CAPTIONS, images=True)
+
+
+@pytest.mark.parametrize("given", ["mine", "=folder", "mine="])
+def test_a_name_and_a_place(given: str) -> None:
+    with pytest.raises(InputError, match="NAME=PLACE"):
+        read_own(given, CAPTIONS, images=False)

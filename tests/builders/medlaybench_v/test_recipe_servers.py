@@ -1,0 +1,155 @@
+"""MedLayBench-V with model servers that refuse rows, die, turn everybody away for a minute, or outlive the build."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import recipe as recipes
+from builders.medlaybench_v import recipe
+from builders.release.verify import verify
+from loaders.errors import ModelError
+from tests.builders.medlaybench_v.test_recipe import answer, build, captions_file, rows_of, without_waiting
+from tests.parts.chat_server import ChatServer, Fault, Reply, Request, status
+
+MODEL = "openai-api/local/m"
+ROWS = 200
+REFUSED = {3, 4, 17, 118, 199}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+
+
+def lumps(count: int, refused: Iterable[int] = ()) -> list[tuple[str, str, str, str]]:
+    return [(f"r{n:03}", f"CT shows a {'forbidden ' * (n in refused)}nodule {n}.", "CC BY", "") for n in range(count)]
+
+
+class Server(ChatServer):
+    """Calls every nodule a lump; `turns_away` may give a fault first."""
+
+    def __init__(self, turns_away: Callable[[Request], Fault | None] = lambda request: None) -> None:
+        super().__init__(self._lump)
+        self.turns_away = turns_away
+
+    def receive(self, request: Request) -> Fault | Reply:
+        outcome = super().receive(request)
+        return self.turns_away(request) or outcome
+
+    @staticmethod
+    def _lump(body: Any) -> str:
+        return answer(f"The CT scan shows a small lump {_row(body)}.")
+
+    def asked(self) -> Counter[int]:
+        """How often each row was asked for."""
+        return Counter(_row(request.body) for request in self.requests)
+
+
+def _row(body: Any) -> int:
+    return int(re.findall(r"CT shows a (?:forbidden )?nodule (\d+)\.", str(body))[0])
+
+
+def refuses(code: int) -> Callable[[Request], Fault | None]:
+    """Refuses what holds a forbidden word, for ever."""
+    return lambda request: status(code, message="content policy") if "forbidden" in str(request.body) else None
+
+
+@pytest.mark.parametrize(("code", "count"), [(400, ROWS), (500, 40)])
+def test_rows_that_a_model_refuses_for_ever_stop_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, count: int
+) -> None:
+    without_waiting(monkeypatch)
+    refused = {n for n in REFUSED if n < count}
+    with Server(refuses(code)) as server:
+        manifest = build(
+            tmp_path, captions_file(tmp_path, lumps(count, refused)), model=MODEL, base_url=server.base_url
+        )
+    rows = rows_of(tmp_path / "release")
+    assert len(rows) == manifest.splits["train"].rows == count
+    fallen = {key: row for key, row in rows.items() if row["status"] == "fallback"}
+    assert set(fallen) == {f"r{n:03}" for n in refused}
+    assert all(f"HTTP {code}" in str(row["status_reason"]) and row["layman_caption"] for row in fallen.values())
+    assert all(row["status_reason"] is None for key, row in rows.items() if key not in fallen)
+    if code == 400:  # a refusal is no failure: nothing is tried again
+        assert server.asked() == dict.fromkeys(range(count), 1)
+    assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
+
+
+def test_a_server_that_dies_half_way_stops_the_build_and_names_the_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it is back, the same command ends the build and asks nothing again that was answered."""
+    without_waiting(monkeypatch)
+    captions = captions_file(tmp_path, lumps(20, range(8, 20)))
+    with Server(refuses(503)) as server:
+        options = {"model": MODEL, "base_url": server.base_url, "concurrency": 1}
+        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them r008: .*HTTP 503"):
+            build(tmp_path, captions, **options)
+        assert not (tmp_path / "release").exists()
+        server.turns_away = lambda request: None
+        server.requests.clear()
+        build(tmp_path, captions, **options)
+    assert server.asked() == dict.fromkeys(range(8, 20), 1)
+    assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
+
+
+@pytest.mark.parametrize("told", [None, 20])
+def test_a_minute_of_429_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: float | None) -> None:
+    """On a clock that only waiting moves; a server that does not say how long loses its first row."""
+    now = 0.0
+
+    async def wait(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    opened = recipes.open_model
+    monkeypatch.setattr(recipes, "open_model", lambda name, **more: opened(name, sleep=wait, **more))
+    with Server(lambda request: status(429, retry_after=told) if now < 60 else None) as server:
+        captions = captions_file(tmp_path, lumps(12))
+        build(tmp_path, captions, model=MODEL, base_url=server.base_url, concurrency=1)
+    rows = rows_of(tmp_path / "release")
+    fallen = [str(row["status_reason"]) for row in rows.values() if row["status"] != "accepted"]
+    assert len(rows) == 12 and 60 <= now < 130
+    assert len(fallen) == (0 if told else 1) and all("HTTP 429" in reason for reason in fallen)
+    late = set(range(2, 12))  # rows that came after the minute are asked for once
+    assert {row: times for row, times in server.asked().items() if row in late} == dict.fromkeys(late, 1)
+
+
+def test_a_killed_build_asks_nothing_twice(tmp_path: Path) -> None:
+    """`kill -9` before the 9th answer: the same command asks for that row again, and for no other."""
+    captions = captions_file(tmp_path, lumps(20))
+    child = 0
+
+    def kill(request: Request) -> Fault | None:
+        if child and len(server.requests) == 9:
+            os.kill(child, signal.SIGKILL)
+        return None
+
+    with Server(kill) as server:
+        options = {"model": MODEL, "base_url": server.base_url, "concurrency": 1}
+        child = os.fork()
+        if not child:
+            try:
+                build(tmp_path, captions, **options)
+            finally:
+                os._exit(1)
+        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+        child = 0
+        manifest = build(tmp_path, captions, **options)
+    assert manifest.splits["train"].rows == len(rows_of(tmp_path / "release")) == 20
+    assert server.asked() - Counter(range(20)) == {8: 1}
+
+
+def test_a_key_that_is_refused_stops_the_build_and_names_the_row(tmp_path: Path) -> None:
+    captions = captions_file(tmp_path, lumps(3, range(3)))
+    with Server(refuses(401)) as server, pytest.raises(ModelError, match=r"refused the API key.*met first in row r00"):
+        build(tmp_path, captions, model=MODEL, base_url=server.base_url)
