@@ -69,6 +69,8 @@ class Label:
     def row(self) -> dict[str, Any]:
         """The label as a row of JSONL or Parquet: features in columns of their own."""
         written = to_json(self)
+        if self.evaluator == BY_RULES:  # which a label that says nothing has
+            del written["evaluator"]
         return {**written.pop("features"), **written}
 
 
