@@ -19,6 +19,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
+from uuid import NAMESPACE_URL, uuid5
 
 import pyarrow as pa
 import typer
@@ -30,7 +31,7 @@ from builders.licences import corpus_licence
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run, run
-from builders.release.cards import render_card
+from builders.release.cards import render_card, render_croissant
 from builders.release.checkout import own_code
 from builders.release.preview import Preview, Table
 from builders.release.rebuilt import in_words, other_versions
@@ -217,6 +218,7 @@ def build(
         finished.exclusions(),
         measure=recipe.measure,
         card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
+        croissant=partial(_card, recipe=recipe, plan=plan, gate_text=None, croissant=True),
         overwrite=overwrite,
     )
 
@@ -238,6 +240,7 @@ def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[
         stand_in="; ".join(plan.stand_in) or None,
         rules=recipe.rules,
         code=own_code(),
+        canary=canary(known.name),
     )
 
 
@@ -277,11 +280,26 @@ def _other_versions(versions: Mapping[str, str], out: Path, workspace: Path) -> 
             yield f"The release at {out} was made with other library versions ({in_words(other)}): expect other files"
 
 
-def _card(manifest: Manifest, *, recipe: Recipe[Any], plan: Plan, gate_text: str | None) -> str:
+def canary(corpus: str) -> str:
+    """The sentence that marks every copy of a corpus; the same in all its releases.
+
+    >>> canary("medconceal")[-36:]
+    'd0'
+    """
+    number = uuid5(NAMESPACE_URL, f"bedside:{corpus}")
+    return f"Benchmark data: keep out of training corpora. Bedside {corpus} canary {number}"
+
+
+def _card(
+    manifest: Manifest, *, recipe: Recipe[Any], plan: Plan, gate_text: str | None, croissant: bool = False
+) -> str:
     template = recipe.template or Path(dataset_cards.__file__).with_name(f"{recipe.corpus.name}.md")
     notice = f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else ""
     facts = {"notice": notice, **plan.card(manifest)}
-    return render_card(template.read_text(encoding="utf-8"), manifest, facts=facts, gating=gate_text)
+    text = template.read_text(encoding="utf-8")
+    if croissant:
+        return render_croissant(text, manifest, facts=facts)
+    return render_card(text, manifest, facts=facts, gating=gate_text)
 
 
 def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[str, JsonValue]:

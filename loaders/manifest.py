@@ -156,6 +156,9 @@ class Manifest(_Part):
     """The version of the gates and scans that the rows were held to; 1 where they had no number yet."""
     code: Code | None = None
     """None where it was not recorded, or was installed from no checkout."""
+    canary: str | None = None
+    """A sentence that stands in the card, in croissant.json and in every shard, so that the data are known where
+    somebody trained on them, and left out by who filters for it. None in releases of earlier versions."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -206,6 +209,7 @@ class Manifest(_Part):
             "schema_version": self.schema_version == 1,
             "rules": self.rules == 1,
             "code": self.code is None,
+            "canary": self.canary is None,
         }
         return {name for name, left_out in empty.items() if left_out}
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from builders.release import cards, croissant
 from loaders.errors import ReleaseError
 from loaders.files.untrusted import read_file
-from loaders.manifest import NAME, Manifest, file_digest
+from loaders.manifest import NAME, FileFacts, Manifest, file_digest
 
 CARD = "README.md"
 
@@ -20,10 +21,13 @@ class LocalFile:
     source: Path
     sha256: str
     size: int
+    content: bytes | None = None
+    """What is published in the place of what lies on disk."""
 
     def blob_id(self) -> str:
         """The SHA-1 by which git, and so the Hub, names a small file of these bytes."""
-        return hashlib.sha1(f"blob {self.size}\0".encode() + read_file(self.source), usedforsecurity=False).hexdigest()
+        content = read_file(self.source) if self.content is None else self.content
+        return hashlib.sha1(f"blob {self.size}\0".encode() + content, usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +59,28 @@ class LocalRelease:
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
         return cls(manifest.corpus, manifest.stand_in is not None, manifest.content_digest, files)
+
+    def named(self, folder: Path, repo_id: str, tag: str, address: str) -> LocalRelease:
+        """The release as it is published there: card and croissant.json name their repository and version.
+
+        The manifest lists them as they are then. A release whose card has no place for names stays as it is.
+        """
+        card = read_file(folder / CARD).decode("utf-8", "replace")
+        changed = {CARD: cards.published(card, repo_id, tag).encode()}
+        if croissant.NAME in self.files:
+            text = read_file(folder / croissant.NAME).decode("utf-8")
+            changed[croissant.NAME] = croissant.published(text, address, tag).encode()
+        elif changed[CARD] == card.encode():
+            return self
+        manifest = Manifest.read(folder)
+        facts = {name: FileFacts(sha256=_digest(content), size=len(content)) for name, content in changed.items()}
+        manifest = manifest.model_copy(update={"files": {**manifest.files, **facts}})
+        changed[NAME] = manifest.text().encode()
+        files = {
+            name: LocalFile(folder / name, _digest(content), len(content), content) for name, content in changed.items()
+        }
+        return replace(self, files={**self.files, **files})
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

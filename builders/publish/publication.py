@@ -42,6 +42,7 @@ class Publication:
     tag: str
     wishes: Wishes
     release: LocalRelease = field(init=False)
+    unnamed: LocalRelease = field(init=False)  # as it lies on disk, and as earlier versions published it
     sent: list[str] = field(default_factory=list)  # Parquet files that the Hub has acknowledged in this run
     without_xet: bool = False  # the Hub, or the way to it, was found not to take Xet uploads
     made: str = ""  # the commit that the Hub has acknowledged in this run
@@ -50,7 +51,9 @@ class Publication:
         """Publish, or with `dry_run` only tell what publishing would do."""
         dry_run = self.wishes.get("dry_run", False)
         self.hub.watch.enter("reading the release")
-        self.release = LocalRelease.read(self.folder)
+        self.unnamed = LocalRelease.read(self.folder)
+        address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
+        self.release = self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address)
         try:
             if not dry_run:
                 self._check_token()
@@ -148,7 +151,7 @@ class Publication:
     def _already_published(self, refs: Refs, dry_run: bool) -> Published:
         commit = refs.tags[self.tag]
         difference = self.hub.difference(commit, self.release)
-        if difference:
+        if difference and self.hub.difference(commit, self.unnamed):
             self._stop(
                 f"the tag is published with other content; different: {difference}",
                 expected="a new version, because a published tag never moves",
@@ -202,7 +205,8 @@ class Publication:
             self.hub.watch.say(f"uploaded {number}/{len(shards)}: {path}")
         for path in plan.upload:
             if path not in shards:  # one by one: of several, the library makes threads that would outlive the deadline
-                additions.append(CommitOperationAdd(path, self.release.files[path].source))
+                file = self.release.files[path]
+                additions.append(CommitOperationAdd(path, file.source if file.content is None else file.content))
                 self._preupload(additions[-1:], f"preparing {path}")
         return additions
 

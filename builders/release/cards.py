@@ -10,6 +10,11 @@ the head, is replaced by a fact of the manifest:
     {{ statistics.modality_by_split }}  a mapping to mappings, as a table of both
     {{ statistics.examples }}           a list of mappings, as a table with their keys as columns
     {{ tables.splits }}                 ready: tables.splits, .configs, .stages, .exclusions, .sources, .files
+    {{ statement }}  {{ citation }}     the data statement of the head, and BibTeX of its paper and of this software
+
+The head may hold, besides what the Hub knows, `statement` (parts by name, `croissant.STATEMENT`) and `bibtex`: they
+stand in the card and in croissant.json. A card names its repository and version as `REPOSITORY` and `TAG`, in whose
+place the real ones stand once it is published (`published`).
 """
 
 from __future__ import annotations
@@ -25,9 +30,19 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCardData
 from pydantic import JsonValue
 
+from builders.release.croissant import STATEMENT, croissant
+from loaders import __version__
 from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest, order_splits
 
+REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
+"""What stands in a card for the repository and the version that it will be published as."""
+SOFTWARE = f"""@software{{bedside,
+  title = {{Bedside: corpora and baselines on how medicine is said to patients}},
+  author = {{{{The Bedside authors}}}},
+  version = {{{__version__}}},
+  license = {{MIT}}
+}}"""
 _HEAD = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}")
 _MEASURED = ("configs", "dataset_info", "size_categories")
@@ -47,6 +62,19 @@ def render_card(
     Raises: ReleaseError when the template has no YAML head, lacks a field that the Hub needs, states what is measured,
     or holds a placeholder without a value.
     """
+    fields, _, _, text = _filled(template, manifest, facts)
+    if gating is not None:
+        fields["extra_gated_prompt"] = gating
+    text = text.rstrip()
+    if manifest.canary and manifest.canary not in text:
+        text += f"\n\n<!-- {manifest.canary} -->"
+    return f"---\n{_metadata(fields, manifest)}\n---\n{text}\n"
+
+
+def _filled(
+    template: str, manifest: Manifest, facts: Mapping[str, JsonValue] | None
+) -> tuple[dict[str, Any], dict[str, str], str, str]:
+    """What a template says, filled: the fields of its head, its data statement, the BibTeX of its paper, its text."""
     values: dict[str, Any] = {**manifest.model_dump(), "rows": _rows(manifest), "tables": _tables(manifest)}
     taken = sorted(values.keys() & (facts or {}).keys())
     if taken:
@@ -64,11 +92,28 @@ def render_card(
         found = f"its YAML head cannot be read: {' '.join(str(error).split())}"
         raise ReleaseError("card", found=found, expected=expected) from error
     filled = _fill(said, values) if isinstance(said, dict) else {}
+    statement, bibtex = filled.pop("statement", None) or {}, str(filled.pop("bibtex", "")).strip()
+    if not isinstance(statement, dict) or (unknown := sorted(statement.keys() - STATEMENT)):
+        found = (
+            f"a statement with {', '.join(unknown)}" if isinstance(statement, dict) else "a statement that is a text"
+        )
+        raise ReleaseError("card", found=found, expected=f"parts named {', '.join(STATEMENT)}")
+    statement = {name: " ".join(str(statement[name]).split()) for name in STATEMENT if name in statement}
+    values["statement"] = "\n\n".join(f"**{STATEMENT[name][0]}.** {text}" for name, text in statement.items())
+    values["citation"] = "```bibtex\n" + "\n\n".join(filter(None, (bibtex, SOFTWARE))) + "\n```"
     fields = {name: value for name, value in filled.items() if value != ""}
-    if gating is not None:
-        fields["extra_gated_prompt"] = gating
-    text = _fill(template[head.end() :], values)
-    return f"---\n{_metadata(fields, manifest)}\n---\n{text.rstrip()}\n"
+    return fields, statement, bibtex, _fill(template[head.end() :], values)
+
+
+def render_croissant(template: str, manifest: Manifest, *, facts: Mapping[str, JsonValue] | None = None) -> str:
+    """The croissant.json of a release whose card this template makes. Raises: ReleaseError as `render_card`."""
+    fields, statement, bibtex, _ = _filled(template, manifest, facts)
+    return croissant(manifest, fields, statement, "\n\n".join(filter(None, (bibtex, SOFTWARE))))
+
+
+def published(text: str, repository: str, tag: str) -> str:
+    """A card with the repository and the version that it was published as."""
+    return text.replace(REPOSITORY, repository).replace(TAG, tag).replace(SAME_TAG, tag)
 
 
 def size_category(rows: int) -> str:

@@ -6,11 +6,15 @@ write the same rows as other bytes. What a file says of its own writer is the pr
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from builders.release.cards import REPOSITORY, SAME_TAG, TAG
+from builders.release.croissant import NAME as CROISSANT
 from builders.release.diff import Change, Diff, diff
 from builders.release.verify import verify
 from builders.release.write import CARD
@@ -18,6 +22,7 @@ from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, read_text
 from loaders.manifest import Manifest, Problem
 
+_NAMED = "names the repository and version that it was published as"
 _MEASURED = re.compile(r"[0-9a-f]{12,}|\d[\d,.]*")
 
 
@@ -103,11 +108,25 @@ def _why(
         if not same:
             return "holds other rows"
         return f"the same rows, written by {before}, now by {now}" if before != now else ""
-    if name == CARD and writers:
-        texts = [read_text(folder / name) for folder in (published, again)]
-        if _MEASURED.sub("#", texts[0]) == _MEASURED.sub("#", texts[1]):
+    if name == CROISSANT:
+        before, now = (json.loads(read_text(folder / name)) for folder in (published, again))
+        if before == {**now, **{key: before[key] for key in ("url", "version") if key in before}}:
+            return _NAMED
+    if name == CARD:
+        before, now = (read_text(folder / name) for folder in (published, again))
+        if _fits(before, now, str):
+            return _NAMED
+        if writers and _fits(before, now, partial(_MEASURED.sub, "#")):
             return "tells sizes of the files above"
     return ""
+
+
+def _fits(published: str, again: str, shown: Callable[[str], str]) -> bool:
+    """Whether a card is the one built again with its repository and version in it, both as `shown`."""
+    pattern = re.escape(shown(again))
+    for place in (REPOSITORY, TAG, SAME_TAG):
+        pattern = pattern.replace(re.escape(shown(place)), r"[^\n]+")
+    return re.fullmatch(pattern, shown(published)) is not None
 
 
 def _same_rows(name: str, old: Manifest, new: Manifest) -> bool:

@@ -27,6 +27,8 @@ from loaders.schema import features_of
 
 SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 
+CANARY = "canary"
+"""The key of a Parquet file's metadata that holds the canary of its release."""
 SHARD_BYTES = 400_000_000
 GROUP_ROWS = 1_000
 GROUP_ROWS_IMAGES = 100
@@ -70,13 +72,22 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
 class SplitWriter:
     """The shards of one split, as its rows come in."""
 
-    def __init__(self, folder: Path, split: str, features: datasets.Features, key: str, shard_bytes: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        split: str,
+        features: datasets.Features,
+        key: str,
+        shard_bytes: int,
+        canary: str | None = None,
+    ) -> None:
         self.split = split
         self._folder = folder
         self._schema = features.arrow_schema
         self._images = [name for name, feature in features.items() if isinstance(feature, datasets.Image)]
         self._key = key
         self._shard_bytes = shard_bytes
+        self._canary = canary
         self._group: list[Row] = []
         self._group_bytes = 0
         self._shard: Shard | None = None
@@ -128,16 +139,19 @@ class SplitWriter:
             self.close()
         if self._shard is None:
             self._shards.append(self._folder / f"{self.split}-{len(self._shards):05d}.parquet")
-            self._shard = Shard(self._shards[-1], self._schema)
+            self._shard = Shard(self._shards[-1], self._schema, self._canary)
         self._shard.write(table)
         self._num_bytes += table.nbytes
         self._group, self._group_bytes = [], 0
 
 
 class Shard:
-    """One Parquet file, written so that the same tables give the same bytes and the Hub stores equal parts once."""
+    """One Parquet file, written so that the same tables give the same bytes and the Hub stores equal parts once.
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    A `canary` stands in its metadata (`CANARY`).
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, canary: str | None = None) -> None:
         self.num_bytes = 0
         self._path = path
         self._file = path.open("wb")
@@ -149,6 +163,8 @@ class Shard:
             use_content_defined_chunking=True,
             write_page_index=True,
         )
+        if canary is not None:
+            self._writer.add_key_value_metadata({CANARY: canary})
 
     def write(self, table: pa.Table) -> None:
         """Add the table as one row group."""

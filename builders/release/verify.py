@@ -22,8 +22,9 @@ from pydantic import JsonValue
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.publish.hub_state import in_words
+from builders.release import croissant
 from builders.release.cards import config_info, config_metadata
-from builders.release.shards import read_parquet
+from builders.release.shards import CANARY, read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
 from loaders.corpus import Corpus
 from loaders.errors import HubError, InputError, ReleaseError
@@ -85,6 +86,9 @@ def verify(
         problems += _check_exclusions(folder, manifest)
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
+    problems += _check_canary(folder, manifest, sound)
+    if croissant.NAME in sound:
+        problems += croissant.check(folder, manifest)
     if is_file(folder / CARD):
         problems += _check_card(folder, manifest)
     elif CARD not in manifest.files:
@@ -263,6 +267,24 @@ def _check_schema(folder: Path, shard: str, features: datasets.Features) -> Prob
     if (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
         return Problem(shard, "other feature types in its metadata", "the features of the manifest")
     return None
+
+
+def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Problem]:
+    """The canary of the manifest stands in the card and in the metadata of every shard."""
+    if manifest.canary is None:
+        return []
+    without = []
+    for name in (name for split in manifest.splits for name in manifest.shards(split) if name in sound):
+        try:
+            with open_parquet(folder / name) as file:
+                said = (file.metadata.metadata or {}).get(CANARY.encode(), b"")
+        except InputError:
+            continue  # said where its rows are read
+        if said.decode("utf-8", "replace") != manifest.canary:
+            without.append(name)
+    if CARD in sound and manifest.canary not in read_text(folder / CARD, most=_MOST_CARD, expected="a card"):
+        without.append(CARD)
+    return [Problem(name, "no canary, or another one", manifest.canary) for name in without]
 
 
 def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:

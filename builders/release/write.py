@@ -1,6 +1,6 @@
 """A release folder: Parquet shards, exclusions, card and manifest, written so that it is whole or absent.
 
-    <out>/README.md  manifest.json  exclusions.parquet  data/<split>-00000-of-00003.parquet
+    <out>/README.md  croissant.json  manifest.json  exclusions.parquet  data/<split>-00000-of-00003.parquet
 
 It is built in the hidden sibling folder `.<out>.building` and renamed into place. The same rows give the same bytes.
 """
@@ -21,6 +21,7 @@ from pydantic import JsonValue
 
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
+from builders.release.croissant import NAME as CROISSANT
 from builders.release.exchange import exchange
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
@@ -65,6 +66,7 @@ class Facts:
     stand_in: str | None = None
     rules: int = 1
     code: Code | None = None
+    canary: str | None = None
 
 
 def write_release(
@@ -75,13 +77,15 @@ def write_release(
     *,
     measure: Measure,
     card: Callable[[Manifest], str],
+    croissant: Callable[[Manifest], str] | None = None,
     shard_bytes: int = SHARD_BYTES,
     overwrite: bool = False,
 ) -> Manifest:
     """Stream `rows` into the release folder `out` and return its manifest.
 
     Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
-    path is kept) or None. `card` gets a manifest that lists all files but the card itself. An identical release at
+    path is kept) or None. `croissant` gets a manifest that lists the rows' files, `card` one that lists all files but
+    the card itself. An identical release at
     `out` is left as it is; another one is replaced only with `overwrite`.
 
     Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
@@ -90,7 +94,7 @@ def write_release(
     """
     out = resolved(out)  # a symlink stays one, and what it points to is replaced
     with _building(out) as folder:
-        splits = _write_shards(folder, rows, facts.features, facts.key, shard_bytes)
+        splits = _write_shards(folder, rows, facts, shard_bytes)
         excluded, reasons = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
@@ -99,6 +103,9 @@ def write_release(
         for problem in manifest.check_counts():
             raise ReleaseError(out, found=str(problem), expected="in = out + excluded")
         manifest = manifest.model_copy(update={"statistics": measure(read_rows(folder, manifest))})
+        if croissant is not None:
+            write_whole(folder / CROISSANT, croissant(manifest).encode())
+            manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder)})
         write_whole(folder / CARD, card(manifest).encode())
         manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder)})
         manifest.write(folder)
@@ -132,12 +139,12 @@ def _manifest(
         stand_in=facts.stand_in,
         rules=facts.rules,
         code=facts.code,
+        canary=facts.canary,
     )
 
 
-def _write_shards(
-    folder: Path, rows: Iterable[Row], features: datasets.Features, key: str, shard_bytes: int
-) -> dict[str, SplitFacts]:
+def _write_shards(folder: Path, rows: Iterable[Row], facts: Facts, shard_bytes: int) -> dict[str, SplitFacts]:
+    key = facts.key
     writers: dict[str, SplitWriter] = {}
     seen: set[str] = set()
     (folder / "data").mkdir()
@@ -149,7 +156,7 @@ def _write_shards(
                     f"release: row {row.get(key)!r}: found split {split!r}, expected letters, digits and _"
                 )
             if split not in writers:
-                writers[split] = SplitWriter(folder / "data", split, features, key, shard_bytes)
+                writers[split] = SplitWriter(folder / "data", split, facts.features, key, shard_bytes, facts.canary)
             if row.get(key) in seen:
                 found = f"{key} {row[key]!r} comes twice"
                 raise ReleaseError(f"split {split}", found=found, expected="unique keys")

@@ -1,0 +1,212 @@
+"""croissant.json of a release: what it holds, file by file and column by column, for tools that read Croissant 1.1.
+
+    https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html
+
+It is made of the manifest, of the head of the card, and of the card's data statement, which stands here a second time
+as the fields of responsible AI (RAI). It holds no time; address and version are put in when the release is published.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from loaders.errors import InputError
+from loaders.files.untrusted import read_json
+from loaders.manifest import Config, Json, Manifest, Problem
+
+NAME = "croissant.json"
+VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
+PARQUET = "application/x-parquet"
+
+STATEMENT = {
+    "collection": ("How the data were collected", "rai:dataCollection"),
+    "preparation": ("How they were prepared", "rai:dataPreprocessingProtocol"),
+    "annotation": ("Who wrote and checked what was added", "rai:dataAnnotationProtocol"),
+    "uses": ("What they are for", "rai:dataUseCases"),
+    "limits": ("What they do not show", "rai:dataLimitations"),
+    "biases": ("Whom they show, and whom not", "rai:dataBiases"),
+    "sensitive": ("Personal and sensitive content", "rai:personalSensitiveInformation"),
+    "impact": ("What may come of their use", "rai:dataSocialImpact"),
+    "upkeep": ("Who keeps them, and how errors are mended", "rai:dataReleaseMaintenancePlan"),
+}
+"""The parts of a data statement: name in the head of a card -> heading, and property of Croissant."""
+
+_TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
+_CONTEXT: Json = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "annotation": "cr:annotation",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
+def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[str, str], bibtex: str) -> str:
+    """The text of croissant.json; `head` is the YAML of the card, filled, `statement` its parts by name."""
+    link = head.get("license_link")
+    said: Json = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": [VERSION, RAI],
+        "name": str(head["pretty_name"]),
+        "description": _description(manifest, statement),
+        "license": str(link or head["license"]),
+        "keywords": [*head.get("tags", []), *head.get("task_categories", [])],
+        "inLanguage": head.get("language", []),
+        "creator": {"@type": "sc:Organization", "name": "The Bedside authors"},
+        "citeAs": bibtex,
+        "isLiveDataset": False,
+        **{STATEMENT[name][1]: text for name, text in statement.items()},
+        "distribution": list(_files(manifest)),
+        "recordSet": [_records(manifest, config) for config in manifest.named_configs()],
+    }
+    return json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False, indent=1) + "\n"
+
+
+def published(text: str, address: str, tag: str) -> str:
+    """The same of a release that lies at that address under that tag."""
+    said = json.loads(text)
+    return json.dumps({**said, "url": address, "version": tag.removeprefix("v")}, ensure_ascii=False, indent=1) + "\n"
+
+
+def check(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+    """What of croissant.json is not what the manifest says: files and their digests, columns, the canary."""
+    try:
+        said = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
+        held = said.get("conformsTo")
+        if VERSION not in (held if isinstance(held, list) else [held]):
+            yield Problem(NAME, f"conforms to {held}", VERSION)
+        digests = {one["contentUrl"]: one["sha256"] for one in said["distribution"] if one["@type"] == "cr:FileObject"}
+        files = {name: manifest.files[name].sha256 for name in _shards(manifest)}
+        for name in sorted(files.keys() | digests.keys()):
+            if digests.get(name) != files.get(name):
+                yield Problem(f"{NAME}: {name}", f"SHA-256 {digests.get(name)}", f"{files.get(name)}, of the manifest")
+        columns = {one["name"]: [field["name"] for field in one["field"]] for one in said["recordSet"]}
+        expected = {config.name: _columns(manifest, config) for config in manifest.named_configs()}
+        if columns != expected:
+            yield Problem(f"{NAME}: recordSet", str(columns), str(expected))
+        if manifest.canary and manifest.canary not in said["description"]:
+            yield Problem(f"{NAME}: description", "no canary", manifest.canary)
+    except InputError as error:
+        yield Problem(NAME, error.found, error.expected)
+    except (KeyError, TypeError, AttributeError) as error:
+        yield Problem(NAME, f"cannot be used: {type(error).__name__} {error}", "distribution and recordSet")
+
+
+def _description(manifest: Manifest, statement: Mapping[str, str]) -> str:
+    rows = sum(split.rows for split in manifest.splits.values())
+    parts = [statement.get("uses", ""), f"{rows:,} rows, corpus {manifest.corpus}, content {manifest.content_digest}."]
+    parts += [f"Stand-in: {manifest.stand_in}."] if manifest.stand_in else []
+    return " ".join(filter(None, [*parts, manifest.canary]))
+
+
+def _shards(manifest: Manifest) -> list[str]:
+    return [name for split in manifest.splits for name in manifest.shards(split)]
+
+
+def _files(manifest: Manifest) -> Iterator[Json]:
+    for name in _shards(manifest):
+        facts = manifest.files[name]
+        yield {
+            "@type": "cr:FileObject",
+            "@id": name,
+            "name": name,
+            "contentUrl": name,
+            "contentSize": f"{facts.size} B",
+            "encodingFormat": PARQUET,
+            "sha256": facts.sha256,
+        }
+    for config in manifest.named_configs():
+        names = [name for split in config.splits for name in manifest.shards(split)]
+        yield {
+            "@type": "cr:FileSet",
+            "@id": f"files-of-{config.name}",
+            "name": f"files-of-{config.name}",
+            "containedIn": [{"@id": name} for name in names],
+            "encodingFormat": PARQUET,
+            "includes": [f"data/{split}-*.parquet" for split in config.splits],
+        }
+
+
+def _columns(manifest: Manifest, config: Config) -> list[str]:
+    return config.columns or [str(feature["name"]) for feature in manifest.features]
+
+
+def _records(manifest: Manifest, config: Config) -> Json:
+    features = datasets.Features._from_yaml_list(manifest.features)
+    return {
+        "@type": "cr:RecordSet",
+        "@id": config.name,
+        "name": config.name,
+        "description": f"Splits: {', '.join(config.splits)}.",
+        "key": {"@id": f"{config.name}/{manifest.key}"},
+        "field": [
+            _field(f"{config.name}/{name}", name, features[name], f"files-of-{config.name}", name, ())
+            for name in _columns(manifest, config)
+        ],
+    }
+
+
+def _field(place: str, name: str, feature: Any, files: str, column: str, path: tuple[str, ...]) -> Json:
+    """A column, or a part of one; `path` leads from the column to it."""
+    source: Json = {"fileSet": {"@id": files}, "extract": {"column": column}}
+    steps: list[Any] = [{"jsonPath": step} for step in path]
+    several = isinstance(feature, list | datasets.List | datasets.LargeList)
+    if isinstance(feature, datasets.Image):
+        steps.append({"jsonPath": "bytes"})
+    if steps:
+        source["transform"] = steps
+    said: Json = {"@type": "cr:Field", "@id": place, "name": name, "source": source}
+    if several:
+        feature = feature[0] if isinstance(feature, list) else feature.feature
+        said |= {"isArray": True, "arrayShape": "-1"}
+    if isinstance(feature, dict):
+        parts = [
+            _field(f"{place}/{part}", part, inner, files, column, (*path, part)) for part, inner in feature.items()
+        ]
+        return said | {"subField": list(parts)}
+    if isinstance(feature, datasets.Image):
+        return said | {"dataType": "sc:ImageObject"}
+    kind = str(getattr(feature, "dtype", "string"))
+    number = "sc:Float" if kind.startswith("float") else "sc:Integer" if kind.lstrip("u").startswith("int") else ""
+    return said | {"dataType": _TYPES.get(kind, number or "sc:Text")}
