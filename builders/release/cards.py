@@ -91,8 +91,9 @@ def _filled(
         expected = "valid YAML, with quotes around a text that holds a placeholder"
         found = f"its YAML head cannot be read: {' '.join(str(error).split())}"
         raise ReleaseError("card", found=found, expected=expected) from error
+    bibtex = str(said.pop("bibtex", "")).strip() if isinstance(said, dict) else ""  # its braces are BibTeX's own
     filled = _fill(said, values) if isinstance(said, dict) else {}
-    statement, bibtex = filled.pop("statement", None) or {}, str(filled.pop("bibtex", "")).strip()
+    statement = filled.pop("statement", None) or {}
     if not isinstance(statement, dict) or (unknown := sorted(statement.keys() - STATEMENT)):
         found = (
             f"a statement with {', '.join(unknown)}" if isinstance(statement, dict) else "a statement that is a text"

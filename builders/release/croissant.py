@@ -157,15 +157,21 @@ def _files(manifest: Manifest) -> Iterator[Json]:
             "sha256": facts.sha256,
         }
     for config in manifest.named_configs():
-        names = [name for split in config.splits for name in manifest.shards(split)]
+        names = _of(manifest, config)
+        if len(names) == 1:
+            continue  # its records are read from the file itself
         yield {
             "@type": "cr:FileSet",
             "@id": f"files-of-{config.name}",
             "name": f"files-of-{config.name}",
             "containedIn": [{"@id": name} for name in names],
             "encodingFormat": PARQUET,
-            "includes": [f"data/{split}-*.parquet" for split in config.splits],
+            "includes": [f"*{split}-*.parquet" for split in config.splits],
         }
+
+
+def _of(manifest: Manifest, config: Config) -> list[str]:
+    return [name for split in config.splits for name in manifest.shards(split)]
 
 
 def _columns(manifest: Manifest, config: Config) -> list[str]:
@@ -174,6 +180,10 @@ def _columns(manifest: Manifest, config: Config) -> list[str]:
 
 def _records(manifest: Manifest, config: Config) -> Json:
     features = datasets.Features._from_yaml_list(manifest.features)
+    names = _of(manifest, config)
+    files: Json = (
+        {"fileObject": {"@id": names[0]}} if len(names) == 1 else {"fileSet": {"@id": f"files-of-{config.name}"}}
+    )
     return {
         "@type": "cr:RecordSet",
         "@id": config.name,
@@ -181,15 +191,15 @@ def _records(manifest: Manifest, config: Config) -> Json:
         "description": f"Splits: {', '.join(config.splits)}.",
         "key": {"@id": f"{config.name}/{manifest.key}"},
         "field": [
-            _field(f"{config.name}/{name}", name, features[name], f"files-of-{config.name}", name, ())
+            _field(f"{config.name}/{name}", name, features[name], files, name, ())
             for name in _columns(manifest, config)
         ],
     }
 
 
-def _field(place: str, name: str, feature: Any, files: str, column: str, path: tuple[str, ...]) -> Json:
+def _field(place: str, name: str, feature: Any, files: Json, column: str, path: tuple[str, ...]) -> Json:
     """A column, or a part of one; `path` leads from the column to it."""
-    source: Json = {"fileSet": {"@id": files}, "extract": {"column": column}}
+    source: Json = {**files, "extract": {"column": column}}
     steps: list[Any] = [{"jsonPath": step} for step in path]
     several = isinstance(feature, list | datasets.List | datasets.LargeList)
     if isinstance(feature, datasets.Image):

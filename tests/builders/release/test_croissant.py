@@ -1,0 +1,165 @@
+"""croissant.json, canary, data statement: made of manifest and card, held by verify, named when published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import dataset_cards
+from builders.publish.run import publish
+from builders.recipe import canary
+from builders.release.cards import REPOSITORY, TAG, render_card, render_croissant
+from builders.release.croissant import NAME, STATEMENT
+from builders.release.rebuilt import compare
+from builders.release.verify import verify
+from builders.release.write import Facts, write_release
+from loaders.errors import ReleaseError
+from loaders.manifest import Manifest, Source, StageCount, file_digest
+from loaders.registry import BUNDLED
+from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.small_release import FEATURES, rows
+
+CANARY = canary("small")
+TEMPLATE = f"""---
+pretty_name: Small
+license: cc-by-4.0
+language: [en]
+task_categories: [image-to-text]
+statement:
+  uses: >-
+    For tests of {{{{ corpus }}}}.
+  limits: Nothing.
+bibtex: |
+  @misc{{small, title = {{Small}}}}
+---
+# Small
+
+load_dataset("{REPOSITORY}", revision="{TAG}")
+
+{{{{ statement }}}}
+
+{{{{ citation }}}}
+"""
+
+
+def build(folder: Path, mark: str | None = CANARY) -> Path:
+    """A release of twelve rows with all of it."""
+    stages = [StageCount(name="read", version=1, rows_in=12, rows_out=12, excluded={})]
+    facts = Facts(
+        corpus="small", key="image_id", features=FEATURES, settings={}, prompts={}, versions={}, stages=stages,
+        sources=[Source(name="here", digest="0", rows=12, licence="CC0-1.0")], canary=mark,
+    )  # fmt: skip
+    card, croissant = partial(render_card, TEMPLATE), partial(render_croissant, TEMPLATE)
+    write_release(folder, facts, rows(), [], measure=lambda _: None, card=card, croissant=croissant)
+    return folder
+
+
+def test_it_says_what_the_manifest_says(tmp_path: Path) -> None:
+    folder = build(tmp_path / "small")
+    manifest, said = Manifest.read(folder), json.loads((folder / NAME).read_text(encoding="utf-8"))
+    assert "http://mlcommons.org/croissant/1.1" in said["conformsTo"]
+    assert said["rai:dataUseCases"] == "For tests of small." and said["rai:dataLimitations"] == "Nothing."
+    assert "@misc{small" in said["citeAs"] and "@software{bedside" in said["citeAs"] and CANARY in said["description"]
+    digests = {one["contentUrl"]: one["sha256"] for one in said["distribution"] if one["@type"] == "cr:FileObject"}
+    assert digests == {name: facts.sha256 for name, facts in manifest.files.items() if name.startswith("data/")}
+    fields = {field["name"]: field for field in said["recordSet"][0]["field"]}
+    assert list(fields) == list(FEATURES) and fields["image"]["dataType"] == "sc:ImageObject"
+    assert (fields["cuis"]["isArray"], fields["cuis"]["dataType"]) == (True, "sc:Text")
+    assert [part["dataType"] for part in fields["spans"]["subField"]] == ["sc:Text", "sc:Integer"]
+    assert fields["score"]["dataType"] == "sc:Float" and fields["kind"]["dataType"] == "sc:Integer"
+    assert verify(folder) == []
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert CANARY in card and f"**{STATEMENT['uses'][0]}.** For tests of small." in card and "@misc{small" in card
+    shard = pq.read_metadata(folder / manifest.shards("test")[0])
+    assert shard.metadata[b"canary"].decode() == CANARY
+    # It is none of the rows: with and without it the content is the same.
+    assert Manifest.read(build(tmp_path / "plain", None)).content_digest == manifest.content_digest
+    assert verify(tmp_path / "plain") == []
+
+
+def _other_digest(text: str) -> str:
+    said = json.loads(text)
+    said["distribution"][0]["sha256"] = "0" * 64
+    return json.dumps(said)
+
+
+def _no_column(text: str) -> str:
+    said = json.loads(text)
+    del said["recordSet"][0]["field"][0]
+    return json.dumps(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "found"),
+    [
+        (NAME, _other_digest, "SHA-256 000"),
+        (NAME, _no_column, "recordSet"),
+        (NAME, lambda text: text.replace(CANARY, ""), "no canary"),
+        (NAME, lambda text: text.replace("croissant/1.1", "croissant/0.9"), "conforms to"),
+        (NAME, lambda text: "[]", "cannot be used"),
+        (NAME, lambda text: "{", NAME),
+        ("README.md", lambda text: text.replace(CANARY, ""), "no canary"),
+        ("manifest.json", lambda text: text.replace(CANARY, "another canary"), "another canary"),
+    ],
+)
+def test_verify_finds_what_is_wrong(tmp_path: Path, name: str, change: Callable[[str], str], found: str) -> None:
+    folder = build(tmp_path / "small")
+    path = folder / name
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    manifest = Manifest.read(folder)
+    if name != "manifest.json":  # as whoever changed it would have listed it
+        facts = manifest.files[name].model_copy(update={"sha256": file_digest(path), "size": path.stat().st_size})
+        manifest.model_copy(update={"files": {**manifest.files, name: facts}}).write(folder)
+    problems = [str(problem) for problem in verify(folder)]
+    assert problems and any(found in problem for problem in problems), problems
+
+
+def test_what_is_published_names_its_repository_and_version(hub: LoopbackHub, tmp_path: Path) -> None:
+    """Whole, the same again changes nothing, and what is built again is found to be the same."""
+    folder = build(tmp_path / "small")
+    wanted = {"tag": "v1.2.0", "endpoint": hub.url, "token": hub.token, "report": lambda line: None}
+    done = publish(folder, "org/small", **wanted)
+    assert publish(folder, "org/small", **wanted).unchanged
+    from huggingface_hub import snapshot_download
+
+    there = Path(
+        snapshot_download(
+            "org/small", repo_type="dataset", revision=done.commit, endpoint=hub.url, token=hub.token,
+            local_dir=tmp_path / "there",
+        )
+    )  # fmt: skip
+    card = (there / "README.md").read_text(encoding="utf-8")
+    assert 'load_dataset("org/small", revision="v1.2.0")' in card and REPOSITORY not in card
+    said = json.loads((there / NAME).read_text(encoding="utf-8"))
+    assert (said["url"], said["version"]) == (f"{hub.url}/datasets/org/small", "1.2.0")
+    assert verify(there) == [] and REPOSITORY in (folder / "README.md").read_text(encoding="utf-8")
+    found = compare(there, folder)
+    assert found.proved and {file.name: file.why for file in found.files}.keys() == {"README.md", NAME}
+
+
+@pytest.mark.parametrize("corpus", list(BUNDLED))
+def test_every_card_has_a_statement_a_citation_and_places_for_its_names(corpus: str) -> None:
+    text = Path(str(dataset_cards.__file__)).with_name(f"{corpus}.md").read_text(encoding="utf-8")
+    for part in ("{{ statement }}", "{{ citation }}", "## Contact", "eprint = {", "arxiv.org/abs/", REPOSITORY, TAG):
+        assert part in text, part
+    assert all(f"  {name}: " in text for name in STATEMENT)
+
+
+def test_a_part_that_no_statement_has_is_refused(tmp_path: Path) -> None:
+    manifest = Manifest.read(build(tmp_path / "small"))
+    with pytest.raises(ReleaseError, match="a statement with colour"):
+        render_card(TEMPLATE.replace("  limits:", "  colour:"), manifest)
+
+
+def test_mlcroissant_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (`pip install mlcroissant`)")
+    folder = build(tmp_path / "small")
+    monkeypatch.chdir(folder)
+    read = mlcroissant.Dataset(jsonld=folder / NAME)
+    assert not read.metadata.issues.errors
+    assert read.metadata.name == "Small"
