@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from builders.release import cards, croissant
+from builders.publish.naming import CROISSANT, named_card, named_croissant
 from loaders.errors import ReleaseError
 from loaders.files.untrusted import read_file
 from loaders.manifest import NAME, FileFacts, Manifest, file_digest
@@ -66,10 +66,10 @@ class LocalRelease:
         The manifest lists them as they are then. A release whose card has no place for names stays as it is.
         """
         card = read_file(folder / CARD).decode("utf-8", "replace")
-        changed = {CARD: cards.published(card, repo_id, tag).encode()}
-        if croissant.NAME in self.files:
-            text = read_file(folder / croissant.NAME).decode("utf-8")
-            changed[croissant.NAME] = croissant.published(text, address, tag).encode()
+        changed = {CARD: named_card(card, repo_id, tag).encode()}
+        if CROISSANT in self.files:
+            text = read_file(folder / CROISSANT).decode("utf-8")
+            changed[CROISSANT] = named_croissant(text, address, tag).encode()
         elif changed[CARD] == card.encode():
             return self
         manifest = Manifest.read(folder)

@@ -13,8 +13,8 @@ the head, is replaced by a fact of the manifest:
     {{ statement }}  {{ citation }}     the data statement of the head, and BibTeX of its paper and of this software
 
 The head may hold, besides what the Hub knows, `statement` (parts by name, `croissant.STATEMENT`) and `bibtex`: they
-stand in the card and in croissant.json. A card names its repository and version as `REPOSITORY` and `TAG`, in whose
-place the real ones stand once it is published (`published`).
+stand in the card and in croissant.json. A card names its repository and version by what stands for
+them in `builders.publish.naming`, until it is published.
 """
 
 from __future__ import annotations
@@ -35,8 +35,6 @@ from loaders import __version__
 from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest, order_splits
 
-REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
-"""What stands in a card for the repository and the version that it will be published as."""
 SOFTWARE = f"""@software{{bedside,
   title = {{Bedside: corpora and baselines on how medicine is said to patients}},
   author = {{{{The Bedside authors}}}},
@@ -110,11 +108,6 @@ def render_croissant(template: str, manifest: Manifest, *, facts: Mapping[str, J
     """The croissant.json of a release whose card this template makes. Raises: ReleaseError as `render_card`."""
     fields, statement, bibtex, _ = _filled(template, manifest, facts)
     return croissant(manifest, fields, statement, "\n\n".join(filter(None, (bibtex, SOFTWARE))))
-
-
-def published(text: str, repository: str, tag: str) -> str:
-    """A card with the repository and the version that it was published as."""
-    return text.replace(REPOSITORY, repository).replace(TAG, tag).replace(SAME_TAG, tag)
 
 
 def size_category(rows: int) -> str:

@@ -15,11 +15,11 @@ from typing import Any
 
 import datasets
 
+from builders.publish.naming import CROISSANT as NAME
 from loaders.errors import InputError
 from loaders.files.untrusted import read_json
 from loaders.manifest import Config, Json, Manifest, Problem
 
-NAME = "croissant.json"
 VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
 PARQUET = "application/x-parquet"
 
@@ -101,12 +101,6 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
         "recordSet": [_records(manifest, config) for config in manifest.named_configs()],
     }
     return json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False, indent=1) + "\n"
-
-
-def published(text: str, address: str, tag: str) -> str:
-    """The same of a release that lies at that address under that tag."""
-    said = json.loads(text)
-    return json.dumps({**said, "url": address, "version": tag.removeprefix("v")}, ensure_ascii=False, indent=1) + "\n"
 
 
 def check(folder: Path, manifest: Manifest) -> Iterator[Problem]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from builders.release.cards import REPOSITORY, SAME_TAG, TAG
-from builders.release.croissant import NAME as CROISSANT
+from builders.publish.naming import CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.diff import Change, Diff, diff
 from builders.release.verify import verify
 from builders.release.write import CARD

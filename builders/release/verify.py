@@ -22,6 +22,7 @@ from pydantic import JsonValue
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.publish.hub_state import in_words
+from builders.publish.naming import CROISSANT
 from builders.release import croissant
 from builders.release.cards import config_info, config_metadata
 from builders.release.shards import CANARY, read_parquet
@@ -87,7 +88,7 @@ def verify(
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
     problems += _check_canary(folder, manifest, sound)
-    if croissant.NAME in sound:
+    if CROISSANT in sound:
         problems += croissant.check(folder, manifest)
     if is_file(folder / CARD):
         problems += _check_card(folder, manifest)

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
-from builders.release.croissant import NAME as CROISSANT
+from builders.publish.naming import CROISSANT
 from builders.release.exchange import exchange
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError

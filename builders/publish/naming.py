@@ -1,0 +1,20 @@
+"""What is said only of a published release: the repository and the version, in its card and croissant.json."""
+
+from __future__ import annotations
+
+import json
+
+CROISSANT = "croissant.json"
+REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
+"""What stands in a card for the repository and the version that it will be published as."""
+
+
+def named_card(text: str, repository: str, tag: str) -> str:
+    """A card with the repository and the version that it was published as."""
+    return text.replace(REPOSITORY, repository).replace(TAG, tag).replace(SAME_TAG, tag)
+
+
+def named_croissant(text: str, address: str, tag: str) -> str:
+    """The croissant.json of a release that lies at that address under that tag."""
+    said = json.loads(text)
+    return json.dumps({**said, "url": address, "version": tag.removeprefix("v")}, ensure_ascii=False, indent=1) + "\n"
