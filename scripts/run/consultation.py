@@ -64,7 +64,11 @@ class Consultations(Play):
     setting: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(SETTINGS)}.")] = "dialogue+image"
     cues: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="cues.parquet of `bedside run classifier`, for the settings with cues."),
+        typer.Option(
+            metavar="FILE",
+            help="cues.parquet of `bedside run classifier`, for the settings with cues. Cases without any are "
+            "named, counted and not played.",
+        ),
     ] = None
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to play.")] = "test"
     protocol: Annotated[
