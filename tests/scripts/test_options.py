@@ -60,10 +60,10 @@ OPTIONS = {
     """,
     "run consultation": """
         --assessor! --bare=False --base-url=[] --cap-mode=None --concurrency=16 --cues=None --doctor! --epochs=1
-        --f1=authors --judge=None --limit=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
-        --out/-o! --patient=None --photos=None --price=[] --prompts=None --protocol=bedside --reasoning-effort=[]
-        --resamples=1000 --seed=0 --setting=dialogue+image --split=test --temperature=[] --timeout=120.0 --top-p=[]
-        --unfinished=None data!
+        --f1=authors --judge=None --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[]
+        --model-seed=None --out/-o! --patient=None --photos=None --price=[] --prompts=None --protocol=bedside
+        --reasoning-effort=[] --resamples=1000 --seed=0 --setting=dialogue+image --split=test --temperature=[]
+        --timeout=120.0 --top-p=[] --unfinished=None data!
     """,
     "run recheck": """
         --assessor! --bare=False --base-url=[] --concurrency=16 --limit=None --max-invalid=0.1 --max-retries=5
@@ -71,18 +71,16 @@ OPTIONS = {
         --timeout=120.0 --top-p=[] data!
     """,
     "run confirmation": """
-        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge! --limit=None
-        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --patient=None
-        --policy=bedside
-        --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
-        --transcripts=None --turns=8 data!
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
+        --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
+        --out/-o! --overlap=None --patient=None --policy=bedside --price=[] --prompts=None --reasoning-effort=[]
+        --seed=0 --temperature=[] --timeout=120.0 --top-p=[] --transcripts=None --turns=8 data!
     """,
     "run intervention": """
-        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge! --limit=None
-        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --patient=None
-        --policy=bedside
-        --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
-        --transcripts=None --turns=8 data!
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
+        --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
+        --out/-o! --overlap=None --patient=None --policy=bedside --price=[] --prompts=None --reasoning-effort=[]
+        --seed=0 --temperature=[] --timeout=120.0 --top-p=[] --transcripts=None --turns=8 data!
     """,
     "select patient": """
         --bare=False --base-url=[] --concurrency=16 --device=None --doctor! --encoder! --judge! --limit=None
