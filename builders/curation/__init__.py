@@ -13,7 +13,7 @@ output, report                               the table and the page of an audit
 What the constants were chosen on:
 
 verification, and what it builds on   copies made of one half of the trial photos; pairs of different hands on one rig
-overlaid_text                         lines of text drawn on trial photos; trial and sample photos without text
+overlaid_text, motion_blur            lines of text and moved cameras, made on two thirds of the trial photos
 neighbours (which chunks)             times at 30,000 to a million random hashes
 quality, calibration                  conventions (224 pixels, 2.5 deviations, 2 % of the area), chosen on no data
 

@@ -2,7 +2,8 @@
 
 Blur is the variance of the Laplacian at 512 pixels. Its level depends on the camera and the subject more than on
 focus, so no fixed cut-off works: `judge` calibrates within each source, on the median and the median absolute deviation
-of the logarithm. It can tell the blurred from the rest of a source, and not whether a whole source is blurred.
+of the logarithm. It can tell the blurred from the rest of a source, and not whether a whole source is blurred. What a
+moving camera blurs is told apart by `motion_blur`, by a fixed limit.
 
 Text laid over is what `overlaid_text` finds; it says what it misses.
 """
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from builders.curation.hashes import inside_border
+from builders.curation.motion_blur import MOVED, directional_detail
 from builders.curation.opencv import cv2
 from builders.curation.overlaid_text import LEAST, text_characters
 from builders.curation.pictures import Picture
@@ -33,7 +35,8 @@ _LEAST_SPREAD = 0.2  # of the logarithm: a source of near-copies is not held to 
 class Quality:
     """Measures of one picture.
 
-    `width` and `height` in pixels, upright; `sharpness` is the variance of the Laplacian; `brightness` the mean grey
+    `width` and `height` in pixels, upright; `sharpness` is the variance of the Laplacian; `motion` is low where a
+    camera moved (`motion_blur.directional_detail`); `brightness` the mean grey
     level; `darkest` and `brightest` the 5th and 95th percentile; `clipped` the share of pixels at either end of the
     scale; `border` the share of the area that a uniform border takes; `text_characters` the length of the longest row.
     """
@@ -41,6 +44,7 @@ class Quality:
     width: int
     height: int
     sharpness: float
+    motion: float
     brightness: float
     darkest: int
     brightest: int
@@ -67,6 +71,7 @@ def measure(picture: Picture) -> Quality:
         width=picture.width,
         height=picture.height,
         sharpness=round(float(cv2.Laplacian(grey, cv2.CV_64F).var()), 3),
+        motion=directional_detail(grey),
         brightness=round(float(grey.mean()), 1),
         darkest=int(darkest),
         brightest=int(brightest),
@@ -109,7 +114,7 @@ def _flags(quality: Quality, least_sharpness: float) -> tuple[str, ...]:
     uniform = quality.brightest - quality.darkest < 8
     has = {
         "small": min(quality.width, quality.height) < SMALL,
-        "blurred": quality.sharpness < least_sharpness and not uniform,
+        "blurred": (quality.sharpness < least_sharpness or quality.motion < MOVED) and not uniform,
         "dark": quality.brightest < DARK,
         "overexposed": quality.darkest > BRIGHT,
         "near_uniform": uniform,

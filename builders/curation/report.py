@@ -26,12 +26,12 @@ MOST_MEMBERS = 12  # pictures of picture cluster
 
 FLAG_MEANING: Mapping[str, str] = {
     "small": "shorter side below 224 pixels",
-    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels)",
+    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels), or moved",
     "dark": "95 % of the pixels darker than grey level 64",
     "overexposed": "95 % of the pixels brighter than grey level 200",
     "near_uniform": "90 % of the pixels within 8 grey levels; not compared with others",
     "border": "a uniform border takes 2 % or more of the area",
-    "text_overlay": "a row of six or more characters; misses shorter, slanted, joined and faint text, and logos",
+    "text_overlay": "a row of six or more characters, at any angle; misses shorter and joined text, and logos",
 }
 
 
