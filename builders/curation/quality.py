@@ -25,7 +25,7 @@ from builders.curation.pictures import Picture
 SMALL = 224  # pixels of the shorter side
 DARK, BRIGHT = 64, 200  # grey levels below and above which nearly all of a picture is dark or overexposed
 LEAST_TO_CALIBRATE = 20  # images of a source
-FLAGS = ("small", "blurred", "dark", "overexposed", "near_uniform", "border", "text_overlay")
+FLAGS = ("small", "blurred", "motion_blur", "dark", "overexposed", "near_uniform", "border", "text_overlay")
 
 _DEVIATIONS = 2.5  # standard deviations (of a normal distribution with this median absolute deviation)
 _LEAST_SPREAD = 0.2  # of the logarithm: a source of near-copies is not held to its last digit
@@ -114,7 +114,8 @@ def _flags(quality: Quality, least_sharpness: float) -> tuple[str, ...]:
     uniform = quality.brightest - quality.darkest < 8
     has = {
         "small": min(quality.width, quality.height) < SMALL,
-        "blurred": (quality.sharpness < least_sharpness or quality.motion < MOVED) and not uniform,
+        "blurred": quality.sharpness < least_sharpness and not uniform,
+        "motion_blur": quality.motion < MOVED and not uniform,
         "dark": quality.brightest < DARK,
         "overexposed": quality.darkest > BRIGHT,
         "near_uniform": uniform,

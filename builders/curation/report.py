@@ -26,7 +26,8 @@ MOST_MEMBERS = 12  # pictures of picture cluster
 
 FLAG_MEANING: Mapping[str, str] = {
     "small": "shorter side below 224 pixels",
-    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels), or moved",
+    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels)",
+    "motion_blur": "fine detail is gone along one direction and there across it",
     "dark": "95 % of the pixels darker than grey level 64",
     "overexposed": "95 % of the pixels brighter than grey level 200",
     "near_uniform": "90 % of the pixels within 8 grey levels; not compared with others",
