@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -147,6 +148,8 @@ def execute(arguments: list[str] | None = None) -> int:
     by SIGTERM, 129 by SIGHUP)."""
     try:
         code = root().main(arguments, prog_name="bedside", standalone_mode=False)
+        if code == 128 + signal.SIGINT:  # typer has taken the interrupt, before a command had its turn
+            return stopping.code()
         return code if isinstance(code, int) else 0
     except _MISUSE as error:
         error.show()

@@ -121,13 +121,13 @@ class _Handler(Handler):
         elif not self.path.endswith("/chat/completions"):
             self.answer(404, json.dumps({"error": {"message": f"no route {self.path}"}}))
         else:
-            self.answer(200, json.dumps(_completion(body, outcome)))
+            self.answer(200, json.dumps(completion(body, outcome)))
 
     def answer(self, code: int, body: str, headers: Mapping[str, str] | None = None) -> None:
         self.send(code, body.encode(), {"Content-Type": "application/json", **(headers or {})})
 
 
-def _completion(body: Body, reply: Reply) -> Body:
+def completion(body: Body, reply: Reply) -> Body:
     """The answer's JSON. A token is a word, so that expected counts can be told by eye."""
     prompt = " ".join(text for message in body["messages"] for text in _texts(message["content"]))
     said = f"{reply.text or ''} {reply.reasoning or ''}"
