@@ -12,6 +12,7 @@ import typer
 
 from builders.recipe import Options, Recipe, build, recipe_of
 from builders.release.preview import Table as Counts
+from loaders.files.disk import beside
 from loaders.files.untrusted import understood
 from loaders.manifest import Manifest
 from scripts.terminal.console import output, table
@@ -62,7 +63,7 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
             recipe,
             options,
             place.out,
-            workspace=place.work or place.out.with_name(place.out.name + ".work"),
+            workspace=place.work or beside(place.out, "{}.work"),
             workers=place.workers,
             progress=progress,
             overwrite=place.overwrite,

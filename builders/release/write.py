@@ -25,7 +25,7 @@ from builders.publish.naming import CROISSANT
 from builders.release.exchange import exchange
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
-from loaders.files.disk import make_folder, write_whole, writing
+from loaders.files.disk import beside, make_folder, write_whole, writing
 from loaders.files.untrusted import entries, files_below, is_folder, is_there, resolved
 from loaders.manifest import (
     Code,
@@ -195,7 +195,7 @@ def _list_files(folder: Path) -> dict[str, FileFacts]:
 @contextmanager
 def _building(out: Path) -> Iterator[Path]:
     """An empty folder beside `out`, removed at the end; what a killed build left there is cleared first."""
-    folder, previous, lock = (out.with_name(f".{out.name}.{word}") for word in ("building", "previous", "lock"))
+    folder, previous, lock = (beside(out, f".{{}}.{word}") for word in ("building", "previous", "lock"))
     with writing(out.parent):
         make_folder(out.parent)
         try:

@@ -68,6 +68,16 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+def beside(path: Path, name: str) -> Path:
+    """What is called `name` in the folder of `path`; `{}` stands for the name of `path`.
+
+    Raises: InputError for `.`, `..` and `/`: a place that has no name of its own in its folder cannot be replaced.
+    """
+    if path.name in ("", ".."):
+        raise InputError(path, found="has no name of its own", expected="the name of what to write, such as runs/new")
+    return path.with_name(name.format(path.name))
+
+
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write `data` to `path` so that a reader, at any moment and after any crash, sees all of it or nothing new.
 

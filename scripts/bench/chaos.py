@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from loaders.files.disk import scratch
-from scripts.bench.chaos_jobs import JOBS, KEY, PRELOAD, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
+from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
 from scripts.terminal.console import output, table
 from tests.hub import LoopbackHub
 from tests.hub_store import Repo
@@ -214,7 +214,8 @@ class Play:
 
     def strike(self, fault: str) -> bool:
         """Start the command and do it; whether the command went through to its end."""
-        after = self.draw.expovariate(8 / self.calm.seconds)
+        soon = self.draw.random() < 0.3  # while it begins; else at any time
+        after = self.draw.uniform(0, 0.5) if soon else self.draw.expovariate(10 / self.calm.seconds)
         struck = Struck(fault, round(after, 3), cold=fault not in ("clock", "int") and self.draw.random() < COLD)
         if struck.cold:
             after += 2 * self.draw.random()  # as much as the imports take
@@ -295,6 +296,17 @@ class Play:
         ended = min(until, self.ends[one.attempt.removeprefix("Bearer ")])
         return (one.answered or float("inf")) > ended - GRACE
 
+    def ages(self, asked: Sequence[Asked]) -> list[str]:
+        """Of each request that was sent again: by whom, and seconds from its answer to the end or the next time."""
+        told = []
+        first: dict[str, Asked] = {}
+        for one in asked:
+            before = first.setdefault(one.digest, one)
+            if before.attempt != one.attempt:
+                end = min(one.at, self.ends[before.attempt.removeprefix("Bearer ")])
+                told.append(f"{before.attempt} {one.attempt} {end - (before.answered or end):.2f}")
+        return told
+
     def compare(self) -> None:
         episode, calm = self.episode, self.calm
         asked = self.bench.asked(list(self.ends))
@@ -312,6 +324,8 @@ class Play:
         episode.requests = len(asked)
         episode.repeated = (times - calm.asked).total()
         episode.paid_twice = (times - calm.asked - flying).total()
+        if episode.paid_twice:
+            episode.wrong.append(f"paid twice: {self.ages(asked)}")
         left = self.bench.left(self.job, self.place)
         episode.rows_lost = max(0, calm.left.rows - left.rows)
         episode.changed = calm.left.differing(left)
@@ -397,7 +411,7 @@ def campaign(options: argparse.Namespace, folder: Path) -> None:
     with LoopbackHub() as hub, SlowServer() as server:
         os.environ.update(hub.environment(folder / "home"), PYTHONPATH=str(ROOT), XDG_DATA_HOME=str(folder / "home"))
         os.environ.update(OMP_NUM_THREADS="1", COLUMNS="300")
-        set_forkserver_preload(PRELOAD)
+        set_forkserver_preload(["scripts.bench.chaos_warm"])
         for method in ("GET", "HEAD", "POST", "PUT"):
             hub.delay(method, "", 0.1, times=10**9)
         bench = Bench(folder, hub, server)

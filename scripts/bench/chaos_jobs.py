@@ -215,13 +215,6 @@ def _made(schema: Mapping[str, Any], draw: random.Random) -> Any:
 
 # --- What is killed ---------------------------------------------------------------------------------------------------
 
-PRELOAD = """
-scripts.build scripts.curate scripts.publish scripts.run.captioning scripts.run.consultation scripts.run.confirmation
-scripts.run.intervention scripts.run.play baselines.dialogue.evaluation builders.curation.output
-builders.publish.run datasets huggingface_hub inspect_ai inspect_ai.model inspect_ai.scorer inspect_ai.solver openai
-pyarrow.dataset PIL.Image PIL.JpegImagePlugin scripts.bench.chaos_jobs
-""".split()
-
 
 class Attempt:
     """A command under way, the leader of a session of its own.
@@ -316,7 +309,7 @@ class Left:
         return [name for name in names if self.digests.get(name) != other.digests.get(name)]
 
 
-_OF_THIS_TIME = ("run_id", "wall_seconds", "command", "created")
+_OF_THIS_TIME = ("run_id", "wall_seconds", "command", "created", "code")
 
 
 def left_by(out: Path) -> Left:
@@ -331,7 +324,7 @@ def left_by(out: Path) -> Left:
             rows += int(pq.read_metadata(path).num_rows)
         if path.suffix == ".jsonl":
             rows += data.count(b"\n")
-        if name == "run.json":
+        if name in ("run.json", "manifest.json"):
             record = json.loads(data)
             data = json.dumps({key: value for key, value in record.items() if key not in _OF_THIS_TIME}).encode()
         digests[name] = hashlib.sha256(data).hexdigest()
