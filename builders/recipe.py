@@ -34,16 +34,15 @@ from builders.pipeline.run import Run, run
 from builders.release.cards import render_card, render_croissant
 from builders.release.checkout import own_code
 from builders.release.preview import Preview, Table
-from builders.release.rebuilt import in_words, other_versions
 from builders.release.verify import RowCheck
 from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError, ReleaseError
-from loaders.files.disk import make_folder, write_whole
+from loaders.files.disk import beside, make_folder, write_whole
 from loaders.files.untrusted import MAX_BAD, BadRow, is_file, read_json, read_text
-from loaders.manifest import Config, Manifest, Source
+from loaders.manifest import Config, Manifest, Source, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
@@ -188,9 +187,10 @@ def build(
     `tell` is given what waits for a person, if anything does, and which library versions are not those that a release
     at `out` or kept results were made with.
 
-    Raises: InputError, ModelError, MissingExtra for what the options name; BedsideError for a full disk or a
-    workspace in use; ReleaseError when no row is left.
+    Raises: InputError, ModelError, MissingExtra for what the options name; InputError for `.` or `/` as `out`;
+    BedsideError for a full disk or a workspace in use; ReleaseError when no row is left.
     """
+    beside(out, "{}")  # what cannot be replaced is refused now, not when all is done
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     at_hand = Build(options, workspace, workers, progress, tell)
     plan = recipe.plan(at_hand)
@@ -272,12 +272,13 @@ def _other_versions(versions: Mapping[str, str], out: Path, workspace: Path) -> 
     first = read_json(kept, expected="versions by package, as a build wrote them", do="Delete it")
     if isinstance(first, dict) and (other := other_versions(first, versions)):
         yield (
-            f"{workspace} may hold results of other library versions ({in_words(other)}): what it keeps is not "
-            "computed again; delete it to have all of these versions"
+            f"{workspace} may hold results of other library versions ({versions_in_words(other)}): what it keeps is "
+            "not computed again; delete it to have all of these versions"
         )
     with suppress(ReleaseError):
         if other := other_versions(Manifest.read(out).versions, versions):
-            yield f"The release at {out} was made with other library versions ({in_words(other)}): expect other files"
+            made = f"was made with other library versions ({versions_in_words(other)})"
+            yield f"The release at {out} {made}: expect other files"
 
 
 def canary(corpus: str) -> str:

@@ -369,3 +369,21 @@ def order_splits(names: Iterable[str]) -> list[str]:
     """
     place = {name: number for number, name in enumerate(_MAIN_SPLITS)}
     return sorted(names, key=lambda name: (place.get(name, len(place)), name))
+
+
+def other_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+    """Packages whose versions differ: the one before, and the one now.
+
+    >>> other_versions({"python": "3.11", "pyarrow": "21"}, {"python": "3.11", "pyarrow": "26"})
+    {'pyarrow': ('21', '26')}
+    """
+    names = [*before, *(name for name in now if name not in before)]
+    return {name: (before.get(name), now.get(name)) for name in names if before.get(name) != now.get(name)}
+
+
+def versions_in_words(versions: Mapping[str, tuple[str | None, str | None]]) -> str:
+    """
+    >>> versions_in_words({"pyarrow": ("21", "26"), "pillow": (None, "13")})
+    'pyarrow 21, now 26; pillow none, now 13'
+    """
+    return "; ".join(f"{name} {a or 'none'}, now {b or 'none'}" for name, (a, b) in versions.items())

@@ -1,4 +1,4 @@
-"""What a repository holds that is not of the corpus to be published: publishing never takes it away unasked."""
+"""What a repository holds that is not of the release to be published: publishing never takes it away unasked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from builders.publish.hub_state import HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import TAG, message
+from loaders.manifest import other_versions, versions_in_words
 
 
 def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
@@ -20,6 +21,17 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
             return f"{revision} holds a release of {claim.corpus}"
         if claim is not None and release.stand_in and not claim.stand_in:
             return f"{revision} holds real data, and this release is a stand-in"
+    return None
+
+
+def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
+    """That the newest version was made with other libraries, in words; None where it was not, or does not say."""
+    for version, commit in _versions(refs)[:1]:
+        claim = hub.claim(commit)
+        before = {} if claim is None else {name: claim.versions.get(name) for name in release.versions}
+        known = {name: made for name, made in before.items() if made is not None}
+        if known and (other := other_versions(known, {name: release.versions[name] for name in known})):
+            return f"{version} was made with other library versions ({versions_in_words(other)}): expect other files"
     return None
 
 

@@ -143,16 +143,22 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the manifest of a commit says: whose release the commit is, and the SHA-256 and size of its files."""
+    """What the manifest of a commit says: whose release it is, SHA-256 and size of its files, its libraries."""
 
     corpus: object
     stand_in: bool
     files: Mapping[str, tuple[object, object]]
+    versions: Mapping[str, str]
 
     def holds(self, file: RepoFile) -> bool:
         """Whether a file of the commit is of the release, as far as a list of files tells."""
         sha256, size = self.files.get(file.path, (None, None))
         return file.path == NAME or (file.lfs.sha256 == sha256 if file.lfs is not None else file.size == size)
+
+
+def _plain(version: object) -> str:
+    """A version as somebody's manifest has it, fit to be printed."""
+    return version if isinstance(version, str) and version.isprintable() and len(version) < 40 else "unreadable"
 
 
 class HubRepo:
@@ -282,7 +288,8 @@ class HubRepo:
             try:
                 said = read_json(manifest)
                 files = {path: (facts["sha256"], facts["size"]) for path, facts in said["files"].items()}
-                return Claim(said["corpus"], bool(said.get("stand_in")), files) if said["corpus"] else None
+                versions = {name: _plain(version) for name, version in said.get("versions", {}).items()}
+                return Claim(said["corpus"], bool(said.get("stand_in")), files, versions) if said["corpus"] else None
             except (*MALFORMED, InputError):
                 return None
 

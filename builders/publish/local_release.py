@@ -32,13 +32,14 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalRelease:
-    """A verified release: its corpus, whether its content is a stand-in, the content digest of its rows, and every file
-    by its path in the repository."""
+    """A verified release: its corpus, whether its content is a stand-in, the content digest of its rows, every file by
+    its path in the repository, and the libraries that it was made with."""
 
     corpus: str
     stand_in: bool
     content_digest: str
     files: dict[str, LocalFile]
+    versions: dict[str, str]
 
     @classmethod
     def read(cls, folder: Path) -> LocalRelease:
@@ -58,7 +59,7 @@ class LocalRelease:
         files = {path: LocalFile(folder / path, facts.sha256, facts.size) for path, facts in manifest.files.items()}
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
-        return cls(manifest.corpus, manifest.stand_in is not None, manifest.content_digest, files)
+        return cls(manifest.corpus, manifest.stand_in is not None, manifest.content_digest, files, manifest.versions)
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str) -> LocalRelease:
         """The release as it is published there: card and croissant.json name their repository and version.

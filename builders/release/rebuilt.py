@@ -19,7 +19,7 @@ from builders.release.verify import verify
 from builders.release.write import CARD
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, read_text
-from loaders.manifest import Manifest, Problem
+from loaders.manifest import Manifest, Problem, other_versions, versions_in_words
 
 _NAMED = "names the repository and version that it was published as"
 _MEASURED = re.compile(r"[0-9a-f]{12,}|\d[\d,.]*")
@@ -77,24 +77,6 @@ def compare(published: Path, again: Path) -> Rebuilt:
         files=[OtherFile(name, _why(name, old, new, writers, published, again)) for name in other],
         same_files=len(names) - len(other),
     )
-
-
-def other_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
-    """Packages whose versions differ: the one before, and the one now.
-
-    >>> other_versions({"python": "3.11", "pyarrow": "21"}, {"python": "3.11", "pyarrow": "26"})
-    {'pyarrow': ('21', '26')}
-    """
-    names = [*before, *(name for name in now if name not in before)]
-    return {name: (before.get(name), now.get(name)) for name in names if before.get(name) != now.get(name)}
-
-
-def in_words(versions: Mapping[str, tuple[str | None, str | None]]) -> str:
-    """
-    >>> in_words({"pyarrow": ("21", "26"), "pillow": (None, "13")})
-    'pyarrow 21, now 26; pillow none, now 13'
-    """
-    return "; ".join(f"{name} {a or 'none'}, now {b or 'none'}" for name, (a, b) in versions.items())
 
 
 def _why(
@@ -160,6 +142,6 @@ def told(found: Rebuilt) -> Iterator[str]:
         f"  {file.name}: {file.why or 'NOT EXPLAINED: look for what the build depends on'}" for file in found.files
     )
     if found.versions:
-        yield f"versions: {in_words(found.versions)}"
+        yield f"versions: {versions_in_words(found.versions)}"
     left = [change for change in found.difference.facts if not change.where.startswith(("sources", "versions", "code"))]
     yield from (f"{change.where}: {change.a}, now {change.b}" for change in left)

@@ -85,7 +85,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
 
     Raises: as `writing`.
     """
-    if not path.name:
+    if path.name in ("", ".."):
         raise InputError(path, found="is a folder", expected="a file to write")
     make_folder(path.parent)
     with writing(path), replacing(path, private=private) as file:

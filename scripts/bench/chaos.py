@@ -214,8 +214,8 @@ class Play:
 
     def strike(self, fault: str) -> bool:
         """Start the command and do it; whether the command went through to its end."""
-        soon = self.draw.random() < 0.3  # while it begins; else at any time
-        after = self.draw.uniform(0, 0.5) if soon else self.draw.expovariate(10 / self.calm.seconds)
+        soon = self.draw.random() < 0.2  # while it begins; else at any time
+        after = self.draw.uniform(0, 0.5) if soon else self.draw.expovariate(20 / self.calm.seconds)
         struck = Struck(fault, round(after, 3), cold=fault not in ("clock", "int") and self.draw.random() < COLD)
         if struck.cold:
             after += 2 * self.draw.random()  # as much as the imports take

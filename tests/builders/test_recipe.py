@@ -11,6 +11,7 @@ from builders import recipe
 from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.recipe import build
 from loaders.files.images import ImageError, clean_bytes
+from scripts.cli import execute
 from tests.parts.places import ROOT
 
 
@@ -29,6 +30,17 @@ def test_other_library_versions_are_said(tmp_path: Path, monkeypatch: pytest.Mon
     assert released.startswith(f"The release at {tmp_path / 'out'} was made with other library versions (pyarrow 21, ")
     (kept,) = built(pyarrow="26", pillow="10")  # the release is of these versions now, what is kept may not be
     assert kept.startswith(f"{tmp_path / 'work'} ")
+
+
+@pytest.mark.parametrize("out", ["", ".", "..", "/"])
+@pytest.mark.parametrize("work", [None, "work"])
+def test_a_place_that_cannot_be_replaced_is_refused_before_anything_is_done(
+    out: str, work: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["build", "medlaybench-v", "--captions", "sample", "--out", out]
+    assert execute([*words, "--work", work] if work else words) == 2
+    assert "has no name of its own" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 def test_the_pictures_of_the_samples_pass_no_encoder() -> None:

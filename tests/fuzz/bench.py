@@ -3,8 +3,9 @@
     with Bench(yard, LC_ALL="C") as bench:
         fault = bench.fault(case)          # None, or what went wrong
 
-A first process imports everything and never runs a case; it forks one that does, and another when that one had to be
-killed. Who is root there gives that up, as root would never see a folder that may not be read.
+A first process imports everything and never runs a case. It forks one that makes the yard, where there is none yet, and
+one that tries cases; another when that one had to be killed.
+Who is root there gives that up, as root would never see a folder that may not be read.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import traceback
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -108,15 +110,27 @@ class Bench:
 
 
 def main() -> None:
-    from tests.fuzz import trying
+    from tests.fuzz import trying, yard
 
-    here, yard = Connection(int(sys.argv[1])), Path(sys.argv[2])
-    trying.imported(yard)
+    here, place = Connection(int(sys.argv[1])), Path(sys.argv[2])
+    if not place.exists():
+        yard.imports()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                yard.make(place)
+                os._exit(0)
+            finally:
+                traceback.print_exc()
+                os._exit(1)
+        if os.waitpid(pid, 0)[1]:
+            raise RuntimeError("no yard")
+    trying.imported(place)
     while True:
         pid = os.fork()
         if pid == 0:
             try:
-                trying.serve(here, yard)
+                trying.serve(here, place)
             finally:
                 os._exit(0)
         _, status = os.waitpid(pid, 0)

@@ -20,9 +20,6 @@ from typing import Any
 
 from loaders.errors import BedsideError
 from scripts.cli import say_anything
-from tests.fuzz.damage import Damage, damaged
-from tests.fuzz.lines import words_of
-from tests.fuzz.readers import READERS
 from tests.parts.places import ROOT
 
 ENDED = 77
@@ -35,7 +32,7 @@ class Read:
     """A reader, by its name, and what is done to the file that it reads."""
 
     reader: str
-    damages: tuple[Damage, ...]
+    damages: tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -133,6 +130,9 @@ def _fault(case: Any, yard: Path, folder: Path, caught: int) -> str | None:
 
 
 def _read(case: Read, yard: Path, folder: Path) -> str | None:
+    from tests.fuzz.damage import damaged
+    from tests.fuzz.readers import READERS
+
     reader = READERS[case.reader]
     path = damaged(yard, reader, case.damages, folder)
     return _raised(lambda: reader.read(path))
@@ -140,6 +140,7 @@ def _read(case: Read, yard: Path, folder: Path) -> str | None:
 
 def _line(case: Line, yard: Path, folder: Path, caught: int) -> str | None:
     from scripts.cli import execute
+    from tests.fuzz.lines import words_of
 
     words = words_of(case.command, case.focus, case.place, case.rest, yard, folder)
     code: list[Any] = []

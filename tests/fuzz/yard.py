@@ -6,7 +6,6 @@ import importlib
 import os
 import shutil
 import socket
-import subprocess
 import sys
 from contextlib import chdir, suppress
 from pathlib import Path
@@ -46,43 +45,38 @@ multiprocessing.spawn concurrent.futures.process xml.etree.ElementTree pyexpat s
 """What is imported only by what is not done here."""
 
 
-def make(yard: Path) -> None:
-    """Fill the folder. A process of its own does it, so that what it had to import can be told: `trying.imported`."""
-    yard.mkdir(mode=0o755)
-    quiet = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.yard", str(yard)],
-        env={**os.environ, **quiet},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-
-
-def _make() -> None:
-    from scripts.cli import execute, find
+def imports() -> None:
+    """All that commands and readers import, sooner or later."""
+    import tests.fuzz.readers
+    from scripts.cli import find
     from scripts.commands import BEDSIDE
-    from tests.fuzz import trying
     from tests.fuzz.lines import commands
 
-    assert trying
-    for name in ("tables", "pictures", "sheets", "prompts"):
-        Path(name).mkdir()
-    _files()
-    for line in _COMMANDS:
-        assert execute(line.split()) in (0, 1), line
     for words in commands(BEDSIDE):
         find(words)
-    _more_files()
-    _odd_places()
     for name in _LATE:
         with suppress(ImportError):
             importlib.import_module(name)
-    own = [name for name in sys.modules if not name.startswith(("_", "tests.fuzz.yard", "__"))]
-    Path(trying.MODULES).write_text("\n".join(own), encoding="utf-8")
-    _shut()
+    assert tests.fuzz.readers
+
+
+def make(yard: Path) -> None:
+    """Fill the folder, and tell in it what had to be imported for that: `trying.imported`."""
+    from scripts.cli import execute
+    from tests.fuzz import trying
+
+    yard.mkdir(mode=0o755)
+    with chdir(yard):
+        for name in ("tables", "pictures", "sheets", "prompts"):
+            Path(name).mkdir()
+        _files()
+        for line in _COMMANDS:
+            assert execute(line.split()) in (0, 1), line
+        _more_files()
+        _odd_places()
+        own = [name for name in sys.modules if not name.startswith(("_", "tests.fuzz.bench"))]
+        Path(trying.MODULES).write_text("\n".join(own), encoding="utf-8")
+        _shut()
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
@@ -173,9 +167,3 @@ def remove(yard: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)
     shutil.rmtree(yard)
-
-
-if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    with chdir(place):
-        _make()

@@ -13,7 +13,7 @@ import pytest
 
 from loaders.errors import InputError
 from loaders.files import disk
-from loaders.files.disk import make_folder, private_folder, replacing, scratch, sweep, write_whole
+from loaders.files.disk import beside, make_folder, private_folder, replacing, scratch, sweep, write_whole
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import python, started
 
@@ -161,3 +161,15 @@ def test_a_folder_that_belongs_to_another(tmp_path: Path) -> None:
 def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
     write_whole(tmp_path / "a" / "b" / "c", b"x")
     assert (tmp_path / "a" / "b" / "c").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("path", ["", ".", "..", "/", "a/.."])
+def test_what_has_no_name_of_its_own_has_no_neighbour_and_is_not_written(path: str) -> None:
+    with pytest.raises(InputError, match=r"has no name of its own.*runs/new"):
+        beside(Path(path), "{}.work")
+    with pytest.raises(InputError, match="is a folder"):
+        write_whole(Path(path), b"")
+
+
+def test_a_neighbour_is_named_after_a_place_whatever_that_is_called() -> None:
+    assert beside(Path("runs/{v1}"), ".{}.lock") == Path("runs/.{v1}.lock")
