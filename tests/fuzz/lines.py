@@ -31,8 +31,8 @@ _WHOLE = (
     "runs/language/run.json",
 )  # fmt: skip
 PLACES = (
-    "", ".", "/", "..", "-", "~", "new", "new/below", "/dev/null", "/dev/zero", "/dev/full", "/proc/self/mem", "/etc",
-    *(f"{{yard}}/odd/{name}" for name in _ODD), *(f"{{yard}}/{name}" for name in _WHOLE),
+    *3 * ("", ".", "/", ".."), "-", "~", "new", "new/below", "/dev/null", "/dev/zero", "/dev/full", "/proc/self/mem",
+    "/etc", *(f"{{yard}}/odd/{name}" for name in _ODD), *(f"{{yard}}/{name}" for name in _WHOLE),
 )  # fmt: skip
 _PREFIXES = ("", "", "", "", "threads=", "cases=", "folder=", "table=", "web=", "isic=", "x=", "scin=", "oral=")
 _MODELS = (
@@ -113,6 +113,8 @@ def words_of(command: tuple[str, ...], focus: int, place: int, rest: int, yard: 
         else:
             continue
         words += [flag, given] if flag else [given]
+    if words == ["curate", "/", *words[2:]]:  # all pictures of the machine: that takes as long as it takes
+        words[1] = "/etc"
     if command[0] in _EXPENSIVE and not any(str(yard) in word for word in words):
         words += ["--out", f"{yard}/odd/readonly"]
     return [os.fsdecode(word.encode("utf-8", "surrogateescape")) for word in words]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +16,11 @@ from hypothesis import strategies as st
 
 from tests.fuzz import yard
 from tests.fuzz.bench import Bench
+from tests.fuzz.damage import damaged
 from tests.fuzz.lines import PLACES, commands
 from tests.fuzz.readers import READERS
 from tests.fuzz.trying import Line, Read
+from tests.parts.processes import starting
 
 CASES = int(os.environ.get("BEDSIDE_FUZZ", "5000"))
 SEED = int(os.environ.get("BEDSIDE_FUZZ_SEED", "0"))
@@ -79,10 +83,36 @@ def _log(text: str) -> None:
             file.write(f"{text}\n")
 
 
-# One yard for both; a campaign has the time for one each, side by side.
+_REAL = (
+    ("captions csv", "build medlaybench-v --allow-licence unknown --out new --captions "),
+    ("photo table", "build 3mdbench --out new --source table="),
+    ("cases jsonl", "build medconceal --out new --source cases="),
+    ("verify patients", "verify "),
+)
+"""A reader, whose file is spoiled, and the command that is to read it."""
+
+
+def in_processes_of_their_own(place: Path, locale: int, within: Path) -> None:
+    """Some commands as people start them, side by side: the first and the third, or the others."""
+    draw = random.Random(SEED)
+    running = []
+    for number, (reader, line) in list(enumerate(_REAL))[locale::2]:
+        folder = within / str(number)
+        folder.mkdir()
+        damages = [(draw.randrange(2**20), draw.randrange(2**20), draw.randrange(2**20)) for _ in range(2)]
+        words = f"{line}{damaged(place, READERS[reader], tuple(damages), folder)}".split()
+        how = starting(("-m", "scripts", *words), LOCALES[locale]) | {"cwd": folder}
+        running.append(subprocess.Popen(**how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+    for process in running:
+        said, _ = process.communicate(timeout=300)
+        assert process.returncode in (0, 1, 2) and "Traceback" not in said, said
+
+
+# One test for both, as one yard does for both; a campaign has the time for two yards, and so works side by side.
 @pytest.mark.parametrize("locales", [[0], [1]] if "BEDSIDE_FUZZ" in os.environ else [[0, 1]])
-def test_nothing_falls_over_what_it_reads_or_where_it_is_led(place: Path, locales: list[int]) -> None:
+def test_nothing_falls_over_what_it_reads_or_where_it_is_led(place: Path, locales: list[int], tmp_path: Path) -> None:
     for locale in locales:
         with Bench(place, **LOCALES[locale]) as bench:
             told = faults(CASES // 2, bench.fault, locale)
         assert not told, told
+        in_processes_of_their_own(place, locale, tmp_path)
