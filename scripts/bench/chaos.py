@@ -41,9 +41,9 @@ from typing import Any
 
 from loaders.files.disk import scratch
 from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
+from scripts.loopback_hub.hub import LoopbackHub
+from scripts.loopback_hub.store import Repo
 from scripts.terminal.console import output, table
-from tests.hub import LoopbackHub
-from tests.hub_store import Repo
 from tests.parts.places import ROOT
 
 RESULTS = Path(__file__).with_name("chaos.jsonl")
