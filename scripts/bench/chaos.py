@@ -56,6 +56,7 @@ SIGNS = {
     "int": (signal.SIGINT, 130),
 }
 """Fault -> the signal, and the code with which the command then ends."""
+REPO = "chaos/captions"
 MOST = 20
 """Attempts that are struck in an episode."""
 GRACE = 1.0
@@ -137,7 +138,8 @@ class Bench:
     def place(self, name: str) -> Place:
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        return Place(self.folder / "inputs", folder, self.server.base_url, f"chaos/{name}")
+        self.hub.store.repos.pop(f"datasets/{REPO}", None)  # a card names its repository, so that it is always the same
+        return Place(self.folder / "inputs", folder, self.server.base_url, REPO)
 
     def attempt(self, job: Job, place: Place, **more: Any) -> tuple[Attempt, str]:
         """A start of the job, and the key by which the server knows it."""

@@ -51,7 +51,7 @@ class Place:
     inputs: Path
     folder: Path
     chat: str
-    repo: str = "chaos/captions"
+    repo: str
 
     @property
     def out(self) -> Path:
