@@ -32,14 +32,16 @@ _GENERAL = frozenset(
 
 def _definitions(lay: Reading) -> list[tuple[int, int]]:
     """The stretches that explain a term: parentheses, and what follows "that is", "a name for", "called"."""
-    spans = [(m.start(), m.end()) for m in re.finditer(r"\([^)]*\)", lay.text)]
+    spans = [(m.start(), m.end()) for m in _BRACKETS.finditer(lay.text)]
     for match in _EXPLAINS.finditer(lay.lower):
-        end = re.compile(r"[.;:]").search(lay.lower, match.end())
+        end = _STOP.search(lay.lower, match.end())
         spans.append((match.start(), end.start() if end else len(lay.text)))
     return spans
 
 
 # Words that name a finding or a deed only by chance: "the drainage system of the kidney".
+_BRACKETS = re.compile(r"\([^)]*\)")
+_STOP = re.compile(r"[.;:]")
 _NO_CLAIM = frozenset(
     "drainage drains draining pushed removed sample contrast dye run runs operated bulging bulge bulges broken breaks "
     "break chip crack balloon".split()
@@ -120,8 +122,14 @@ def _persons(expert: Reading, lay: Reading) -> list[str]:
     here = {person for person, words in _PERSONS.items() if words & told}
     found = []
     for text in dict.fromkeys(lay.texts):
-        sex = _SEX.get(text) if "-made" not in lay.lower else None
-        if sex and not _SEXED & told and not here & {sex, _CHILD_OF[sex]} and not any(map(_IN_SEXED, told)):
+        sex = _SEX.get(text)
+        if (
+            sex
+            and "-made" not in lay.lower
+            and not _SEXED & told
+            and not here & {sex, _CHILD_OF[sex]}
+            and not any(map(_IN_SEXED, told))
+        ):
             found.append(text)
     young = dict.fromkeys(text for text in lay.texts if text in _YOUNG)
     if young and not told & (_AGED | _YOUNG) and not any(q.kind == "time" for q in expert.get(quantities)):

@@ -65,17 +65,24 @@ def markers(reading: Reading) -> list[Marker]:
         shape = _SHAPES.get(word)
         if shape is None and len(word) > 3 and word not in COLOURS:
             continue
-        inside = _in_parentheses(text, words[i].start)
         if shape and _is_marker(reading, i, shape):
-            found.append(Marker(shape, _looks(reading, i), i, i, inside))
+            found.append(Marker(shape, _looks(reading, i), i, i, _in_parentheses(text, words[i].start)))
         elif (
             word in COLOURS
             and text[words[i].start - 1 : words[i].start] == "("
             and text[words[i].end : words[i].end + 1] == ")"
         ):
-            found.append(Marker("colour", frozenset((_trait(word),)), i, i, inside))
+            found.append(Marker("colour", frozenset((_trait(word),)), i, i, _in_parentheses(text, words[i].start)))
         elif _is_letter(reading, i):
-            found.append(Marker(f"letter {text[words[i].start : words[i].end].upper()}", frozenset(), i, i, inside))
+            found.append(
+                Marker(
+                    f"letter {text[words[i].start : words[i].end].upper()}",
+                    frozenset(),
+                    i,
+                    i,
+                    _in_parentheses(text, words[i].start),
+                )
+            )
     return found
 
 
@@ -300,11 +307,14 @@ def _letter_told(shape: str, lay: Reading) -> bool:
 
 
 def _placed(reading: Reading, found: list[Marker]) -> list[Placed]:
-    return [Placed(" ".join((*sorted(m.looks), m.shape)), m.first, m.last, *_directions(reading, m)) for m in found]
+    return [Placed(_name(m), m.first, m.last, *_directions(reading, m)) for m in found]
 
 
 def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> tuple[str, str] | None:
     """Two marks of which each stands, in the lay caption, by what the other stood by."""
+    names = [{_name(m) for m in found} for found in (here, there)]
+    if len(names[0] & names[1]) < 2:
+        return None
     ours, theirs = _stretches(expert, here), _stretches(lay, there)
     shared = sorted(set(ours) & set(theirs))
     for i, one in enumerate(shared):
@@ -344,8 +354,7 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
         for start, end, key, weight in reading.get(keys):
             if first <= start and end < last and not key.startswith(("@", "side ")) and texts[start] not in _TRAITS:
                 bag[key] = max(bag.get(key, 0.0), weight)
-        name = " ".join((*sorted(marker.looks), marker.shape))
-        bags[name] = {**bags.get(name, {}), **bag}
+        bags[_name(marker)] = {**bags.get(_name(marker), {}), **bag}
     return bags
 
 
@@ -354,6 +363,10 @@ _POINTS = frozenset(
     "stand on at to "
     "the encloses outlines surrounds follows follow".split()
 )
+
+
+def _name(marker: Marker) -> str:
+    return " ".join((*sorted(marker.looks), marker.shape))
 
 
 def _directions(reading: Reading, marker: Marker) -> tuple[float, float]:

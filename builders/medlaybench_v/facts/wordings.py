@@ -202,6 +202,9 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
 
 def _stands(keys: tuple[str, ...], texts: list[str], begun: list[_Begun], i: int) -> bool:
     """Whether a phrase stands at word i."""
-    return i + len(keys) <= len(texts) and all(
-        texts[i + j].startswith(key[:-1]) if key[-1] == "*" else begun[i + j].root == key for j, key in enumerate(keys)
-    )
+    if i + len(keys) > len(texts):
+        return False
+    for j, key in enumerate(keys, i):
+        if begun[j].root != key and not (key[-1] == "*" and texts[j].startswith(key[:-1])):
+            return False
+    return True
