@@ -148,7 +148,12 @@ def _width(text: str) -> int:
 
 
 def _longest(text: str) -> int:
-    return max(map(cell_len, text.split()), default=0)
+    return max(map(cell_len, text.split()), default=0) + len(_indent(text))
+
+
+def _indent(text: str) -> str:
+    """The space before a text, which stays before each of its lines."""
+    return text[: len(text) - len(text.lstrip(" "))]
 
 
 def _laid_out(table: Table, room: int | None) -> list[Line]:
@@ -174,8 +179,13 @@ def _laid_out(table: Table, room: int | None) -> list[Line]:
 
 
 def _said_once(columns: Sequence[_Column]) -> tuple[list[_Column], list[_Column]]:
-    """The columns that say the same in every row, but the first; and all others."""
-    alike = [len(column.texts) > 2 and len(set(column.texts)) == 1 for column in columns]
+    """The columns of names and counts that say the same in every row, but the first; and all others."""
+    alike = [
+        len(column.texts) > 2
+        and len(set(column.texts)) == 1
+        and (not column.right or column.texts[0].replace(",", "").isdecimal())
+        for column in columns
+    ]
     said = [column for at, column in enumerate(columns) if at and alike[at] and column.head.strip()]
     return said, [column for column in columns if column not in said]
 
@@ -222,7 +232,7 @@ def _capped(least: Sequence[int], natural: Sequence[int], cap: int) -> int:
 
 def _row(cells: Sequence[tuple[str, bool]], widths: Sequence[int]) -> list[str]:
     """The lines of a row: cells of (text, whether numbers) in columns of these widths."""
-    parts = [wrapped(text, width) for (text, _), width in zip(cells, widths, strict=True)]
+    parts = [wrapped(text, width, _indent(text)) for (text, _), width in zip(cells, widths, strict=True)]
     lines = []
     for number in range(max(map(len, parts), default=0)):
         line = []
