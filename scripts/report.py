@@ -8,6 +8,7 @@ import typer
 
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
+from builders.publish.space import publish_page
 from builders.release.verify import resolve
 from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
@@ -25,6 +26,9 @@ def command(
     public: bool = typer.Option(
         False, "--public", help="Leave out what cases hide, and the photos of runs: a page for everybody."
     ),
+    space: str | None = typer.Option(
+        None, metavar="ORG/NAME", help="Push the page, then a --public one, as a static Space of the Hub."
+    ),
     different_data: bool = typer.Option(
         False, "--different-data", help="Let runs over different data stand on one page, as an ablation needs."
     ),
@@ -40,6 +44,8 @@ def command(
     read = read_runs(runs, different_data=different_data)
     plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
     page = write_report(
-        read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public
+        read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public or bool(space)
     )
     output.print(f"report: {resolved(page)}", highlight=False, soft_wrap=True)
+    if space:
+        output.print(f"Space: {publish_page(page, space)}", highlight=False, soft_wrap=True)

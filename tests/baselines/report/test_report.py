@@ -449,6 +449,15 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: Capture) -> None:
     assert len([one for one in Page(out.read_text("utf-8")).all("details") if one.get("class") == "dialogue"]) == 1
 
 
+def test_a_space_gets_a_public_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    pushed: list[tuple[Path, str]] = []
+    monkeypatch.setattr("scripts.report.publish_page", lambda *given: pushed.append(given) or "http://hub/x")
+    out = tmp_path / "r.html"
+    assert execute(["report", str(write(tmp_path / "run", ["Table 5"])), "--space", "org/name", "-o", str(out)]) == 0
+    assert pushed == [(out, "org/name")] and "A public page" in out.read_text("utf-8")
+    assert "Space: http://hub/x" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("missing", ["run", "release"])
 def test_the_command_names_what_is_missing(missing: str, tmp_path: Path, capsys: Capture) -> None:
     run = write(tmp_path / "run", ["Table 5"])
