@@ -184,7 +184,7 @@ COMMANDS: dict[str, Command | Group] = {
     ),
     "report": Command(
         "scripts.report",
-        "Write one self-contained page: tables beside the paper's, figures, examples, run records, how to cite.",
+        "Write one self-contained page: tables beside the paper's, figures, run records, every dialogue and caption.",
         tables=False,
     ),
     "pack": Command(
