@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from loaders.files.untrusted import is_file
+
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -82,7 +84,7 @@ class Objects:
         if self.folder is None:
             return self.memory.get(key)
         path = self.folder / key
-        return path.read_bytes() if path.exists() else None
+        return path.read_bytes() if is_file(path) else None
 
     def drop(self, key: str) -> None:
         if self.folder is None:
