@@ -83,8 +83,16 @@ class Struck:
     repeated: int = 0
 
     @property
+    def hit(self) -> bool:
+        """Whether it met its fault: a signal may come too late, or find no worker."""
+        if self.fault not in SIGNS:
+            return self.struck
+        sign, code = SIGNS[self.fault]
+        return self.struck and self.code in (code, -sign)
+
+    @property
     def killed(self) -> bool:
-        return self.struck and self.fault in SIGNS
+        return self.hit and self.fault in SIGNS
 
 
 @dataclass
@@ -361,7 +369,7 @@ def show(episodes: Sequence[Episode]) -> None:
     tried: dict[str, list[tuple[Struck, bool]]] = defaultdict(list)
     for episode in episodes:
         for one in episode.attempts:
-            if one.struck:
+            if one.hit:
                 tried[one.fault].append((one, episode.survived))
     columns = ("tried", "survived", "in flight", "asked again")
     shown = table("Disturbed commands", "fault", *columns, right=columns)
