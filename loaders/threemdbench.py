@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from datasets import Features, Image, List, Value
+from datasets import ClassLabel, Features, Image, List, Value
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
@@ -26,48 +26,6 @@ from loaders.manifest import Config
 
 KEY = "image_id"
 DOMAINS = ("dermatology", "ophthalmology", "throat/mucosae", "dental", "nails")
-
-# Rows of train and validation are for image classifiers: personality and everything about complaints is null there.
-FEATURES = Features(
-    {
-        "image": Image(),
-        "image_id": Value("string"),
-        "split": Value("string"),
-        "diagnosis": Value("string"),
-        "domain": Value("string"),
-        "general_complaint": Value("string"),
-        "general_complaint_source": Value("string"),
-        "complaints": List(Value("string")),
-        "complaints_source": Value("string"),
-        "complaints_status": Value("string"),
-        "personality": Value("string"),
-        "source": Value("string"),
-        "source_label": Value("string"),
-        "source_file": Value("string"),
-        "group_id": Value("string"),
-        "cluster_id": Value("string"),
-        "licence": Value("string"),
-        "licence_asserted_by": Value("string"),
-        "attribution": Value("string"),
-    }
-)
-SPOKEN = (
-    "general_complaint",
-    "general_complaint_source",
-    "complaints",
-    "complaints_source",
-    "complaints_status",
-    "personality",
-)
-"""What a patient says, and how: columns that only the test split fills."""
-
-# What plain `load_dataset` gives: the cases of the benchmark, and by name the photos with their diagnoses.
-_PHOTOS = [name for name in FEATURES if name not in SPOKEN]
-CONFIGS = (
-    Config(name="default", splits=["test"]),
-    Config(name="train", splits=["train"], columns=_PHOTOS),
-    Config(name="validation", splits=["validation"], columns=_PHOTOS),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +36,6 @@ class Diagnosis:
     domain: str
     icd10: tuple[str, ...]
     synonyms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Temperament:
-    """One of the four temperaments, with the five facets by which it shows in a consultation (Appendix H.3)."""
-
-    name: str
-    symptom_description: str
-    asking_questions: str
-    communication_style: str
-    attitude_towards_treatment: str
-    emotional_involvement: str
 
 
 def _read_diagnoses() -> tuple[Diagnosis, ...]:
@@ -107,6 +53,73 @@ def _read_diagnoses() -> tuple[Diagnosis, ...]:
 
 DIAGNOSES = _read_diagnoses()
 NAMES = tuple(diagnosis.name for diagnosis in DIAGNOSES)
+
+TRAITS = {
+    "skin_type": ("scin", "fitzpatrick17k", "isic"),
+    "age_group": ("scin", "ham10000", "isic"),
+    "sex": ("scin", "ham10000", "isic"),
+}
+"""What some sources tell of the person in the photo, and which do; `table` does where it has these columns."""
+
+# Rows of train and validation are for image classifiers: personality and everything about complaints is null there.
+FEATURES = Features(
+    {
+        "image": Image(),
+        "image_id": Value("string"),
+        "split": Value("string"),
+        "diagnosis": Value("string"),
+        "label": ClassLabel(names=list(NAMES)),
+        "domain": Value("string"),
+        "general_complaint": Value("string"),
+        "general_complaint_source": Value("string"),
+        "complaints": List(Value("string")),
+        "complaints_source": Value("string"),
+        "complaints_status": Value("string"),
+        "personality": Value("string"),
+        "source": Value("string"),
+        "source_label": Value("string"),
+        "source_file": Value("string"),
+        "group_id": Value("string"),
+        "cluster_id": Value("string"),
+        "licence": Value("string"),
+        "licence_asserted_by": Value("string"),
+        "attribution": Value("string"),
+        "skin_type": Value("string"),
+        "skin_type_asserted_by": Value("string"),
+        "age_group": Value("string"),
+        "sex": Value("string"),
+    }
+)
+SPOKEN = (
+    "general_complaint",
+    "general_complaint_source",
+    "complaints",
+    "complaints_source",
+    "complaints_status",
+    "personality",
+)
+"""What a patient says, and how: columns that only the test split fills."""
+
+# What plain `load_dataset` gives: every split that is there; and by name the photos of one with their diagnoses alone.
+_PHOTOS = [name for name in FEATURES if name not in SPOKEN]
+CONFIGS = (
+    Config(name="default", splits=["train", "validation", "test"]),
+    Config(name="train", splits=["train"], columns=_PHOTOS),
+    Config(name="validation", splits=["validation"], columns=_PHOTOS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Temperament:
+    """One of the four temperaments, with the five facets by which it shows in a consultation (Appendix H.3)."""
+
+    name: str
+    symptom_description: str
+    asking_questions: str
+    communication_style: str
+    attitude_towards_treatment: str
+    emotional_involvement: str
+
 
 TEMPERAMENTS = (
     Temperament(
@@ -145,6 +158,13 @@ TEMPERAMENTS = (
 PERSONALITIES = tuple(temperament.name for temperament in TEMPERAMENTS)
 
 _OFFICIAL = "univanxx/3mdbench"
+
+
+def with_label(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the first version of the schema, which had no `label`."""
+    return {**row, "label": row["diagnosis"] if row.get("diagnosis") in NAMES else None}
+
+
 CORPUS = Corpus(
     name="3mdbench",
     features=FEATURES,
@@ -154,6 +174,7 @@ CORPUS = Corpus(
     official_revision=None,
     official_rows={"test": 2_996},
     official_columns=("image", "diagnosis", "general_complaint", "complaints", "personality"),
+    migrations=(with_label,),
     recipe="builders.threemdbench.recipe",
 )
 
@@ -267,6 +288,7 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "image_id": row.get("image_id") or f"3mdbench_{split}_{position + 1:06d}",
         "split": split,
         "diagnosis": diagnosis.name,
+        "label": diagnosis.name,
         "domain": diagnosis.domain,
         "general_complaint": named["general_complaint"],
         "general_complaint_source": None,
@@ -282,6 +304,7 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "licence": "unknown",
         "licence_asserted_by": None,
         "attribution": f"{_OFFICIAL} (Sviridov et al. 2025)",
+        **dict.fromkeys(("skin_type_asserted_by", *TRAITS)),
     }
 
 

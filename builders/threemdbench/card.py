@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from builders.recipe import licence_facts
 from builders.steps import Chat
 from builders.threemdbench.measure import PAPER
-from loaders.manifest import Manifest
+from loaders.manifest import Manifest, order_splits
 from loaders.models.messages import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
@@ -24,6 +24,7 @@ def card(manifest: Manifest, chat: Chat | None) -> dict[str, JsonValue]:
         "drawing": _drawing(manifest),
         "review": _review(manifest),
         "usage": _usage(manifest),
+        "private": _private(manifest),
         "paper_test": f"{PAPER['test photos']:,}",
     }
 
@@ -31,12 +32,20 @@ def card(manifest: Manifest, chat: Chat | None) -> dict[str, JsonValue]:
 def _usage(manifest: Manifest) -> str:
     """Lines of Python that load each config that is there."""
     lines = []
-    for number, config in enumerate(manifest.configs):
-        (split,) = config.splits
-        name = "" if number == 0 else f'"{config.name}", '
-        what = "photos and diagnoses" if config.columns else "photos with what their patients say"
-        lines.append(f'{split} = load_dataset(repository, {name}revision=version)["{split}"]  # {what}')
+    for config in manifest.configs[:1]:
+        for split in order_splits(config.splits):
+            what = "photos with what their patients say" if split == "test" else "photos and diagnoses"
+            lines.append(f'{split} = load_dataset(repository, split="{split}", revision=version)  # {what}')
     return "\n".join(lines)
+
+
+def _private(manifest: Manifest) -> str:
+    """What of the splits is not in this release."""
+    planned = order_splits(cast(dict[str, float], manifest.settings["ratios"]))
+    away = [split for split in planned if split not in manifest.splits]
+    if not away:
+        return ""
+    return f"Not in this release: {' and '.join(away)}. Who built it may hold them in another, private one."
 
 
 def _classes(manifest: Manifest) -> list[JsonValue]:

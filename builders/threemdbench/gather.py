@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -116,6 +116,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
         "licence": photo.licence or None,
         "licence_asserted_by": photo.licence_asserted_by or None,
         "attribution": photo.attribution or None,
+        **asdict(photo.traits),
         "refused": refused,
         "not_fetched": None,
         "image_path": str(photo.path) if photo.path else None,

@@ -37,7 +37,7 @@ from builders.threemdbench.temperament import temperaments
 from loaders.models.answers import AnswerStore
 from loaders.models.asking import Ask
 from loaders.models.messages import Answer, Message
-from loaders.threemdbench import DIAGNOSES
+from loaders.threemdbench import DIAGNOSES, NAMES
 
 TEST = "test"
 _BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
@@ -48,6 +48,7 @@ SOURCE = pa.schema(
     [
         *((name, pa.string()) for name in ("image_id", "diagnosis", "source", "source_label", "source_file")),
         *((name, pa.string()) for name in ("group_id", "licence", "licence_asserted_by", "attribution")),
+        *((name, pa.string()) for name in ("skin_type", "skin_type_asserted_by", "age_group", "sex")),
         *((name, pa.string()) for name in ("image_path", "content", "mixed")),
         ("refused", WHY),
         ("no_image", WHY),
@@ -55,6 +56,7 @@ SOURCE = pa.schema(
 )
 _COMPLAINTS = pa.schema(
     [
+        ("label", pa.int64()),
         *((name, pa.string()) for name in ("domain", "general_complaint", "general_complaint_source")),
         ("complaints", pa.list_(pa.string())),
         *((name, pa.string()) for name in ("complaints_source", "complaints_status")),
@@ -233,6 +235,7 @@ def _asking(chat: Chat, answers: AnswerStore, namespace: str, schema: Mapping[st
 def _told(row: Row, basic: Basic, facts: Facts | None) -> Row:
     """What the row's patient says; one of another split than test says nothing."""
     return {
+        "label": NAMES.index(row["diagnosis"]),
         "domain": _BY_NAME[row["diagnosis"]].domain,
         "general_complaint": basic.text if facts else None,
         "general_complaint_source": basic.source if facts else None,

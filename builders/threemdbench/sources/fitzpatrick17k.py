@@ -10,6 +10,7 @@ from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.tables_of import table_in
+from builders.threemdbench.sources.traits import traits
 from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow
 
@@ -28,7 +29,7 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     path = table_in(place, "fitzpatrick17k.csv")
     table, records = read_records(path)
     md5, label, url = (table.column(name, needed=True) for name in ("md5hash", "label", "url"))
-    checked = table.column("qc")
+    checked, scale = table.column("qc"), table.column("fitzpatrick_scale", "fitzpatrick")
     images = ImageIndex(path.parent)
 
     def each() -> Iterator[Photo | BadRow]:
@@ -57,6 +58,7 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
                 attribution=f"{facts.attribution}, {address or digest}",
                 where=record.where,
                 problem=problem,
+                traits=traits(("Fitzpatrick", record[scale], "annotators of Fitzpatrick17k, from the photo")),
             )
 
     return PhotoSource(facts, labels, each)

@@ -15,6 +15,7 @@ from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
+from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow, name_of
@@ -44,6 +45,9 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         patient=table.column("patient_id"),
         licence=table.column("copyright_license", "copyright_licence", "license", "licence"),
         attribution=table.column("attribution"),
+        skin=table.column("fitzpatrick_skin_type"),
+        age=table.column("age_approx", "age"),
+        sex=table.column("sex"),
     )
     classes = _classes(table.columns, records, columns) if not columns.label and not columns.deeper else []
     if not (columns.label or columns.deeper or classes):
@@ -78,6 +82,11 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 attribution=record[columns.attribution] or facts.attribution,
                 where=record.where,
                 problem=(here.problem if here else "") if name else "no image name",
+                traits=traits(
+                    ("Fitzpatrick", record[columns.skin], f"metadata of {facts.title}"),
+                    age=record[columns.age],
+                    sex=record[columns.sex],
+                ),
             )
 
     return PhotoSource(facts, labels, each)
@@ -92,6 +101,9 @@ class _Columns:
     patient: str | None
     licence: str | None
     attribution: str | None
+    skin: str | None
+    age: str | None
+    sex: str | None
 
     def text(self, record: Record) -> str:
         """The plain diagnosis, else the most specific level of the archive's tree."""
@@ -100,7 +112,8 @@ class _Columns:
 
 def _classes(named: Sequence[str], records: Sequence[Record], columns: _Columns) -> list[str]:
     """The columns that hold nothing but 0 and 1."""
-    candidates = [column for column in named if column != columns.name]
+    known = (columns.name, columns.skin, columns.age, columns.sex)
+    candidates = [column for column in named if column not in known]
     return [column for column in candidates if all(record[column] in _ONE_HOT for record in records)]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
+from builders.threemdbench.sources.traits import UNTOLD, Traits
 from loaders.files.untrusted import BadRow
 
 
@@ -45,6 +46,7 @@ class Photo:
     attribution: str
     where: str
     problem: str = ""
+    traits: Traits = UNTOLD
 
 
 @dataclass(frozen=True)

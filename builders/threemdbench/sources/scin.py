@@ -11,12 +11,15 @@ from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.tables_of import table_in
+from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow, check_text, is_folder
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
 _WEIGHTS = "weighted_skin_condition_label"
+_RATED = tuple(f"dermatologist_fitzpatrick_skin_type_label_{n}" for n in (1, 2, 3))
+_MONK = ("monk_skin_tone_label_us", "monk_skin_tone_label_india")
 _GRADABLE = tuple(f"dermatologist_gradable_for_skin_condition_{n}" for n in (1, 2, 3))
 
 
@@ -49,6 +52,9 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             cases_of.setdefault(name, []).append(record)
     group_of = joined([record[case] for record in records] for records in cases_of.values())
     images = ImageIndex(place)
+    age, sex, own = (cases_table.column(name) for name in ("age_group", "sex_at_birth", "fitzpatrick_skin_type"))
+    rated = [column for name in _RATED if (column := labels_table.column(name))]
+    monk = [column for name in _MONK if (column := labels_table.column(name))]
 
     def each() -> Iterator[Photo | BadRow]:
         yield from bad
@@ -75,6 +81,13 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 attribution=f"{facts.attribution}, case {ids[0]}",
                 where=records[0].where,
                 problem=(here.problem if here else "") if chosen else _why_unlabelled(found, gradable),
+                traits=traits(
+                    ("Fitzpatrick", records[0][own], "the person"),
+                    *(("Fitzpatrick", row[column], "a dermatologist of SCIN") for row in found for column in rated),
+                    *(("Monk", row[column], "raters of SCIN") for row in found for column in monk),
+                    age=records[0][age],
+                    sex=records[0][sex],
+                ),
             )
 
     return PhotoSource(facts, labels, each)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from builders.threemdbench.sources.records import read_records
+from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow, name_of
@@ -41,6 +43,9 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     licence, asserted = table.column("licence", "license"), table.column("licence_asserted_by")
     attribution = table.column("attribution", "credit", "page", "host_page_url")
     images = ImageIndex(path.parent) if file else None
+    skin, said_by = table.column("skin_type", "fitzpatrick_skin_type"), table.column("skin_type_asserted_by")
+    age, sex = table.column("age_group", "age"), table.column("sex")
+    own_word = f"column {skin} of {name_of(path)}"
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
@@ -67,6 +72,14 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 attribution=record[attribution] or facts.attribution or url,
                 where=record.where,
                 problem=problem,
+                traits=_traits(record[skin], record[said_by] or own_word, record[age], record[sex]),
             )
 
     return PhotoSource(facts, labels, each)
+
+
+def _traits(skin: str, by: str, age: str, sex: str) -> Traits:
+    """A skin type may name its scale ("Monk 7"), and an age group be one as the corpus writes it."""
+    scale, _, number = skin.rpartition(" ")
+    told = traits((scale.capitalize() or "Fitzpatrick", number, by), age=age, sex=sex)
+    return replace(told, age_group=age) if age in AGE_GROUPS else told

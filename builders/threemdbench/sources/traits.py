@@ -1,0 +1,61 @@
+"""What a source tells of the person in a photo, in one spelling: skin type with who said it, age group, sex."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6}
+_AGES = ((0, "0-17"), (18, "18-29"), (30, "30-39"), (40, "40-49"), (50, "50-59"), (60, "60-69"), (70, "70-79"))
+_OLDEST = "80+"
+AGE_GROUPS = (*(name for _, name in _AGES), _OLDEST)
+_SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", "intersex": "intersex"}
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Skin type ("Fitzpatrick 1" to "6", "Monk 1" to "10") and who said so, age group, sex; None where not told."""
+
+    skin_type: str | None = None
+    skin_type_asserted_by: str | None = None
+    age_group: str | None = None
+    sex: str | None = None
+
+
+UNTOLD = Traits()
+
+
+def traits(*skin: tuple[str, str, str], age: str = "", sex: str = "") -> Traits:
+    """What cells of a source say. `skin` are (scale, cell, who says so); the first that can be read counts.
+
+    >>> traits(("Fitzpatrick", "FST3", "the person"), age="AGE_18_TO_29", sex="FEMALE")
+    Traits(skin_type='Fitzpatrick 3', skin_type_asserted_by='the person', age_group='18-29', sex='female')
+    >>> traits(("Fitzpatrick", "-1", "raters"), ("Monk", "7", "raters"), age="45.0", sex="unknown")
+    Traits(skin_type='Monk 7', skin_type_asserted_by='raters', age_group='40-49', sex=None)
+    """
+    told = [(f"{scale} {number}", by) for scale, cell, by in skin if (number := _type(scale, cell))]
+    kind, said_by = told[0] if told else (None, None)
+    return Traits(kind, said_by, age_group_of(age), _SEXES.get(sex.strip().casefold()))
+
+
+def _type(scale: str, cell: str) -> int:
+    """A number of the scale; 0 for none."""
+    text = cell.strip().casefold().removeprefix("fst").strip()
+    number = _ROMAN.get(text, 0)
+    if re.fullmatch(r"[0-9]{1,2}(\.0+)?", text):
+        number = int(float(text))
+    return number if number <= (10 if scale == "Monk" else 6) else 0
+
+
+def age_group_of(cell: str) -> str | None:
+    """The group of an age in years, or of the name of a group as SCIN writes it; None for neither."""
+    text = cell.strip().casefold()
+    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]+)?", text):
+        years = float(text)
+    elif found := re.fullmatch(r"age_([0-9]{1,3})_(?:to_[0-9]{1,3}|or_.*|plus)", text):
+        years = float(found[1])
+    else:
+        return None
+    if years >= 80:
+        return _OLDEST if years <= 130 else None
+    return next(name for least, name in reversed(_AGES) if years >= least)
