@@ -162,7 +162,7 @@ _OFFICIAL = "univanxx/3mdbench"
 
 def with_label(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the first version of the schema, which had no `label`."""
-    return {**row, "label": row["diagnosis"] if row.get("diagnosis") in NAMES else None}
+    return {**row, "label": NAMES.index(row["diagnosis"]) if row.get("diagnosis") in NAMES else None}
 
 
 CORPUS = Corpus(
@@ -288,7 +288,7 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "image_id": row.get("image_id") or f"3mdbench_{split}_{position + 1:06d}",
         "split": split,
         "diagnosis": diagnosis.name,
-        "label": diagnosis.name,
+        "label": NAMES.index(diagnosis.name),
         "domain": diagnosis.domain,
         "general_complaint": named["general_complaint"],
         "general_complaint_source": None,
@@ -304,7 +304,7 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         "licence": "unknown",
         "licence_asserted_by": None,
         "attribution": f"{_OFFICIAL} (Sviridov et al. 2025)",
-        **dict.fromkeys(("skin_type_asserted_by", *TRAITS)),
+        **dict.fromkeys(("skin_type", "skin_type_asserted_by", "age_group", "sex")),
     }
 
 

@@ -21,8 +21,11 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, Unfinished, protocol_named
 from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
-from baselines.threemdbench.consultation.tables import results
+from baselines.threemdbench.consultation.tables import by_slice, results
+from baselines.threemdbench.slices import NAME as SLICES
+from baselines.threemdbench.slices import sides_of
 from loaders.errors import InputError
+from loaders.files.untrusted import is_there, read_json
 from loaders.models.prompts import Prompts
 from loaders.opened import Opened
 from scripts.run.cues import cue_facts, cues_of, warn_of_cues
@@ -30,7 +33,7 @@ from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors
 from scripts.terminal.finish import finish
-from scripts.terminal.options import Resamples, one_of
+from scripts.terminal.options import Resamples, Slices, one_of
 from scripts.terminal.options_of import options_of
 
 _F1 = {"authors": "F1", "cleaned": "F1 (cleaned)", "strict": "F1 (strict)"}
@@ -101,6 +104,7 @@ class Consultations(Play):
             "the same on what we read in them, or one exact diagnosis a case.",
         ),
     ] = "authors"
+    slices: Slices = ()
     resamples: Resamples = 1000
 
 
@@ -136,6 +140,7 @@ def command(options: Consultations) -> None:
     cues = cues_of(options.cues, options.setting, opened)
     read = _read(options, opened, protocol.photos, cues)
     cases = read.cases[: options.limit]
+    sides = _sides(opened, options)
     played = play(game, cases, roles, options, title=f"{options.doctor}, {options.setting}")
     keep_pictures(options.out, cases)
     record = record_of(
@@ -165,7 +170,8 @@ def command(options: Consultations) -> None:
         resamples=options.resamples,
         seed=options.seed,
     )
-    finish(options.out, numbers, started, instead={"F1": _F1[first]})
+    numbers += by_slice(played.records, sides, record, protocol.unfinished, options.resamples, options.seed)
+    finish(options.out, numbers, started, {SLICES: sides} if sides else None, instead={"F1": _F1[first]})
 
 
 def rescore(stored: Stored) -> Rescored:
@@ -181,7 +187,18 @@ def rescore(stored: Stored) -> Rescored:
         resamples=stored.option("resamples"),
         seed=stored.seed,
     )
-    return Rescored(numbers)
+    path = stored.run.folder / SLICES
+    sides = read_json(path, expected="the slices that the run wrote") if is_there(path) else {}
+    resamples, seed = stored.option("resamples"), stored.seed
+    numbers += by_slice(records, sides, stored.record, unfinished, resamples, seed)
+    return Rescored(numbers, {SLICES: sides} if sides else {})
+
+
+def _sides(opened: Opened, options: Consultations) -> dict[str, dict[str, str]]:
+    """On which side of the columns of --slice each case lies. Raises InputError where nothing tells."""
+    part = opened.splits[options.split]
+    columns = [name for name in part.column_names if name != "image"]
+    return sides_of(part.select_columns(columns), options.slices, options.data) if options.slices else {}
 
 
 def _game(

@@ -24,6 +24,15 @@ Out = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
 Resamples = Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")]
+Slices = Annotated[
+    tuple[str, ...],
+    typer.Option(
+        "--slice",
+        metavar="COLUMN",
+        help="Numbers by a column of the corpus too (skin_type, age_group, sex, source, …): each slice, the worst, "
+        "Holm. May be repeated.",
+    ),
+]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Embeddings, kept for the next run.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU where there is one]")]
 Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")]

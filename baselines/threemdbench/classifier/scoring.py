@@ -27,6 +27,7 @@ from baselines.threemdbench.classifier.cues import TOP
 from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo
 from baselines.threemdbench.classifier.network import PAPER as NETWORKS
 from baselines.threemdbench.classifier.recipe import key
+from baselines.threemdbench.slices import Measure, Sides, sliced
 
 PAPER = "3MDBench"
 TABLE, BY_DOMAIN, BY_CLASS = "Image classifier", "Image classifier by domain", "Image classifier by diagnosis"
@@ -109,6 +110,19 @@ class Scoring:
             "calibration": calibration,
         }
         return overall + calibrated + by_domain + by_class, content
+
+    def by_slice(self, sides: Sides) -> list[Result]:
+        """Right answers, and right ones among the first three, by the columns of `sides`."""
+        first, three = {}, {}
+        for photo, order in zip(self.photos, self.answers.ranked(), strict=True):
+            first[photo.key] = float(order is not None and order[0] == photo.label)
+            three[photo.key] = float(order is not None and photo.label in order[:TOP])
+        measures = [Measure("Accuracy", "percent", "up", first, 100), Measure("Top-3", "percent", "up", three, 100)]
+        groups = {photo.key: photo.group for photo in self.photos}
+        return sliced(
+            measures, sides, record=self.record, paper=paper_of(self.labelled), row=self.row, setting=self.setting,
+            groups=groups, resamples=self.resamples, seed=self.seed,
+        )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ what is asked
 

@@ -43,6 +43,7 @@ from baselines.threemdbench.consultation.diagnosis import (
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, setting_name
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
+from baselines.threemdbench.slices import Measure, Sides, sliced
 from loaders.errors import InputError
 from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES
 
@@ -304,6 +305,36 @@ class _Run:
             column=column, split_or_group=whole if group is None else group, value=value, unit=unit,
             direction=direction, record=self.record, **more,
         )  # fmt: skip
+
+
+def by_slice(
+    consultations: Sequence[Consultation],
+    sides: Sides,
+    record: RunRecord,
+    unfinished: Unfinished,
+    resamples: int,
+    seed: int,
+) -> list[Result]:
+    """Correct diagnoses (strict), the items of the rubric and the length, by the columns of `sides`."""
+
+    def correct(played: Consultation) -> float:
+        return float(first_name(extracted(played, unfinished).text) == played.gold)
+
+    def item(name: str) -> Callable[[Consultation], float | None]:
+        return lambda played: graded(played, name, unfinished)
+
+    measures = [Measure("Accuracy (strict)", "percent", "up", case_means(consultations, correct), PERCENT)]
+    for name in ITEMS:
+        unit = "mean of 0/1" if HIGHEST[name] == 1 else "mean of 0/1/2"
+        measures.append(Measure(f"Criterion {name}", unit, "up", case_means(consultations, item(name))))
+    if any(played.ended != "answer" for played in consultations):
+        lengths = case_means(consultations, lambda played: float(played.utterances))
+        measures.append(Measure("Number of utterances (mean)", "utterances", "none", lengths))
+    row, setting = doctor_name(record), setting_name(consultations[0].setting)
+    return sliced(
+        [measure for measure in measures if measure.values], sides, record=record, paper=PAPER, row=row,
+        setting=setting, resamples=resamples, seed=seed,
+    )  # fmt: skip
 
 
 def graded(played: Consultation, item: str, unfinished: Unfinished = "paper") -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from baselines.report.classifier import CONTENT
+from baselines.threemdbench.slices import NAME as SLICES
 from loaders.errors import InputError, MissingExtra
 from loaders.files.untrusted import is_there, read_json
 from scripts.run.classifier.options import Classifying
@@ -53,6 +54,9 @@ def rescore(stored: Stored) -> Rescored:
     seed = seeds.get("training and bootstrap", seeds.get("bootstrap", 0))
     scoring = read_stored(stored.run.folder).scoring(stored.record, resamples=stored.option("resamples"), seed=seed)
     results, drawn = scoring.scored()
+    path = stored.run.folder / SLICES
+    sides = read_json(path, expected="the slices that the run wrote") if is_there(path) else {}
+    results += scoring.by_slice(sides)
     path = stored.run.folder / CONTENT
     before = read_json(path, expected="the file that the run wrote") if is_there(path) else {}
-    return Rescored(results, {CONTENT: {**before, **drawn}})
+    return Rescored(results, {CONTENT: {**before, **drawn}, **({SLICES: sides} if sides else {})})

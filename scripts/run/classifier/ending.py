@@ -16,7 +16,10 @@ from baselines.threemdbench.classifier.data import UNKNOWN
 from baselines.threemdbench.classifier.scoring import Answers, Scoring, coverage
 from baselines.threemdbench.classifier.stored import NAME as KEPT
 from baselines.threemdbench.classifier.stored import StoredAnswers
+from baselines.threemdbench.slices import NAME as SLICES
+from baselines.threemdbench.slices import check_columns, sides_of
 from loaders.files.records import to_json
+from loaders.opened import open_data
 from scripts.run.classifier.options import Classifying
 from scripts.terminal.console import output
 from scripts.terminal.finish import because, finish
@@ -101,8 +104,14 @@ def _scored(
         seed=options.seed,
     )
     results, drawn = scoring.scored()
+    kept: dict[str, Any] = {KEPT: to_json(StoredAnswers.of(scoring))}
+    if options.slices:
+        opened = open_data(options.data, split=labelled.data.split, default="3mdbench")
+        told = dict.fromkeys(("image_id", *check_columns(options.slices)))
+        kept[SLICES] = sides_of(opened.rows(*told), options.slices, options.data)
+        results += scoring.by_slice(kept[SLICES])
     shown = {split: list(photos) for split, photos in answered.unreadable.items() if photos}
-    return results, {CONTENT: {**drawn, **answered.more, "unreadable": shown}, KEPT: to_json(StoredAnswers.of(scoring))}
+    return results, {CONTENT: {**drawn, **answered.more, "unreadable": shown}, **kept}
 
 
 def _write_cues(

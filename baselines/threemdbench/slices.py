@@ -1,0 +1,139 @@
+"""Numbers by a column of the corpus (skin type, age group, sex, source, …): every slice, the worst, and tests.
+
+A number of a slice is the mean over its cases, with the interval of a bootstrap over patients, lesions or cases. Each
+slice is tested against all others (Mann-Whitney), and the p values of a measure are adjusted by Holm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.statistics import bootstrap_means, holm, mann_whitney
+from loaders.errors import InputError
+from loaders.threemdbench import FEATURES, TRAITS
+
+NAME = "slices.json"
+"""Of a run: column -> case -> side, so that its numbers can be made again."""
+Sides = Mapping[str, Mapping[str, str]]
+_OPEN = frozenset({"image", "image_id", "split", "complaints", "general_complaint"})
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number of each case: by its id, already a mean where it was played several times."""
+
+    name: str
+    unit: str
+    direction: Direction
+    values: Mapping[str, float]
+    scale: float = 1.0
+
+
+def check_columns(columns: Sequence[str]) -> Sequence[str]:
+    """The columns. Raises: InputError for one that the corpus does not have."""
+    known = [name for name in FEATURES if name not in _OPEN]
+    for column in columns:
+        if column not in known:
+            raise InputError("--slice", found=f"no column {column!r}", expected="one of " + ", ".join(known))
+    return columns
+
+
+def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
+    """On which side of each column every case lies; a case of which a column tells nothing is on none.
+
+    Raises: InputError for a column that the corpus does not have, or that tells nothing in these rows.
+    """
+    check_columns(columns)
+    sides: dict[str, dict[str, str]] = {column: {} for column in columns}
+    known = [name for name in FEATURES if name not in _OPEN]
+    for row in rows:
+        for column, of_case in sides.items():
+            if row.get(column) not in (None, ""):
+                of_case[row["image_id"]] = str(row[column])
+    for column, of_case in sides.items():
+        if not of_case:
+            do = f"It is told by the sources {', '.join(TRAITS[column])}, and by a table with that column"
+            told = f"{column} is told of no case of {where}"
+            others = ", ".join(name for name in known if name not in TRAITS)
+            raise InputError("--slice", found=told, expected=f"a column that is, such as {others}",
+                             do=do if column in TRAITS else "")  # fmt: skip
+    return sides
+
+
+def sliced(
+    measures: Sequence[Measure],
+    sides: Sides,
+    *,
+    record: RunRecord,
+    paper: str,
+    row: str,
+    setting: str,
+    groups: Mapping[str, str] | None = None,
+    resamples: int,
+    seed: int,
+) -> list[Result]:
+    """Each measure of each slice, with its p against the others; and the worst slice of each measure.
+
+    `groups` names what cases are resampled by; without it, each stands for itself.
+    """
+    cells: list[Result] = []
+    for column, of_case in sides.items():
+        for measure in measures:
+            parts: dict[str, list[str]] = {}
+            for case in sorted(measure.values):
+                if case in of_case:
+                    parts.setdefault(of_case[case], []).append(case)
+            if not parts:
+                continue
+            tested = _tests(measure, parts)
+            own = [
+                _cell(measure, side, cases, tested.get(side), groups or {}, resamples, seed,
+                      paper=paper, table=f"By {column}", row=row, setting=setting, record=record)
+                for side, cases in sorted(parts.items())
+            ]  # fmt: skip
+            cells += own
+            if measure.direction != "none" and len(own) > 1:
+                cells.append(_worst(own, measure))
+    return cells
+
+
+def _tests(measure: Measure, parts: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Adjusted p of each slice against all others, of those with two cases at least on both sides."""
+    found: dict[str, float] = {}
+    for side, cases in sorted(parts.items()):
+        rest = [measure.values[case] for other, several in parts.items() if other != side for case in several]
+        if min(len(cases), len(rest)) > 1:
+            found[side] = mann_whitney([measure.values[case] for case in cases], rest)[1]
+    return dict(zip(found, holm(list(found.values())).tolist(), strict=True)) if found else {}
+
+
+def _cell(
+    measure: Measure,
+    side: str,
+    cases: Sequence[str],
+    p: float | None,
+    groups: Mapping[str, str],
+    resamples: int,
+    seed: int,
+    **place: Any,
+) -> Result:
+    clusters = [groups.get(case, case) for case in cases]
+    boot = bootstrap_means([measure.values[case] for case in cases], resamples=resamples, seed=seed, clusters=clusters)
+    value, ci95 = boot.estimate(scale=measure.scale)
+    note = "" if p is None else f"against all others p = {p:.3g} (Mann-Whitney, Holm)"
+    return Result(column=measure.name, split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,
+                  n=len(cases), ci95=ci95, note=note, **place)  # fmt: skip
+
+
+def _worst(cells: Sequence[Result], measure: Measure) -> Result:
+    """The slice with the worst value, as a row of its own."""
+
+    def badness(cell: Result) -> float:
+        assert cell.value is not None
+        return cell.value if measure.direction == "up" else -cell.value
+
+    worst = min(cells, key=badness)
+    return replace(worst, column=f"{measure.name}, worst slice")

@@ -1,0 +1,62 @@
+"""Numbers by a column: a planted gap is found with its interval; a column that nobody tells is named."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from baselines.results.statistics import bootstrap_means, mann_whitney
+from baselines.threemdbench.slices import Measure, sides_of, sliced
+from builders.threemdbench.sources.traits import traits
+from loaders.errors import InputError
+from loaders.threemdbench import FEATURES, with_label
+from tests.parts.runs import record
+
+
+def test_a_planted_gap_between_two_slices_is_found_with_its_interval() -> None:
+    draw = random.Random(3)
+    sides = {"skin_type": {f"c{n}": ("Fitzpatrick 1", "Fitzpatrick 6")[n % 2] for n in range(400)}}
+    right = {f"c{n}": float(draw.random() < (0.8, 0.5)[n % 2]) for n in range(420)}  # 20 of no side
+    measure = Measure("Accuracy", "percent", "up", right, 100)
+    cells = sliced(
+        [measure], sides, record=record("classifier"), paper="3MDBench", row="CNN", setting="", resamples=500, seed=1
+    )
+    by = {(cell.column, cell.split_or_group): cell for cell in cells}
+    assert list(by) == [
+        ("Accuracy", "Fitzpatrick 1"),
+        ("Accuracy", "Fitzpatrick 6"),
+        ("Accuracy, worst slice", "Fitzpatrick 6"),
+    ]
+    dark = [right[f"c{n}"] for n in range(400) if n % 2]
+    light = [right[f"c{n}"] for n in range(400) if not n % 2]
+    cases = sorted(f"c{n}" for n in range(400) if n % 2)
+    boot = bootstrap_means([right[case] for case in cases], resamples=500, seed=1, clusters=cases)
+    cell = by["Accuracy", "Fitzpatrick 6"]
+    assert (cell.value, cell.ci95, cell.n) == (*boot.estimate(scale=100), 200)
+    assert cell.ci95 is not None and cell.ci95[0] < 50 < cell.ci95[1] < 65
+    p = min(1.0, 2 * mann_whitney(dark, light)[1])  # Holm over two
+    assert f"p = {p:.3g}" in cell.note and p < 1e-4
+
+
+def test_a_column_that_nobody_tells_is_an_error_that_names_who_does() -> None:
+    rows = [{"image_id": "a", "skin_type": None, "sex": "female"}, {"image_id": "b", "skin_type": "", "sex": None}]
+    assert sides_of(rows, ["sex"], "runs/x") == {"sex": {"a": "female"}}
+    with pytest.raises(InputError, match=r"skin_type is told of no case of runs/x.*scin, fitzpatrick17k, isic"):
+        sides_of(rows, ["skin_type"], "runs/x")
+    with pytest.raises(InputError, match="no column 'age'.*age_group"):
+        sides_of(rows, ["age"], "runs/x")
+
+
+def test_traits_are_read_in_every_spelling_of_the_sources() -> None:
+    read = traits(("Fitzpatrick", "", "the person"), ("Fitzpatrick", "IV", "a doctor"), age="AGE_80_OR_OLDER", sex="M")
+    assert (read.skin_type, read.skin_type_asserted_by, read.age_group, read.sex) == (
+        "Fitzpatrick 4", "a doctor", "80+", "male")  # fmt: skip
+    assert traits(("Fitzpatrick", "7", "x"), ("Monk", "10", "y"), age="17").skin_type == "Monk 10"
+    nothing = traits(("Fitzpatrick", "-1", "x"), age="AGE_UNKNOWN", sex="OTHER_OR_UNSPECIFIED")
+    assert (nothing.skin_type, nothing.age_group, nothing.sex) == (None, None, None)
+
+
+def test_the_label_is_the_diagnosis_as_a_class() -> None:
+    assert FEATURES["label"].int2str(FEATURES["label"].str2int("hives")) == "hives"
+    assert with_label({"diagnosis": "hives"})["label"] == 1 and with_label({"diagnosis": "x"})["label"] is None
