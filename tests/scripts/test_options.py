@@ -55,14 +55,14 @@ OPTIONS = {
         --allow-untrained=False --batch-size=32 --cache=runs/embeddings --checkpoint-seconds=300.0
         --clusters=None --crop=0.35 --depth-decay=None --device=None --drop-trained=False --ema=0.998
         --epochs=30 --learning-rate=None --model=EfficientNetV2-XL --out/-o! --patience=8 --precision=auto
-        --predict=False --probe=False --randaugment=9 --resamples=10000 --restart=False --seed=0 --size=None
+        --predict=False --probe=False --randaugment=9 --resamples=10000 --restart=False --seed=0 --size=None --slice=[]
         --split=test --test-size=None --trained-on=None --weights=None --workers=None data!
     """,
     "run consultation": """
         --assessor! --bare=False --base-url=[] --cap-mode=None --concurrency=16 --cues=None --doctor! --epochs=1
         --f1=authors --judge=None --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[]
         --model-seed=None --out/-o! --patient=None --photos=None --price=[] --prompts=None --protocol=bedside
-        --reasoning-effort=[] --resamples=1000 --seed=0 --setting=dialogue+image --split=test --temperature=[]
+        --reasoning-effort=[] --resamples=1000 --seed=0 --setting=dialogue+image --slice=[] --split=test --temperature=[]
         --timeout=120.0 --top-p=[] --unfinished=None data!
     """,
     "run recheck": """
