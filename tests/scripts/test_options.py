@@ -62,8 +62,8 @@ OPTIONS = {
         --assessor! --bare=False --base-url=[] --cap-mode=None --concurrency=16 --cues=None --doctor! --epochs=1
         --f1=authors --judge=None --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[]
         --model-seed=None --out/-o! --patient=None --photos=None --price=[] --prompts=None --protocol=bedside
-        --reasoning-effort=[] --resamples=1000 --seed=0 --setting=dialogue+image --slice=[] --split=test --temperature=[]
-        --timeout=120.0 --top-p=[] --unfinished=None data!
+        --reasoning-effort=[] --resamples=1000 --seed=0 --setting=dialogue+image --slice=[] --split=test
+        --temperature=[] --timeout=120.0 --top-p=[] --unfinished=None data!
     """,
     "run recheck": """
         --assessor! --bare=False --base-url=[] --concurrency=16 --limit=None --max-invalid=0.1 --max-retries=5

@@ -30,7 +30,7 @@ from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
 from loaders.errors import InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
-from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
+from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from scripts.cli import execute
 from tests.parts.chat_server import ChatServer
 from tests.parts.photo_server import PhotoServer, floods, hangs, redirects, sends
@@ -226,6 +226,7 @@ def test_verify_finds_a_cluster_in_two_splits(sample: Path, tmp_path: Path) -> N
         tmp_path / "leaky",
         rows,
         corpus="3mdbench",
+        schema_version=CORPUS.schema_version,
         features=FEATURES,
         measure=lambda found: None,
         card=lambda manifest: render_card(head, manifest),
