@@ -382,7 +382,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtra, match="pip install --upgrade groq"):
         open_model("groq/one")
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    with pytest.raises(MissingExtra, match=r"bedside\[dialogue\]"):
+    with pytest.raises(MissingExtra, match=r"\[dialogue\]"):
         open_model("openai/one")
 
 

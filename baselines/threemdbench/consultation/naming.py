@@ -21,7 +21,7 @@ _MAX_WORDS = 10
 _AROUND = " \t.`'\"*_“”‘’"
 _NAME = re.compile(r"[^\W\d_][\w'’/() -]*")
 _TALK = re.compile(
-    r"\b(?:i|it|you|we|this|is|has|have|diagnos\w+|doctors?|patients?|transcript|sentence|final)\b", re.IGNORECASE
+    r"\b(?:i|it|you|we|this|is|has|have|yes|diagnos\w+|doctors?|patients?|transcript|sentence|final)\b", re.IGNORECASE
 )
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
 _LABEL = re.compile(
@@ -137,6 +137,8 @@ def _said(answer: str) -> tuple[str, ...] | None:
 
 
 def _says_more(paragraph: str, reasons: str) -> bool:
-    """Whether the paragraphs behind name another diagnosis than the first does."""
+    """Whether the paragraphs behind name another diagnosis than the first does, or say that there is none."""
+    if _DENIED.match(reasons):
+        return True
     first = {diagnosis.name for _, diagnosis in named_in(paragraph)}
     return not {diagnosis.name for _, diagnosis in named_in(reasons)} <= first

@@ -28,8 +28,10 @@ OVERALL = "4.1"
 
 _ITEM = r"(?<![\d.])([1-9])[._]([1-9])(?!\d|[._]\d)"
 _KEY = re.compile(_ITEM)
-_BINARY = {"1": 1, "1.0": 1, "yes": 1, "true": 1, "0": 0, "0.0": 0, "no": 0, "false": 0}
-_BINARY_WORD = re.compile(r"(?<![\w.])(?:[01](?:\.0)?|yes|no|true|false)(?![\w]|\.\d)", re.IGNORECASE)
+_BINARY = {"1": 1, "1.0": 1, "yes": 1, "true": 1, "one": 1, "0": 0, "0.0": 0, "no": 0, "false": 0, "zero": 0}
+_BINARY_WORD = re.compile(r"(?<![\w.])(?:[01](?:\.0)?|yes|no|true|false|one|zero)(?![\w]|\.\d)", re.IGNORECASE)
+_POINTS = re.compile(r"\A\s*points?\b", re.IGNORECASE)
+_NEGATIVE = re.compile(r"(?:\A|(?<=[\s:=|(]))[-–—−]\d")
 _LEVEL_WORD = re.compile(r"(?<!\w)(?:un)?satisfactory(?!\w)|(?<!\w)excellent(?!\w)", re.IGNORECASE)
 # Behind a score, these take it back, or go on with a sentence in which it was a word like any other.
 _DOUBT = re.compile(
@@ -214,6 +216,8 @@ def _listed(text: str) -> Iterator[tuple[str, object]]:
 def _behind(rest: str) -> str:
     """What is said of an item: at once, or behind its question or its name."""
     said = _LEFT_OVER.sub("", rest).lstrip(_BETWEEN)
+    if _NEGATIVE.search(rest[: len(rest) - len(rest.lstrip(_BETWEEN)) + 1]):
+        return rest.strip()
     if _BINARY_WORD.match(said) or _LEVEL_WORD.match(said):
         return said
     _, question, answer = said.rpartition("?")
@@ -244,8 +248,8 @@ def _binary(item: str, value: object) -> int:
     if isinstance(value, str):
         said = value.strip().strip("*_\"'`()[]")
         first = _BINARY_WORD.match(said)
-        if first and not _DOUBT.match(said[first.end() :]):
-            rest = said[first.end() :]
+        rest = _POINTS.sub("", said[first.end() :]) if first else ""
+        if first and not _DOUBT.match(rest):
             # "1 (yes)" says it twice; "1 (no)" says nothing.
             again = _BINARY_WORD.match(rest.strip(" \t.,:;*_()[]-–—=\"'"))
             if again is None or _BINARY[again[0].casefold()] == _BINARY[first[0].casefold()]:

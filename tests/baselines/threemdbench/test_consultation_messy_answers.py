@@ -133,6 +133,8 @@ def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Name
         "not eczema",
         "No diagnosis, but acne is likely",
         "eczema\n\nBut it could be hives as well.",
+        "eczema\n\nNo diagnosis was given.",
+        "Yes",
         "one two three four five six seven eight nine ten eleven",
         "```acne```x",
         "42",

@@ -70,6 +70,8 @@ YES = {"yes": "Yes", "no": "No", "best": "Excellent"}
         lines("{item} Does the doctor do it? {score}", **YES),
         lines("{item} - History and such: {score}"),
         ", ".join(f"{item} = {said(item)}" for item in ITEMS),
+        lines("{item}: {score}", yes="one", no="zero"),
+        lines("{item}: {score} points"),
         "In short, " + " ".join(f"{item}: {said(item, **YES)}." for item in ITEMS),
     ],
 )
@@ -87,6 +89,7 @@ def test_what_has_one_reading_is_read(text: str) -> None:
         flat() + flat(),
         lines("{item}: {score}") + "\n1.1: 0",
         lines("{item}: 0 or 1"),
+        lines("{item}: {score}", no="-1"),
         flat(i11="2"),
         flat(i11="-1"),
         flat(i11="0.5"),
