@@ -28,7 +28,7 @@ from builders.release.cards import config_info, config_metadata
 from builders.release.shards import CANARY, read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
 from loaders.corpus import Corpus
-from loaders.errors import HubError, InputError, ReleaseError
+from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_text
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
@@ -240,6 +240,8 @@ def _after(upgrade: Upgrade, row_check: RowCheck | None) -> RowCheck | None:
 def _check_row(row: Row, row_check: RowCheck | None) -> list[str]:
     try:
         return row_check(row) if row_check is not None else []
+    except MissingExtra:
+        raise
     except Exception as error:  # rows of a release made elsewhere can break any assumption: that is a finding
         return [f"cannot be checked ({type(error).__name__})"]
 
@@ -248,7 +250,7 @@ def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row])
     where = f"{NAME}: statistics"
     try:
         return _differences(where, manifest.statistics, measure(rows))
-    except ReleaseError:
+    except (MissingExtra, ReleaseError):
         raise
     except Exception as error:  # as for a row
         return [

@@ -18,7 +18,7 @@ from huggingface_hub import HfApi
 from builders.pipeline.rows import Row
 from builders.release.verify import made_by, resolve, verify
 from loaders.corpus import Corpus
-from loaders.errors import ReleaseError
+from loaders.errors import MissingExtra, ReleaseError
 from loaders.manifest import Manifest, file_digest
 from loaders.medlaybench_v import from_official
 from loaders.schema import Migration
@@ -173,6 +173,14 @@ def test_a_row_that_breaks_the_rules_of_its_corpus(folder: Path) -> None:
         "content digest",
         "download_size",
     )
+
+
+def test_a_check_that_needs_what_is_not_installed_is_no_fault_of_the_rows(folder: Path) -> None:
+    def needs(row: Row) -> list[str]:
+        raise MissingExtra.named("phonenumbers", extra="threads", purpose="a search for identifiers")
+
+    with pytest.raises(MissingExtra, match="phonenumbers"):
+        verify(folder, row_check=needs)
 
 
 def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
