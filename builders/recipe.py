@@ -285,7 +285,7 @@ def canary(corpus: str) -> str:
     """The sentence that marks every copy of a corpus; the same in all its releases.
 
     >>> canary("medconceal")[-36:]
-    'd0'
+    '9bb618b7-d58b-5bcf-ac6f-a006eff167b0'
     """
     number = uuid5(NAMESPACE_URL, f"bedside:{corpus}")
     return f"Benchmark data: keep out of training corpora. Bedside {corpus} canary {number}"

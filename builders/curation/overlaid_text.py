@@ -13,9 +13,9 @@ of lashes: a build that leaves a photo out for text alone asks a person (`bedsid
 
 The weights were fitted on 300 lines of text in six fonts (DejaVu, STIX), ten angles and three opacities, drawn on two
 thirds of the trial photos, and on these 562 photos without; two of those lie above the limit, one of them a ruler. On
-the other third, in other fonts and words, a limit of 12.1 found 89 % of 300 lines (82 % at an opacity of 0.3) and flagged
-four of 267 photos, all of which bear the mark of an agency; today's, chosen after that was seen, finds 87 % and flags
-three. `tests/builders/curation/test_overlaid_text.py` draws from these.
+the other third, in other fonts and words, a limit of 12.1 found 89 % of 300 lines (82 % at an opacity of 0.3) and
+flagged four of 267 photos, all of which bear the mark of an agency; today's, chosen after that was seen, finds 87 % and
+flags three. `tests/builders/curation/test_overlaid_text.py` draws from these.
 """
 
 from __future__ import annotations

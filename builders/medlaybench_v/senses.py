@@ -1,6 +1,6 @@
 """Words that mean something else beside certain others: an acute angle is not sudden, a bone that consolidates heals.
 
->>> another_sense("acute", "Acute angle of the graft", 0, 5), another_sense("acute", "Acute bleeding", 0, 5)
+>>> another_sense("acute", "Acute angle of the graft", 0, 5), another_sense("acute", "Acute cholecystitis", 0, 5)
 (True, False)
 """
 

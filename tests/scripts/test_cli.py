@@ -99,12 +99,12 @@ def test_a_mistake_is_one_error_and_exit_code_2(
 def test_ctrl_c_exits_with_130_and_says_what_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from builders.medlaybench_v.steps import draft
+    from builders.medlaybench_v.steps import refine_by_rules
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(draft, "function", interrupted)
+    monkeypatch.setattr(refine_by_rules, "function", interrupted)
     assert execute([*BUILD, "--out", str(tmp_path / "out")]) == 130
     assert "the same command continues" in " ".join(capsys.readouterr().err.split())
     monkeypatch.undo()

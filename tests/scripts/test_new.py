@@ -102,7 +102,7 @@ def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> 
     before = _files(checkout)
     told = _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
     line = '"wards": ("loaders.wards", "Build wards: rows of one text each."),'
-    assert f"add to BUNDLED in loaders/registry.py: {line}" in told
+    assert f"add to BUNDLED in loaders/registry.py: {line}" in " ".join(told.split())
     made = {"builders/wards/recipe.py", "dataset_cards/wards.md", "loaders/wards.py", "tests/builders/test_wards.py"}
     assert _files(checkout) - before == made | {"builders/wards/__init__.py"}
     registry = checkout / "loaders" / "registry.py"

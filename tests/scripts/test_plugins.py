@@ -81,7 +81,7 @@ def test_a_broken_package_is_named_and_disturbs_no_other(
     assert execute(["run", "parrot"]) == 0
     capsys.readouterr()
     assert execute(["run", "broken", "x"]) == 2
-    said = capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
     assert "broken of broken 0.3" in said and told in said and "pip uninstall broken" in said
     assert "Traceback" not in said
 

@@ -235,7 +235,7 @@ def test_raters_who_saw_other_captions(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_table_4_beside_the_papers(tmp_path: Path, capsys: Capture, monkeypatch: Any) -> None:
-    monkeypatch.setattr("scripts.sheet.output.width", 150)
+    monkeypatch.setenv("COLUMNS", "150")
     sheet = _filled(tmp_path / "sheet.csv")
     assert execute(["ratings", str(sheet), "-o", str(tmp_path / "run")]) == 0
     shown = capsys.readouterr().out

@@ -10,7 +10,7 @@ from builders.curation.hashes import mirrored_keypoints
 from builders.curation.quality import Quality
 from tests.parts.processes import printed
 
-QUALITY = Quality(400, 300, 50.0, 120.0, 20, 230, 0.0, 0.0, 0)
+QUALITY = Quality(400, 300, 50.0, 0.0, 120.0, 20, 230, 0.0, 0.0, 0)
 DRAW = np.random.default_rng(0)
 
 

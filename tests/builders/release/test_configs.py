@@ -41,7 +41,7 @@ def test_each_config_holds_its_split(photos: Path, tmp_path: Path) -> None:
     manifest = Manifest.read(whole)
     assert datasets.get_dataset_config_names(str(whole)) == ["default", "train", "validation"]
     cases = datasets.load_dataset(str(whole), cache_dir=str(tmp_path))
-    assert list(cases) == ["test"]
+    assert list(cases) == ["train", "validation", "test"]
     assert set(SPOKEN) <= set(cases["test"].column_names)
     assert cases["test"][0]["general_complaint"]
     for name in ("train", "validation"):
@@ -61,7 +61,7 @@ def test_each_config_holds_its_split(photos: Path, tmp_path: Path) -> None:
 def test_the_card_lists_the_configs(photos: Path) -> None:
     card = (photos / "whole" / "README.md").read_text(encoding="utf-8")
     columns = len(Manifest.read(photos / "whole").features)
-    assert "| `default` | test | all |" in card
+    assert "| `default` | train, validation, test | all |" in card
     assert f"| `train` | train | {columns - len(SPOKEN)} |" in card
     assert "| `train`" not in (photos / "public" / "README.md").read_text(encoding="utf-8")
 
@@ -69,8 +69,11 @@ def test_the_card_lists_the_configs(photos: Path) -> None:
 def test_train_and_validation_can_stay_private(photos: Path, tmp_path: Path) -> None:
     assert datasets.get_dataset_config_names(str(photos / "public")) == ["default"]
     assert list(datasets.load_dataset(str(photos / "public"), cache_dir=str(tmp_path / "1"))) == ["test"]
-    assert datasets.get_dataset_config_names(str(photos / "private")) == ["train", "validation"]
-    assert list(datasets.load_dataset(str(photos / "private"), cache_dir=str(tmp_path / "2"))) == ["train"]
+    assert datasets.get_dataset_config_names(str(photos / "private")) == ["default", "train", "validation"]
+    assert list(datasets.load_dataset(str(photos / "private"), cache_dir=str(tmp_path / "2"))) == [
+        "train",
+        "validation",
+    ]
     private = Manifest.read(photos / "private")
     assert list(private.splits) == ["train", "validation"]
     # The public release does not tell which split the photos are in that it leaves out.
@@ -98,15 +101,14 @@ def test_the_lines_of_the_card_load_what_was_published(photos: Path, tmp_path: P
     assert done.returncode == 0, done.stderr
     manifest = Manifest.read(photos / "whole")
     columns = len(manifest.features)
-    expected = [(manifest.splits["test"].rows, columns)]
-    expected += [(manifest.splits[name].rows, columns - len(SPOKEN)) for name in ("train", "validation")]
+    expected = [(manifest.splits[name].rows, columns) for name in ("test", "train", "validation")]
     assert done.stdout.split() == [str(number) for pair in expected for number in pair]
 
 
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ("path: data/train-*", "path: data/test-*", "config train: configs, split train"),
+        ("path: data/train-*", "path: data/test-*", "config default: configs, split train"),
         ("config_name: validation", "config_name: valid", "YAML: "),
         ("  - attribution\n", "", "config train: configs: "),
         ("  default: true\n", "", "config default: configs: "),
