@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -165,7 +165,7 @@ def play_run(
     with AnswerStore(answers, dialogue=True) as store:
         playing = Playing(game, players, store, seed, patience, budget)
         log = None
-        try:
+        with _said_what_is_kept(playing, cases, epochs, out):
             if bare:
                 outcomes = play_bare(playing, cases, epochs=epochs, concurrency=concurrency, progress=progress)
             else:
@@ -179,12 +179,6 @@ def play_run(
                     prices=prices,
                     progress=progress,
                 )
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"Stopped. {_kept(playing, cases, epochs, out)}") from None
-        except BedsideError as error:
-            do = f"{error.do.rstrip('.')}. " if error.do else ""
-            kept = _kept(playing, cases, epochs, out)
-            raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept) from error
         usage = store.usage
     spent = total(outcomes, game.roles)
     played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
@@ -193,6 +187,19 @@ def play_run(
     text = json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n"
     write_whole(out / "usage.json", text.encode())
     return played
+
+
+@contextmanager
+def _said_what_is_kept(playing: Playing[Case, Record], cases: Sequence[Case], epochs: int, out: Path) -> Iterator[None]:
+    """What ends a run says what of it is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"Stopped. {_kept(playing, cases, epochs, out)}") from None
+    except BedsideError as error:
+        do = f"{error.do.rstrip('.')}. " if error.do else ""
+        kept = _kept(playing, cases, epochs, out)
+        raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept) from error
 
 
 def _move_logs(old: Path, new: Path) -> None:

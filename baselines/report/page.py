@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from baselines.dialogue.hidden import Secrets
 from baselines.report.captions import captions
 from baselines.report.dialogues import hidden_texts
 from baselines.report.figures import figures
@@ -97,14 +98,7 @@ def write_report(
         style=part("baselines/report/report.css"),
         public=public,
         anchor=_Anchors(),
-        meaning=meaning,
-        worth=_worth,
-        written=_written,
-        own_text=_own,
-        paper_text=_printed,
-        interval_text=_interval,
-        difference_text=_difference,
-        json_text=_json,
+        **_in_words(),
         conditions_of=lambda view: conditions(
             [result for result in results if (result.paper, result.table) == (view.paper, view.table)]
         ),
@@ -125,14 +119,25 @@ def write_report(
         total=len(results),
         version=__version__,
     )
-    if public and secrets.stands_in(
-        html.unescape(re.sub(r"<[^<>]*>", " ", text.partition('<script type="application')[0]))
-    ):
-        do = "Take it out of the run's options or its plugin's section"
-        raise InputError(
-            page, found="a hidden text in what a run says of itself", expected="none on a public page", do=do
-        )
+    if public:
+        _check_public(text, secrets, page)
     return write_text(page, text)
+
+
+def _in_words() -> dict[str, Any]:
+    """What the template calls to put numbers into words."""
+    return {
+        "meaning": meaning, "worth": _worth, "written": _written, "own_text": _own, "paper_text": _printed,
+        "interval_text": _interval, "difference_text": _difference, "json_text": _json,
+    }  # fmt: skip
+
+
+def _check_public(text: str, secrets: Secrets, page: Path) -> None:
+    """Raises InputError where a hidden text stands in what is written of a page without its packed rows."""
+    if secrets.stands_in(html.unescape(re.sub(r"<[^<>]*>", " ", text.partition('<script type="application')[0]))):
+        do = "Take it out of the run's options or its plugin's section"
+        found, expected = "a hidden text in what a run says of itself", "none on a public page"
+        raise InputError(page, found=found, expected=expected, do=do)
 
 
 class _Anchors:

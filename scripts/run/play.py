@@ -157,8 +157,8 @@ def _instead(role: str, name: str, agent: Callable[[str, str], ScriptedAgent]) -
 
 
 def _nobody(case: Any) -> Script:
-    """Stands for a model whose words no agent can say."""
-    raise NotImplementedError
+    """Stands for a model whose words no agent can say, which is told before anybody is asked."""
+    raise ModelError("plan", found="a role whose words no scripted agent can say", expected="one of its own agents")
 
 
 def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
