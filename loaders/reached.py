@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -102,23 +102,30 @@ class _Nowhere:
 # --- What code refers to ----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class _Part:
-    """Some code of a module of `package`, read when it is reached.
+    """Some code: its meaning, the names that it uses, and the modules that it imports, or may: `from a import b` may
+    mean a.b."""
 
-    `text` is its meaning. Once that was read, `names` are those it uses, and `imports` the modules it imports, and what
-    might be one, since `from a import b` may mean a.b. What a worker does not run is left out: docstrings, imports for
-    types, what a script does by itself.
+    text: str
+    names: frozenset[str]
+    imports: frozenset[str]
+
+
+class _Reader:
+    """Reads code of a module of `package`: what stays are strings, as trees take a hundred times the memory.
+
+    What a worker does not run is left out: docstrings, imports for types, what a script does by itself.
     """
 
-    def __init__(self, code: ast.AST, package: str) -> None:
-        self._code = code
+    def __init__(self, package: str) -> None:
         self._package = package
-        self.names: set[str] = set()
-        self.imports: set[str] = set()
+        self._names: set[str] = set()
+        self._imports: set[str] = set()
 
-    @cached_property
-    def text(self) -> str:
-        return self._read(self._code)
+    def part(self, code: ast.AST) -> _Part:
+        self._names, self._imports = set(), set()
+        return _Part(self._read(code), frozenset(self._names), frozenset(self._imports))
 
     def _read(self, code: object) -> str:
         if isinstance(code, list):
@@ -131,16 +138,19 @@ class _Part:
             case ast.If(test=test) if _named(test.left if isinstance(test, ast.Compare) else test) in _NOT_RUN:
                 return self._read(code.orelse)
             case ast.Name(id=name):
-                self.names.add(name)
+                self._names.add(name)
             case ast.Import(names=names):
-                self.imports.update(alias.name for alias in names)
+                self._imports.update(alias.name for alias in names)
             case ast.ImportFrom(module=module, names=names, level=level):
                 above = self._package.split(".")[: -level + 1 or None] if level else []
                 origin = ".".join([*above, *filter(None, [module])])
-                self.imports.update([origin, *(f"{origin}.{alias.name}" for alias in names)])
+                self._imports.update([origin, *(f"{origin}.{alias.name}" for alias in names)])
             case ast.Call(func=func, args=[ast.Constant(value=str(module)), *_]) if _named(func) == "import_module":
-                self.imports.add(module)
-        return f"{type(code).__name__}({','.join([self._read(getattr(code, name, None)) for name in code._fields])})"
+                self._imports.add(module)
+        # Whether a name is read or set (`ctx`) follows from where it stands.
+        fields = [getattr(code, name, None) for name in code._fields if name != "ctx"]
+        told = [self._read(value) if isinstance(value, ast.AST | list) else repr(value) for value in fields]
+        return f"{type(code).__name__}({','.join(told)})"
 
 
 _NOT_RUN = ("TYPE_CHECKING", "__name__")
@@ -150,7 +160,7 @@ def _named(code: ast.expr) -> str:
     return code.attr if isinstance(code, ast.Attribute) else code.id if isinstance(code, ast.Name) else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Source:
     """A module: all of it, and by name what stands at its top; "" is what is run whatever is used of it."""
 
@@ -167,10 +177,11 @@ class Reach:
     parts: dict[str, str] = field(default_factory=dict)
     files: set[Path] = field(default_factory=set)
     folders: set[Path] = field(default_factory=set)
+    _places: _Places = field(default_factory=lambda: _Places())
 
     def add_definition(self, module: str, name: str) -> None:
         """A function, class or value at the top of a module, with all that it can reach."""
-        source = _source(module)
+        source = self._source(module)
         if source is None or f"{module}:{name}" in self.parts:
             return
         if name and name not in source.named:
@@ -191,11 +202,15 @@ class Reach:
         waiting = [module]
         while waiting:
             name = waiting.pop()
-            source = _source(name)
+            source = self._source(name)
             if source is not None and name not in self.parts:
                 self.parts[name] = source.whole.text
                 self._add_place(source)
                 waiting += source.whole.imports
+
+    def _source(self, module: str) -> _Source | None:
+        place = self._places.find(module)
+        return _parsed(module, place.file, *_stamp(place.file)) if place is not None and place.file else None
 
     def _add_place(self, source: _Source) -> None:
         if source.path in self.files:
@@ -212,11 +227,6 @@ class Reach:
             self.add_module(source.package)
 
 
-def _source(module: str) -> _Source | None:
-    path = _place(module)
-    return _parsed(module, path, *_stamp(path)) if path is not None and path.is_file() else None
-
-
 def _stamp(path: Path) -> tuple[int, int]:
     facts = path.stat()
     return facts.st_mtime_ns, facts.st_size
@@ -224,13 +234,18 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @cache
 def _parsed(module: str, path: Path, *stamp: int) -> _Source:
-    tree = ast.parse(path.read_bytes())
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    reader = _Reader(package)
+    parts: list[_Part] = []
     named: dict[str, list[_Part]] = {"": []}
-    for statement in tree.body:
-        for name, node in _bound(statement):
-            named.setdefault(name, []).append(_Part(node, package))
-    return _Source(path, package, _Part(tree, package), named)
+    for statement in ast.parse(path.read_bytes()).body:
+        for name, code in _bound(statement):
+            parts.append(reader.part(code))
+            named.setdefault(name, []).append(parts[-1])
+    text = "\n".join(part.text for part in parts)
+    names = frozenset[str]().union(*(part.names for part in parts))
+    imports = frozenset[str]().union(*(part.imports for part in parts))
+    return _Source(path, package, _Part(text, names, imports), named)
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
@@ -253,30 +268,66 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
 # --- Where it lies ----------------------------------------------------------------------------------------------------
 
 
-def _place(module: str) -> Path | None:
-    """The file of a module of the project, or the folder of a package without one; None for all else."""
-    package, _, last = module.rpartition(".")
-    if not package:
-        return _top(module)
-    above = _place(package)
-    if above is None or (above.is_file() and above.name != "__init__.py"):
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The file of a module, if it has one, and of a package the folder, with the names in it."""
+
+    file: Path | None
+    folder: Path | None = None
+    names: frozenset[str] = frozenset()
+
+
+class _Places:
+    """Where modules lie. Each folder is listed once: most names that might be a module are none."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, _Place | None] = {}
+
+    def find(self, module: str) -> _Place | None:
+        """The place of a module of the project, None for all else."""
+        if module not in self._found:
+            package, _, last = module.rpartition(".")
+            above = self.find(package) if package else None
+            if not package:
+                self._found[module] = _top(module)
+            elif above is None or above.folder is None:
+                self._found[module] = None
+            else:
+                self._found[module] = _below(above.folder, last, above.names)
+        return self._found[module]
+
+
+def _below(folder: Path, name: str, names: frozenset[str]) -> _Place | None:
+    inside = _package(folder / name) if name in names else None
+    if f"{name}.py" in names and (inside is None or inside.file is None):
+        return _Place(folder / f"{name}.py")
+    return inside
+
+
+def _package(folder: Path) -> _Place | None:
+    try:
+        names = frozenset(path.name for path in folder.iterdir())
+    except NotADirectoryError:
         return None
-    folder = above.parent if above.is_file() else above
-    places = (folder / last / "__init__.py", folder / f"{last}.py", folder / last)
-    return next((path for path in places if path.exists()), None)
+    return _Place(folder / "__init__.py" if "__init__.py" in names else None, folder, names)
 
 
-def _top(module: str) -> Path | None:
+def _top(module: str) -> _Place | None:
     if module in sys.stdlib_module_names:
         return None
     loaded = sys.modules.get(module)
     spec = find_spec(module) if loaded is None else None
     paths = getattr(loaded, "__path__", None) or (spec and spec.submodule_search_locations) or ()
     place = getattr(loaded, "__file__", None) or (spec and spec.origin) or next(iter(paths), None)
-    if not place or not (place.endswith(".py") or Path(place).is_dir()):
+    path = Path(place or "")
+    if not place or not (path.suffix == ".py" or path.is_dir()):
         return None
-    library = {"site-packages", "dist-packages"} & set(Path(place).parts)
-    return None if library and module not in _OURS and module not in _plugins() else Path(place)
+    library = {"site-packages", "dist-packages"} & set(path.parts)
+    if library and module not in _OURS and module not in _plugins():
+        return None
+    if path.name == "__init__.py":
+        return _package(path.parent)
+    return _Place(path) if path.suffix == ".py" else _package(path)
 
 
 @cache

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 KINDS = (
@@ -41,7 +43,11 @@ class Term:
 
 def terms_digest(terms: Iterable[Term]) -> str:
     """SHA-256 over terms: it changes when a draft could."""
-    return hashlib.sha256(json.dumps([astuple(term) for term in terms], ensure_ascii=False).encode()).hexdigest()
+    told = [_values(term) for term in terms]  # not `astuple`, which copies each text, and takes as long as all the rest
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
+
+
+_values = attrgetter(*(field.name for field in fields(Term)))
 
 
 # Head nouns of radiology whose plural follows Latin or Greek; the rest is left to `inflect`.
@@ -69,9 +75,32 @@ _ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")
 @cache
 def english() -> Any:
     """What knows articles and plurals; made once."""
-    import inflect
+    with _typeguard_idle():
+        import inflect
 
     return inflect.engine()
+
+
+@contextmanager
+def _typeguard_idle() -> Iterator[None]:
+    """`inflect` lets typeguard parse its 4,000 lines anew for each of 23 functions, to check what they are given: 1.7 s
+    of every process. It is given words here, and is imported without."""
+    try:
+        import typeguard
+    except ImportError:  # an inflect that needs it no more
+        yield
+        return
+    names = vars(typeguard)
+    typechecked = names["typechecked"]
+    names["typechecked"] = _as_it_is
+    try:
+        yield
+    finally:
+        names["typechecked"] = typechecked
+
+
+def _as_it_is(function: Any = None, **settings: Any) -> Any:
+    return _as_it_is if function is None else function
 
 
 @cache

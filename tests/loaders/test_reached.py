@@ -167,3 +167,15 @@ def test_an_installed_plugin_counts_and_a_library_does_not(
     monkeypatch.setattr("loaders.reached._plugins", sys.modules["loaders.reached"]._plugins.__wrapped__)
     module: Any = importlib.import_module(name)
     assert bool(reach(module.step).parts) is registered
+
+
+def test_code_is_parsed_once_and_each_folder_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build asks for a digest a stage: of hundreds of names that might be modules, and a hundred files."""
+    first = reach(outer)
+    listed: list[Path] = []
+    iterdir = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda folder: listed.append(folder) or iterdir(folder))
+    monkeypatch.setattr(Path, "exists", lambda path: pytest.fail(f"looks for {path}"))
+    monkeypatch.setattr("ast.parse", lambda *_: pytest.fail("parses again"))
+    assert reach(outer).parts == first.parts
+    assert len(listed) <= 2 * len(set(listed))  # for modules, and for data

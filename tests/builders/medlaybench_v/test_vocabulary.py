@@ -3,12 +3,13 @@
 import itertools
 import time
 import zipfile
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from builders.medlaybench_v import vocabulary as module
-from builders.medlaybench_v.terms import KINDS, POS, Term, plural_forms
+from builders.medlaybench_v.terms import KINDS, POS, Term, english, plural_forms, terms_digest
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from loaders.errors import InputError
 from tests.parts.places import SHARED
@@ -469,3 +470,17 @@ def test_reads_a_large_public_list() -> None:
     assert found["Splenomegaly"] == "increased spleen size"
     assert found["Myocardial infarction"] == "heart attack"
     assert "Retinal" not in found
+
+
+def test_inflect_is_not_instrumented() -> None:
+    """Typeguard would parse it 23 times, 1.7 s of every process; it stays as it is for everybody else."""
+    import typeguard
+
+    assert "typeguard" not in str(english().plural_noun.__func__.__code__.co_names + english().a.__code__.co_names)
+    assert typeguard.typechecked.__module__.startswith("typeguard")
+
+
+def test_a_change_of_any_field_is_another_digest() -> None:
+    one = term("foo", "bar")
+    values = [replace(one, **{field.name: not getattr(one, field.name)}) for field in fields(Term)]
+    assert len({terms_digest([each]) for each in (one, *values)}) == 1 + len(fields(Term))
