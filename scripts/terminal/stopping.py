@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from threading import Timer
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 _asked: signal.Signals | None = None
 
@@ -28,6 +33,7 @@ def end_as_by_ctrl_c() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _end)
+    sys.unraisablehook = _ask_again
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -39,6 +45,20 @@ def _end(number: int, frame: FrameType | None) -> None:
         interrupt(signal.SIGINT, frame)
     else:  # a shell starts what runs in the background with Ctrl-C ignored
         raise KeyboardInterrupt
+
+
+def _ask_again(lost: UnraisableHookArgs) -> None:
+    """What Python does with an error that nobody can catch.
+
+    A signal that comes while a destructor or a weak reference's callback runs ends that alone, and the command would
+    go on as if nobody had asked. So it is sent once more, a moment later.
+    """
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    again = Timer(0.02, os.kill, (os.getpid(), _asked or signal.SIGINT))
+    again.daemon = True
+    again.start()
 
 
 def let_go_of_terminal() -> None:

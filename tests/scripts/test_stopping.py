@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from scripts.cli import execute
+from scripts.terminal import stopping
 from tests.parts.chat_server import ChatServer
 from tests.parts.processes import printed, started, starting
 
@@ -106,3 +108,28 @@ def test_a_signal_before_any_work_is_no_traceback(moment: str) -> None:
         "try: cli.main(['info'])\nexcept SystemExit as end: print(end.code)"
     )
     assert printed("-c", code).split() == ["143"]
+
+
+@pytest.mark.parametrize("sign", CODES)
+def test_a_signal_that_comes_while_a_destructor_runs_is_not_lost(
+    sign: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Held:
+        def __del__(self) -> None:
+            signal.raise_signal(sign)
+
+    before = {number: signal.getsignal(number) for number in CODES}
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(stopping, "_asked", None)
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        stopping.end_as_by_ctrl_c()
+        with pytest.raises(KeyboardInterrupt):
+            Held()
+            time.sleep(10)
+        assert stopping.code() == CODES[sign]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
