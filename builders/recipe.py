@@ -41,6 +41,7 @@ from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import beside, make_folder, write_whole
+from loaders.files.image_formats import HEIF, readable
 from loaders.files.untrusted import MAX_BAD, BadRow, is_file, read_json, read_text
 from loaders.manifest import Config, Manifest, Source, other_versions, versions_in_words
 from loaders.models.chat import open_model
@@ -256,6 +257,7 @@ def _with_images(finished: Run, store: ImageStore, key: str) -> Iterator[Row]:
 def _versions(plan: Plan) -> dict[str, str]:
     """Versions of what can change a byte of the release."""
     packages = [*_PACKAGES, *plan.packages, *["inspect_ai"] * (plan.chat is not None)]
+    packages += ["pillow-heif"] * (HEIF in readable() and "pillow" in packages)
     here = {package: version(package) for package in packages}
     return {"python": platform.python_version(), "bedside": __version__, **here}
 

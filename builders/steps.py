@@ -241,7 +241,7 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
     try:
         cleaned, info = clean_bytes(source)
     except ImageError as error:
-        return Excluded(f"image {error.reason.replace('_', ' ')}", error.found)
+        return Excluded(f"image {error.reason.replace('_', ' ')}", error.detail)
     return {"image": f"{store.put(cleaned)}{'.png' if info.clean_format == 'PNG' else '.jpg'}"}
 
 

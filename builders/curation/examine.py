@@ -112,7 +112,7 @@ def _measured(data: bytes, digest: str) -> str:
 
 
 def _told(error: ImageError) -> str:
-    return json.dumps({"reason": error.reason, "detail": error.found})
+    return json.dumps({"reason": error.reason, "detail": error.detail})
 
 
 def _examined(file: File, text: str) -> Examined:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import PIL
 
 from builders.curation.hashes import keypoints, whole
 from builders.curation.opencv import cv2
 from builders.curation.pictures import read_picture
 from builders.curation.quality import measure
 from builders.curation.verification import compare, features
+from loaders.files.image_formats import decoders
 from loaders.files.sqlite_store import SqliteStore
 from loaders.reached import code_digest
 
@@ -65,4 +65,4 @@ class Index(SqliteStore):
 def _identity() -> str:
     """Changes whenever what is remembered could."""
     code = code_digest(read_picture, whole, keypoints, measure, features, compare)
-    return f"{cv2.__version__} {np.__version__} {PIL.__version__} {code}"
+    return f"{cv2.__version__} {np.__version__} {decoders()} {code}"

@@ -22,6 +22,10 @@ from scipy.cluster.hierarchy import DisjointSet
 from loaders.errors import InputError
 from loaders.files.tables import read_table
 
+ENOUGH = 3
+"""Groups from which a class is to have one in the split that every class should reach."""
+SPLIT_RULE = 2
+"""The version of how photos are split; 1 knew no split that every class should reach."""
 _ROUNDING = 0.002
 """How far the shares of a prevalence table may be from 1 in sum: people write them with three digits."""
 
@@ -141,11 +145,14 @@ def _varied(members: Sequence[Member], seed: int) -> list[Member]:
     return [member for _, member in sorted(zip(turns, shuffled, strict=True), key=lambda pair: pair[0])]
 
 
-def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed: int) -> dict[str, str]:
+def split_groups(
+    members: Sequence[Member], ratios: Mapping[str, float], *, seed: int, everywhere: str = ""
+) -> dict[str, str]:
     """The split of each photo: every class in the ratios given, as closely as groups allow; no group in two splits.
 
     Photos that share a group, directly or through others, go together. Large groups are placed first, each where its
-    classes lack most.
+    classes lack most. The split `everywhere`, where one is named, then has a photo of every class of ENOUGH groups: of
+    a class that it lacks the smallest group moves there. Where it lacks none, nothing moves.
 
     Raises:
         InputError: the ratios do not sum to 1, or one is not positive.
@@ -172,7 +179,29 @@ def split_groups(members: Sequence[Member], ratios: Mapping[str, float], *, seed
             need[best][label] -= n
         overall[best] -= len(group)
         split_of.update((member.key, best) for member in group)
+    if everywhere:
+        _reach(everywhere, order, split_of, seed)
     return split_of
+
+
+def _reach(wanted: str, groups: Sequence[Sequence[Member]], split_of: dict[str, str], seed: int) -> None:
+    """Move groups to a split until it has a photo of every class of ENOUGH groups: of two that do, the smaller one, and
+    rather one whose split keeps another of the class."""
+    of_class: dict[str, list[Sequence[Member]]] = defaultdict(list)
+    for group in groups:
+        for label in {member.label for member in group}:
+            of_class[label].append(group)
+    for _, own in sorted(of_class.items()):
+        splits = [split_of[group[0].key] for group in own]
+        if len(own) < ENOUGH or wanted in splits:
+            continue
+        alone = Counter(splits)
+        least = [
+            (len(g), alone[s] < 2, chance(seed, "reach", min(m.key for m in g)))
+            for g, s in zip(own, splits, strict=True)
+        ]
+        moved = own[least.index(min(least))]
+        split_of.update((member.key, wanted) for member in moved)
 
 
 def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:

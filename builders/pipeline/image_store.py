@@ -6,8 +6,11 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import write_whole
+from loaders.files.image_formats import readable
 from loaders.files.images import image_bytes
 from loaders.files.untrusted import is_there
 
@@ -19,8 +22,9 @@ class ImageStore:
     folder: Path
 
     @property
-    def identity(self) -> None:
-        """Where images lie decides nothing: rows name them by their content."""
+    def identity(self) -> list[JsonValue]:
+        """Where images lie decides nothing, as rows name them by their content; which formats are read here does."""
+        return [*readable()]
 
     def put(self, data: bytes) -> str:
         """Keep an image; the SHA-256 that names it. Raises BedsideError when the disk is full."""

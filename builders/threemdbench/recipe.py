@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from builders.curation import review
 from builders.curation.review import Decision, Decisions, read_decisions, read_queue, write_queue
-from builders.curation.sampling import class_targets, read_prevalence
+from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
@@ -290,6 +290,7 @@ def _settings(
         "seed": options.seed,
         "ratios": cast(JsonValue, RATIOS),
         "splits": [*order_splits(options.wanted_splits)],
+        "split_rule": SPLIT_RULE,
         "total": options.total,
         "floor": options.floor,
         "targets": cast(JsonValue, targets),

@@ -158,12 +158,15 @@ def draw(rows: Collection[Row], targets: Mapping[str, int] | None, seed: int) ->
     ]
 
 
-@step(takes="all", reads=("diagnosis", "kin"), adds=pa.schema([("split", pa.string())]))
+@step(takes="all", reads=("diagnosis", "kin"), adds=pa.schema([("split", pa.string())]), version=sampling.SPLIT_RULE)
 def split(
     rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int
 ) -> Iterable[Row | Excluded]:
-    """The split of each photo, stratified by diagnosis, kin together; photos of splits not asked for are excluded."""
-    split_of = split_groups(_members(rows), ratios, seed=seed)
+    """The split of each photo, stratified by diagnosis, kin together; photos of splits not asked for are excluded.
+
+    Every diagnosis of at least three kinships has a photo in test.
+    """
+    split_of = split_groups(_members(rows), ratios, seed=seed, everywhere=TEST)
     for row in rows:
         own = split_of[row["image_id"]]
         # Which split it is in is not told: a split may be kept private.

@@ -12,7 +12,8 @@ from loaders.files.untrusted import is_folder, is_inside, is_text, is_there
 
 # Formats that cannot be opened here are listed too: a photo in one of them is counted, not overlooked.
 SUFFIXES = frozenset(
-    ".jpg .jpeg .jpe .jfif .png .apng .gif .bmp .dib .tif .tiff .webp .mpo .heic .heif .avif .jp2".split()
+    ".jpg .jpeg .jpe .jfif .png .apng .gif .bmp .dib .tif .tiff .webp .mpo .avif .avifs .heic .heif .heics .heifs .hif "
+    ".jp2 .j2k .j2c .jpc .jpf .jpx .jxl .dng .cr2 .cr3 .nef .arw .orf .rw2 .raf".split()
 )
 
 

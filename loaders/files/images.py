@@ -18,21 +18,24 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
+from loaders.files.image_formats import AVIF, HEIF, JPEG2000, Refused, raw, readable, refused, stated_sizes
 from loaders.files.untrusted import TooLong, read_file
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 256 << 20
-# Pillow turns a JPEG that holds several pictures into an MPO by itself.
-FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP")
 
 _SUFFIXES = {
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
+    # Pillow turns a JPEG that holds several pictures into one by itself.
     "MPO": (".mpo", ".jpg", ".jpeg"),
     "PNG": (".png", ".apng"),
     "GIF": (".gif",),
     "BMP": (".bmp", ".dib"),
     "TIFF": (".tif", ".tiff"),
     "WEBP": (".webp",),
+    AVIF: (".avif", ".avifs"),
+    HEIF: (".heic", ".heif", ".heics", ".heifs", ".hif"),
+    JPEG2000: (".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"),
 }
 _KNOWN_SUFFIXES = {suffix for suffixes in _SUFFIXES.values() for suffix in suffixes}
 _ORIENTATION = 0x0112
@@ -46,12 +49,18 @@ _TURNS = {
     8: Image.Transpose.ROTATE_90,
 }
 _PNG = b"\x89PNG\r\n\x1a\n"
-# What Pillow raises for a file that breaks off or lies about itself, depending on where it does.
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError, KeyError, TypeError)
+# What Pillow and pillow-heif raise for a file that breaks off or lies about itself, depending on where it does.
+_BROKEN = (
+    *(OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError, KeyError, TypeError),
+    RuntimeError,
+)
 
 
 class ImageError(InputError):
-    """An image that cannot be used. `reason` is one of missing, empty, not_an_image, too_large, truncated, corrupt."""
+    """An image that cannot be used.
+
+    `reason` is one of missing, empty, not_an_image, format_not_read, too_large, one_pixel, truncated, corrupt.
+    """
 
     def __init__(self, where: object, *, reason: str, found: str, expected: str = "", do: str = "") -> None:
         self.reason = reason
@@ -59,6 +68,11 @@ class ImageError(InputError):
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return _rebuild, (self.where, self.reason, self.found, self.expected, self.do)
+
+    @property
+    def detail(self) -> str:
+        """What was found and what to do, for a row that is left out."""
+        return f"{self.found}. {self.do}" if self.do else self.found
 
 
 def _rebuild(where: str, reason: str, found: str, expected: str, do: str) -> ImageError:
@@ -86,7 +100,8 @@ def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name
     `name` is what errors call bytes. Pillow's own bound of 178,956,970 pixels holds whatever `max_pixels` says.
 
     Raises:
-        ImageError: the file is missing, empty, no image, larger than `max_pixels` by its header, truncated or corrupt.
+        ImageError: the file is missing, empty, no image, of a format that is not read here, larger than `max_pixels` by
+            its header, one pixel wide or high, truncated or corrupt.
     """
     data, where = _read(source, name)
     return _upright(_decode(data, where, max_pixels), where)[0]
@@ -96,7 +111,8 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
     """The bytes to publish: no EXIF, comments, profiles, thumbnails or trailing data.
 
     An upright 8-bit RGB or grey JPEG or PNG keeps its compressed pixels: only the metadata is cut out, and where there
-    is none the bytes stay as they are. Anything else becomes a PNG of what `open_image` shows.
+    is none the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, …) becomes a PNG of what
+    `open_image` shows, without loss, since not every reader of a release opens these formats.
 
     Raises:
         ImageError: as `open_image`.
@@ -171,14 +187,12 @@ def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
 
 def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
     """The first frame, decoded in full, its size checked before."""
-    # Before Pillow looks: it warns through a process-wide registry for pictures between its bounds.
-    _check_size(_png_size(data) or (0, 0), where, max_pixels)
+    for size in stated_sizes(data):
+        _check_size(size, where, max_pixels)
     try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
+        image = Image.open(io.BytesIO(data), formats=readable())
     except UnidentifiedImageError:
-        raise ImageError(
-            where, reason="not_an_image", found="is no image that can be read", expected="one of " + ", ".join(FORMATS)
-        ) from None
+        raise _no_image(data, where) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageError(
             where, reason="too_large", found=str(error), expected=f"at most {max_pixels:,} pixels"
@@ -186,11 +200,29 @@ def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
     except _BROKEN as error:
         raise _broken(where, error) from None
     _check_size(image.size, where, max_pixels)
+    if image.format == "TIFF" and (other := raw(data, getattr(image, "tag_v2", {}))):
+        raise _other_format(other, where)
+    if min(image.size) < 2:
+        found = f"is {image.width:,} x {image.height:,} pixels, which show nothing"
+        raise ImageError(where, reason="one_pixel", found=found, expected="a picture of at least 2 x 2")
     try:
         image.load()
     except _BROKEN as error:
         raise _broken(where, error) from None
     return image
+
+
+def _no_image(data: bytes, where: str) -> ImageError:
+    if other := refused(data):
+        return _other_format(other, where)
+    return ImageError(
+        where, reason="not_an_image", found="is no image that can be read", expected="one of " + ", ".join(readable())
+    )
+
+
+def _other_format(other: Refused, where: str) -> ImageError:
+    found, expected = f"is {other.what}, which is not read here", "one of " + ", ".join(readable())
+    return ImageError(where, reason="format_not_read", found=found, expected=expected, do=other.do)
 
 
 def _check_size(size: tuple[int, int], where: str, max_pixels: int) -> None:
@@ -254,13 +286,6 @@ def _eight_bits(image: Image.Image, where: str) -> Image.Image:
     low, high = values.min(), values.max()
     scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
     return Image.fromarray(np.round(scaled).astype(np.uint8))
-
-
-def _png_size(data: bytes) -> tuple[int, int] | None:
-    if not data.startswith(_PNG) or len(data) < 24:
-        return None
-    width, height = struct.unpack(">II", data[16:24])
-    return width, height
 
 
 def _strip_png(data: bytes) -> bytes:

@@ -40,7 +40,7 @@ class Pictures:
                 if progress is not None:
                     progress(1)
                 if isinstance(picture, ImageError):
-                    self.unreadable.append((photo.key, f"{picture.reason}: {picture.found}"))
+                    self.unreadable.append((photo.key, f"{picture.reason}: {picture.detail}"))
                     continue
                 held += 3 * picture.width * picture.height
                 self.photos.append(photo)

@@ -227,3 +227,26 @@ def test_a_repository_is_audited_at_its_tag(tmp_path: Path, hub: LoopbackHub, mo
     assert len(audit.overlaps) == 6 and all(leak.exact for leak in audit.overlaps)
     with pytest.raises(HubError, match="org/none@v1: does not exist"):
         photo_set("org/none@v1")
+
+
+@pytest.mark.parametrize("metadata", [False, True], ids=["folders", "metadata"])
+def test_newer_formats_are_read_in_any_layout(tmp_path: Path, metadata: bool) -> None:
+    files = {"train": {"a.avif": "AVIF", "b.jp2": "JPEG2000"}, "test": {"copy.jpg": "JPEG"}}
+    for split, names in files.items():
+        for name, form in names.items():
+            buffer = io.BytesIO()
+            drawn(1 if name == "b.jp2" else 0).save(buffer, form)
+            save(tmp_path / "set" / split, {name if metadata else f"acne/{name}": buffer.getvalue()})
+        if metadata:
+            lines = [
+                json.dumps({"file_name": name, "label": "acne"}) for name in [*names, *["f.jxl"] * (split == "train")]
+            ]
+            (tmp_path / "set" / split / "metadata.jsonl").write_text("\n".join(lines))
+    (tmp_path / "set" / "train" / ("" if metadata else "acne") / "f.jxl").write_bytes(b"\xff\x0a" + bytes(60))
+    curation = curate_set(str(tmp_path / "set"), tmp_path / "report").curation
+    told = {Path(one.file.name).name: (one.reason, one.detail) for one in curation.files}
+    assert told.keys() == {"a.avif", "b.jp2", "copy.jpg", "f.jxl"}
+    assert told["f.jxl"][0] == "format_not_read" and "djxl" in told["f.jxl"][1]
+    assert not told["a.avif"][0] and not told["b.jp2"][0]
+    (leak,) = (leak for leak in curation.leaks if leak.boundary == "split")
+    assert {Path(one.file.name).name for one in leak.files} == {"a.avif", "copy.jpg"}

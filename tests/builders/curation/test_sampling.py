@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from builders.curation.sampling import (
@@ -145,6 +145,31 @@ def test_every_class_is_split_in_the_ratios() -> None:
         ("b", "validation"): 1,
         ("b", "test"): 5,
     }
+
+
+# Patients with photos of two classes each, by whom the rule before left class `a` without a test photo.
+HUNG = [("b", 1), ("b", 0), ("b", 1), ("b", 5), ("b", 1), ("a", 0), ("a", 2), ("b", 1), ("a", 5), ("b", 2)]
+
+
+@example(HUNG, 1)
+@settings(max_examples=150)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 8)), max_size=24), st.integers(0, 99))
+def test_every_class_of_three_groups_reaches_the_test_split(photos: list[tuple[str, int]], seed: int) -> None:
+    given_ = [Member(str(n), label, (f"g{group}",)) for n, (label, group) in enumerate(photos)]
+    plain = split_groups(given_, RATIOS, seed=seed)
+    found = split_groups(given_, RATIOS, seed=seed, everywhere="test")
+    assert found == split_groups(given_[::-1], RATIOS, seed=seed, everywhere="test")
+    group_of = {member.key: member.groups[0] for member in given_}
+    assert len({(group_of[key], split) for key, split in found.items()}) == len(set(group_of.values()))
+    lacking: list[str] = []
+    for label in {label for label, _ in photos}:
+        own = [member for member in given_ if member.label == label]
+        if len({member.groups for member in own}) >= 3:
+            assert "test" in {found[member.key] for member in own}
+            lacking += [label] * ("test" not in {plain[member.key] for member in own})
+    moved = {group_of[key] for key in found if found[key] != plain[key]}
+    assert len(moved) <= len(lacking)  # where none lacked, a split is what it was before
+    assert all(found[key] == "test" for key in found if group_of[key] in moved)
 
 
 def test_small_classes_do_not_starve_a_split() -> None:

@@ -29,6 +29,7 @@ from builders.threemdbench.download import Limits
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
 from loaders.errors import InputError, ModelError, ReleaseError
+from loaders.files.image_formats import readable
 from loaders.manifest import Manifest
 from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from scripts.cli import execute
@@ -350,6 +351,25 @@ def test_everything_that_can_be_wrong_with_a_photo_is_counted(tmp_path: Path) ->
         "unique: duplicate id": 1,
     }
     assert {row["diagnosis"] for row in rows_of(tmp_path / "release")} == {"acne", "warts"}
+
+
+def test_photos_of_phones_and_of_the_web_come_in_or_are_refused_by_name(tmp_path: Path) -> None:
+    files = {"f.jxl": b"\xff\x0a" + bytes(100), "pixel.gif": b"GIF89a\1\0\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"}
+    forms = {"a.avif": "AVIF", "b.jp2": "JPEG2000", "c.heic": "HEIF"}
+    for n, (name, form) in enumerate(forms.items()):
+        buffer = io.BytesIO()
+        if form in readable():
+            Image.open(io.BytesIO(photo("acne", 2 * n))).save(buffer, form)
+        files[name] = buffer.getvalue() or b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"
+    table = photo_table(tmp_path / "photos", [{"file": name, "label": "acne"} for name in files], files)
+    build(tmp_path, f"table={table}")
+    excluded = {row["reason"]: row["detail"] for row in read_parquet(tmp_path / "release", "exclusions.parquet")}
+    assert excluded["image one pixel"] == "is 1 x 1 pixels, which show nothing"
+    kept = {row["source_file"]: row["image"] for row in rows_of(tmp_path / "release")}
+    assert kept.keys() == {name for name, form in forms.items() if form in readable()}
+    assert all(image["path"].endswith(".png") and image["bytes"].startswith(b"\x89PNG") for image in kept.values())
+    refused = excluded["image format not read"]
+    assert "djxl" in refused or "extra `heic`" in refused  # the one that comes last is told
 
 
 def test_sources_that_disagree_on_a_photo(tmp_path: Path) -> None:

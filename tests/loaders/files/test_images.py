@@ -12,6 +12,8 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from loaders.errors import InputError
+from loaders.files import images
+from loaders.files.image_formats import ALWAYS, readable
 from loaders.files.images import ImageError, clean_bytes, open_image
 
 # Four quadrants, wider than high, so that every turn shows.
@@ -254,3 +256,93 @@ def test_many_threads_leave_pillow_as_it_was() -> None:
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(job, jobs)) == {clean_bytes(good)[0], "too_large"}
     assert bound == Image.MAX_IMAGE_PIXELS
+
+
+HEIC = pytest.mark.skipif("HEIF" not in readable(), reason="pillow-heif is not installed (extra `heic`)")
+NEWER = [pytest.param("HEIF", marks=HEIC), "AVIF", "JPEG2000"]
+
+
+@pytest.mark.parametrize("form", NEWER)
+def test_formats_of_phones_become_a_png_of_what_is_shown(form: str, tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # as AVIF says it; pillow-heif turns the pixels itself
+    data = encoded(colour(), form, **({"exif": exif} if form == "AVIF" else {}))
+    shown = open_image(data)
+    cleaned, info = clean_bytes(data)
+    assert info.format == form and info.clean_format == "PNG" and f"re-encoded from {form} as PNG" in info.notes
+    assert np.array_equal(decoded(cleaned), np.asarray(shown)) and clean_bytes(data)[0] == cleaned
+    assert shown.size == ((16, 32) if form == "AVIF" else (32, 16)) and not Image.open(io.BytesIO(cleaned)).info
+    named = tmp_path / "photo.jpg"
+    named.write_bytes(data)
+    assert f"named .jpg but is {form}" in clean_bytes(named)[1].notes
+
+
+@pytest.mark.parametrize("form", NEWER)
+def test_newer_formats_are_held_to_the_same_limits(form: str) -> None:
+    data = encoded(Image.new("RGB", (400, 300), "red"), form)
+    with pytest.raises(ImageError, match="400 x 300 pixels") as error:
+        open_image(data, max_pixels=100_000)
+    assert error.value.reason == "too_large"
+    place = {"HEIF": b"ispe\0\0\0\0", "AVIF": b"ispe\0\0\0\0", "JPEG2000": b"ihdr"}[form]
+    at = data.index(place) + len(place)
+    huge, tiny = struct.pack(">II", 60_000, 60_000), struct.pack(">II", 20, 20)
+    with pytest.raises(ImageError) as error:  # a bomb of a few bytes, before it is decoded
+        open_image(data[:at] + huge + data[at + 8 :])
+    assert error.value.reason == "too_large"
+    for spoilt in (data[: len(data) // 2], data[: at + 30], data[:at] + tiny + data[at + 8 :]):
+        try:  # an AVIF is laid into the size that it states
+            assert open_image(spoilt).size == (20, 20)
+        except ImageError as error_:
+            assert error_.reason in ("truncated", "corrupt", "not_an_image", "format_not_read"), error_.found
+
+
+def test_a_jpeg_2000_that_lies_about_its_size_is_refused_by_its_stream() -> None:
+    data = bytearray(encoded(colour(), "JPEG2000"))
+    at = data.index(b"\xff\x4f\xff\x51") + 8
+    data[at : at + 8] = struct.pack(">II", 50_000, 50_000)
+    with pytest.raises(ImageError, match="50,000 x 50,000"):
+        open_image(bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "do"),
+    [
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC", "extra `heic`"),
+        (b"\xff\x0a" + bytes(40), "JPEG XL", "djxl"),
+        (b"\0\0\0\x0cJXL \r\n\x87\n" + bytes(40), "JPEG XL", "djxl"),
+        (b"\0\0\0\x18ftypcrx " + bytes(40), "raw file of a camera", "darktable-cli"),
+        (b"\0\0\0\x18ftypqt  " + bytes(40), "a film", "ffmpeg"),
+        (bytes(128) + b"DICM" + bytes(40), "DICOM", "dcmj2pnm"),
+        (b"%PDF-1.7 ...", "a PDF", "pdfimages"),
+        (b"8BPS" + bytes(40), "Photoshop", "magick"),
+        (encoded(colour(), "TIFF", tiffinfo={50706: b"\1\4\0\0"}), "raw file of a camera", "darktable-cli"),
+    ],
+    ids=["HEIC", "JXL", "boxed JXL", "CR3", "film", "DICOM", "PDF", "PSD", "DNG"],
+)
+def test_a_format_that_is_refused_is_named_with_its_remedy(
+    data: bytes, what: str, do: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "readable", lambda: ALWAYS)
+    with pytest.raises(ImageError) as error:
+        open_image(data)
+    assert error.value.reason == "format_not_read"
+    assert what in error.value.found and do in error.value.do and do in error.value.detail
+    assert str(Path.home()) not in str(error.value)  # it may stand in a release
+
+
+def test_formats_that_this_pillow_lacks_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    avif, jpeg2000 = encoded(colour(), "AVIF"), encoded(colour(), "JPEG2000")
+    monkeypatch.setattr(images, "readable", lambda: ALWAYS)
+    for data, what in ((avif, "an AVIF picture"), (jpeg2000, "a JPEG 2000 picture")):
+        with pytest.raises(ImageError, match=what) as error:
+            open_image(data)
+        assert "Pillow from PyPI" in error.value.do
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 300), (300, 1)])
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF"])
+def test_a_side_of_one_pixel_shows_nothing(form: str, size: tuple[int, int]) -> None:
+    with pytest.raises(ImageError, match="which show nothing") as error:
+        clean_bytes(encoded(Image.new("RGB", size), form))
+    assert error.value.reason == "one_pixel"
+    assert open_image(encoded(Image.new("RGB", (2, 2)), form)).size == (2, 2)

@@ -1,0 +1,134 @@
+"""Which formats of pictures can be read here, and what to do about a file in any other.
+
+JPEG, PNG, GIF, BMP, TIFF and WEBP always; AVIF and JPEG 2000 where this Pillow was built with them, as those from PyPI
+are (AVIF from 11.3 on); HEIC and HEIF with the extra `heic`, which brings pillow-heif. A file is told by its bytes,
+never by its name. What is said of one names no place of this machine, since it may stand in a release.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+import PIL
+from PIL import features
+
+ALWAYS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP")
+AVIF, HEIF, JPEG2000 = "AVIF", "HEIF", "JPEG2000"
+
+_CONVERT = "or convert it to JPEG or PNG first, such as by"
+_HEIC = f"Install the extra `heic`, which brings pillow-heif, {_CONVERT} `heif-convert PHOTO.heic PHOTO.png`"
+_NEWER = "Install a Pillow from PyPI, 11.3 or newer"
+_ANY = "Convert it to JPEG or PNG first, such as by"
+_RAW = f"{_ANY} `darktable-cli PHOTO PHOTO.jpg`"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A picture in a format that is not read: what it is, and what to do."""
+
+    what: str
+    do: str
+
+
+@cache
+def readable() -> tuple[str, ...]:
+    """The formats that Pillow is asked for, by its names."""
+    there = {AVIF: features.check("avif"), JPEG2000: features.check("jpg_2000"), HEIF: _heif()}
+    return (*ALWAYS, *(name for name, is_there in there.items() if is_there))
+
+
+@cache
+def decoders() -> str:
+    """The versions of what decodes pictures: it changes when a picture could become another one, or readable at all."""
+    return f"pillow {PIL.__version__} " + (f"pillow-heif {version('pillow-heif')}" if HEIF in readable() else "")
+
+
+def _heif() -> bool:
+    """Whether pillow-heif is there; Pillow then knows its format."""
+    try:
+        from pillow_heif import register_heif_opener
+
+        version("pillow-heif")
+    except (ImportError, PackageNotFoundError):
+        return False
+    # No thumbnails, no other picture of the file, and what its header says of its size has to hold.
+    register_heif_opener(thumbnails=False, depth_images=False, aux_images=False)
+    return True
+
+
+def refused(data: bytes) -> Refused | None:
+    """What a file is that Pillow could not open, by its first bytes; None for what looks like no picture at all."""
+    brand = data[8:12] if data[4:8] == b"ftyp" else b""
+    if brand in (b"avif", b"avis"):
+        return Refused("an AVIF picture", f"{_NEWER}, {_CONVERT} `avifdec PHOTO.avif PHOTO.png`")
+    if brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"):
+        return Refused("a HEIC (HEIF) picture", _HEIC)
+    if data.startswith((b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51")):
+        return Refused("a JPEG 2000 picture", f"{_NEWER}, {_CONVERT} `opj_decompress -i PHOTO.jp2 -o PHOTO.png`")
+    return next((Refused(what, do) for start, what, do in _OTHERS if data.startswith(start)), None) or _by_place(data)
+
+
+_OTHERS = (
+    (b"\xff\x0a", "a JPEG XL picture", f"{_ANY} `djxl PHOTO.jxl PHOTO.png`"),
+    (b"\0\0\0\x0cJXL \r\n\x87\n", "a JPEG XL picture", f"{_ANY} `djxl PHOTO.jxl PHOTO.png`"),
+    (b"FUJIFILMCCD-RAW", "a raw file of a camera", _RAW),
+    (b"IIU\0", "a raw file of a camera", _RAW),
+    (b"IIRO", "a raw file of a camera", _RAW),
+    (b"IIRS", "a raw file of a camera", _RAW),
+    (b"8BPS", "a Photoshop file", f"{_ANY} `magick PHOTO.psd[0] PHOTO.png`"),
+    (b"%PDF", "a PDF", "Take its pictures out first, such as by `pdfimages -all FILE.pdf PHOTO`"),
+    (b"II*\0", "a TIFF of a kind that is not read", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
+    (b"MM\0*", "a TIFF of a kind that is not read", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
+    (b"<svg", "a drawing (SVG), no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
+)
+
+
+def _by_place(data: bytes) -> Refused | None:
+    """What is told by bytes that do not stand first."""
+    if data[128:132] == b"DICM":
+        return Refused("a DICOM file", f"{_ANY} `dcmj2pnm +on FILE.dcm FILE.png`, and look at it for names")
+    if data[4:8] == b"ftyp":
+        if data[8:11] == b"crx":
+            return Refused("a raw file of a camera", _RAW)
+        return Refused("a film", f"{_ANY} `ffmpeg -i FILM -frames:v 1 PHOTO.png`")
+    return None
+
+
+def raw(data: bytes, tags: Mapping[int, object]) -> Refused | None:
+    """A TIFF, by its tags, that is a camera's raw file: its first picture is a small preview, which is no photo."""
+    dng, kind, others = 50706, 254, 330
+    preview = tags.get(kind, 0)
+    if data[8:10] == b"CR" or dng in tags or (isinstance(preview, int) and preview & 1 and others in tags):
+        return Refused("a raw file of a camera", _RAW)
+    return None
+
+
+def stated_sizes(data: bytes) -> Iterator[tuple[int, int]]:
+    """The sizes in pixels that parts of a file state where Pillow would look too late, or not at all.
+
+    A PNG's header (Pillow warns about it through a process-wide registry), the coded stream in a JPEG 2000, and every
+    picture that a HEIF or AVIF file holds (its boxes `ispe`), whichever of them is shown.
+    """
+    if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
+        yield _two(data, 16)
+    elif data[4:8] == b"ftyp":
+        at = data.find(_SIZE)
+        while 0 <= at <= len(data) - 20:
+            yield _two(data, at + 12)
+            at = data.find(_SIZE, at + 20)
+    elif (data[4:8] == b"jP  " or data.startswith(_STREAM)) and 0 <= (at := data.find(_STREAM)) <= len(data) - 24:
+        (wide, high), (left, top) = _two(data, at + 8), _two(data, at + 16)
+        yield max(0, wide - left), max(0, high - top)
+
+
+_SIZE = b"\0\0\0\x14ispe\0\0\0\0"  # a box of 20 bytes, of version 0
+_STREAM = b"\xff\x4f\xff\x51"
+
+
+def _two(data: bytes, at: int) -> tuple[int, int]:
+    first, second = struct.unpack(">II", data[at : at + 8])
+    return first, second
