@@ -84,6 +84,10 @@ RUN = {
         "scripts.run.confirmation",
         "Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).",
     ),
+    "findings": Command(
+        "scripts.run.findings",
+        'Let a model write down what people\'s dialogues brought out, and score that (Table 1, "Claude summary").',
+    ),
     "intervention": Command(
         "scripts.run.intervention",
         "Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).",

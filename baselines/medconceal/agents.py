@@ -17,6 +17,7 @@ from baselines.medconceal import rules
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.rubric import INTENTS
+from baselines.medconceal.transcripts import WRITER
 from loaders.files.records import to_json
 from loaders.models.messages import Message
 
@@ -56,6 +57,7 @@ BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
     "patient": {"plain": plain_patient},
     "evaluator": {"rules": rules_evaluator},
     "judge": {},
+    WRITER: CLINICIANS,  # as they write down their own dialogues
 }
 """Role -> name -> agent. A judge of rules is no agent: `--judge rules`."""
 

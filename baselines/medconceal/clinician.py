@@ -87,11 +87,11 @@ async def wants_to_stop(ask: Ask, texts: Prompts, messages: Sequence[Message]) -
     return None if len(words) != 1 else words == {"STOP"}
 
 
-async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> Findings:
-    """The clinician's findings after a confirmation dialogue; a failure is part of the record."""
+async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message], *, role: str = "clinician") -> Findings:
+    """The findings of `role` after a confirmation dialogue; a failure is part of the record."""
     request = f"{texts.fill('findings', {'categories': '; '.join(CATEGORIES)})}\n{SUBMIT}"
     submitted = await ask_until(
-        partial(ask, "clinician", temperature=0, max_tokens=FINDINGS_TOKENS, json_schema=FINDINGS_SCHEMA),
+        partial(ask, role, temperature=0, max_tokens=FINDINGS_TOKENS, json_schema=FINDINGS_SCHEMA),
         asked(messages, request),
         _listed,
         attempts=ATTEMPTS,
@@ -116,15 +116,15 @@ def _listed(answer: Answer) -> list[SubmittedFinding]:
     return findings
 
 
-def finding(category: str, description: str) -> SubmittedFinding:
-    """A finding as it is kept: a label of the four in its exact spelling, the description as data of limited length.
+def finding(category: str, description: str, quote: str = "") -> SubmittedFinding:
+    """A finding as it is kept: a label of the four in its exact spelling, the texts as data of limited length.
 
     >>> finding("financial / insurance", "Cannot pay for it.").category
     'Financial or Insurance-Related Concern'
     >>> finding("Boredom", "Is bored.").category
     'Boredom'
     """
-    return SubmittedFinding(_category(category), heard(description, LONGEST_FINDING))
+    return SubmittedFinding(_category(category), heard(description, LONGEST_FINDING), heard(quote, LONGEST_FINDING))
 
 
 def _category(given: str) -> str:

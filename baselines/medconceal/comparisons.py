@@ -2,12 +2,15 @@
 
 Values of a case, mean over cases, difference reference less other, percentile interval of the paired bootstrap; p by
 sign flips for graded values and by McNemar's exact test for outcomes that happen or do not; Holm over every metric of
-the task, those included that the paper leaves out (MC-G45, MC-G47). A comparator that was chosen as the best of several
+the task, those included that the paper leaves out (MC-G45, MC-G47). Where several people (or epochs) had a case, its
+value is their mean; cases and people are drawn apart, and p is the larger of flipping whole cases and whole people, as
+the values of a case, and of a person, belong together. A comparator that was chosen as the best of several
 runs by metric carries the winner's luck: the note says so (MC-G46).
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,7 +20,15 @@ from baselines.medconceal.metrics import SCALES, Measure, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import GROUPS, PAPER
 from baselines.results.run import Result, RunRecord
-from baselines.results.statistics import Interval, holm, mcnemar_exact, paired_bootstrap, sign_flip_test
+from baselines.results.statistics import (
+    Bootstrap,
+    Interval,
+    bootstrap_ratios,
+    holm,
+    mcnemar_exact,
+    paired_bootstrap,
+    sign_flip_test,
+)
 from loaders.errors import InputError
 from loaders.medconceal import Task
 
@@ -42,7 +53,7 @@ class Comparison:
     other: float
     difference: float
     ci95: Interval
-    test: Literal["sign flips", "exact McNemar"]
+    test: Literal["sign flips", "exact McNemar", "sign flips of cases and people"]
     p: float
     holm: float
     n: int
@@ -56,19 +67,23 @@ def compare_cases(
 
     Raises InputError when the runs are of two tasks or not over the same cases.
     """
-    first, second = _by_case(reference), _by_case(other)
-    if set(first) != set(second):
-        only = sorted(set(first) ^ set(second))
+    first, second = ({one.episode.case_id for one in run} for run in (reference, other))
+    if not first or not second:
+        raise InputError("runs to compare", found="a run without an episode", expected="one or more")
+    if first != second:
+        only = sorted(first ^ second)
         raise InputError(
             "runs to compare",
             found=f"{len(only)} cases in one of them only, the first: {only[0]}",
             expected="two runs over the same cases",
         )
-    order = sorted(first)
-    task = first[order[0]].episode.task
-    if second[order[0]].episode.task != task:
+    task = reference[0].episode.task
+    if other[0].episode.task != task:
         raise InputError("runs to compare", found="a confirmation and an intervention", expected="one task")
-    own, others = ({each.name: each for each in measures([run[case] for case in order])} for run in (first, second))
+    own, others = (
+        {each.name: each for each in measures(sorted(run, key=lambda one: one.episode.case_id))}
+        for run in (reference, other)
+    )
     names = (*GRADED[task], *OUTCOMES[task])
     return _adjusted([_compared(own[name], others[name], task, seed) for name in names])
 
@@ -98,39 +113,64 @@ def _adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [replace(comparison, holm=float(p)) for comparison, p in zip(comparisons, adjusted, strict=True)]
 
 
-def _by_case(run: Sequence[JudgedEpisode]) -> dict[str, JudgedEpisode]:
-    by_case: dict[str, JudgedEpisode] = {}
-    for judged in run:
-        if judged.episode.case_id in by_case:
-            raise InputError(f"case {judged.episode.case_id}", found="two episodes in a run", expected="one")
-        by_case[judged.episode.case_id] = judged
-    if not by_case:
-        raise InputError("runs to compare", found="a run without an episode", expected="one or more")
-    return by_case
-
-
 def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comparison:
-    first, second = reference.by_case, other.by_case
     outcome = reference.name in OUTCOMES[task]
-    if outcome:
-        p = mcnemar_exact(first, second).p
-    else:
-        differences = [own - its for own, its in zip(first, second, strict=True)]
-        p = sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed)
     low, high = SCALES.get(reference.unit, (None, None))
     within = None if low is None or high is None else (low - high, high - low)
-    difference, ci95 = paired_bootstrap(first, second, seed=seed, within=within).estimate()
-    return Comparison(
-        name=reference.name,
-        reference=reference.case_mean,
-        other=other.case_mean,
-        difference=difference,
-        ci95=ci95,
-        test="exact McNemar" if outcome else "sign flips",
-        p=p,
-        holm=p,
-        n=len(first),
-    )
+    persons = [person for run in (reference, other) for person in run.persons if person]
+    alone = reference.cases == other.cases and len(set(reference.cases)) == len(reference.cases)
+    if alone and len(set(persons)) == len(persons):
+        first, second = reference.by_case, other.by_case
+        flips = [own - its for own, its in zip(first, second, strict=True)]
+        p = mcnemar_exact(first, second).p if outcome else sign_flip_test(flips, permutations=PERMUTATIONS, seed=seed)
+        difference, ci95 = paired_bootstrap(first, second, seed=seed, within=within).estimate()
+        means = reference.case_mean, other.case_mean
+        test: Literal["sign flips", "exact McNemar", "sign flips of cases and people"]
+        test = "exact McNemar" if outcome else "sign flips"
+    else:
+        means, difference, ci95, p = _of_many(reference, other, within, seed)
+        test = "sign flips of cases and people"
+    return Comparison(reference.name, *means, difference, ci95, test, p, p, len(set(reference.cases)))
+
+
+def _of_many(
+    reference: Measure, other: Measure, within: Interval | None, seed: int
+) -> tuple[tuple[float, float], float, Interval, float]:
+    """Both means over cases, their difference, its interval and p, where a case has several dialogues in a run."""
+    first, second = _weighted(reference), _weighted(other)
+    runs = (reference, other)
+    cases = [case for run in runs for case in run.cases]
+    persons = [person for run in runs for person in run.persons]
+    over = [[value, 0.0] for value, _ in first] + [[0.0, value] for value, _ in second]
+    under = [[weight, 0.0] for _, weight in first] + [[0.0, weight] for _, weight in second]
+    drawn = bootstrap_ratios(over, under, seed=seed, clusters=cases, crossed=persons if any(persons) else None)
+    means = float(drawn.estimates[0]), float(drawn.estimates[1])
+    replicates = drawn.replicates[:, :1] - drawn.replicates[:, 1:]
+    units = min(len(set(cases)), len(set(filter(None, persons))) or len(cases))
+    made = Bootstrap(drawn.estimates[:1] - drawn.estimates[1:], replicates, within, units)
+    difference, ci95 = made.estimate()
+    return means, difference, ci95, _flipped(reference, other, seed)
+
+
+def _weighted(measure: Measure) -> list[tuple[float, float]]:
+    """Value times weight, and weight, of each dialogue: all dialogues of a case weigh 1 together."""
+    times = Counter(measure.cases)
+    return [(value / times[case], 1 / times[case]) for value, case in zip(measure.by_case, measure.cases, strict=True)]
+
+
+def _flipped(reference: Measure, other: Measure, seed: int) -> float:
+    """The largest p of flipping the signs of whole cases, and of all that a person of either run did."""
+    ps = []
+    for one, against in ((reference, other), (other, reference)):
+        mean: dict[str, float] = defaultdict(float)
+        for (value, _), case in zip(_weighted(against), against.cases, strict=True):
+            mean[case] += value
+        rows = zip(_weighted(one), one.cases, strict=True)
+        differences = [value - weight * mean[case] for (value, weight), case in rows]
+        ids: list[Sequence[object]] = [one.cases]
+        ids += [[person or (at,) for at, person in enumerate(one.persons)]] if any(one.persons) else []
+        ps += [sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed, clusters=own) for own in ids]
+    return max(ps)
 
 
 def results(

@@ -234,14 +234,7 @@ class CaseInPlay:
             stopped=stopped,
             unread_decisions=unread_decisions,
             findings=findings,
-            hidden=tuple(
-                HiddenConcern(
-                    concern.content.get_secret_value(),
-                    tuple(snippet.get_secret_value() for snippet in concern.evidence),
-                    tuple(term.get_secret_value() for term in concern.topics),
-                )
-                for concern in profile.hidden_concerns
-            ),
+            hidden=hidden_of(profile),
         )
 
 
@@ -301,6 +294,18 @@ def scores(episode: Episode) -> Mapping[str, float]:
     if episode.task == "intervention":
         numbers["success"] = float(episode.success)
     return numbers
+
+
+def hidden_of(profile: PatientProfile) -> tuple[HiddenConcern, ...]:
+    """What a case hides, as an episode keeps it for scoring."""
+    return tuple(
+        HiddenConcern(
+            concern.content.get_secret_value(),
+            tuple(snippet.get_secret_value() for snippet in concern.evidence),
+            tuple(term.get_secret_value() for term in concern.topics),
+        )
+        for concern in profile.hidden_concerns
+    )
 
 
 def secrets(profile: PatientProfile) -> list[str]:

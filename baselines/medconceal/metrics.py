@@ -33,7 +33,8 @@ class Measure:
     """One number over episodes: sum of `over` by sum of `under`; one that has no part in it has `under` 0.
 
     `empty` is the value where none has a part, None where there is none then. `cases` are the cases of the episodes:
-    repetitions of a case are drawn together. Empty: every episode is a case of its own.
+    repetitions of a case are drawn together. Empty: every episode is a case of its own. `persons` are who had the
+    dialogues, where people had them: they are drawn too.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Measure:
     empty: float | None = None
     note: str = ""
     cases: tuple[str, ...] = ()
+    persons: tuple[str | None, ...] = ()
 
     @property
     def value(self) -> float | None:
@@ -70,6 +72,7 @@ class Measure:
             "resamples": resamples,
             "seed": seed,
             "clusters": cases,
+            "crossed": self.persons if any(self.persons) else None,
             "within": SCALES.get(self.unit),
         }
         try:
@@ -89,7 +92,8 @@ def measures(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     task = tasks.pop()
     found = _confirmation(judged) if task == "confirmation" else _intervention(judged)
     cases = tuple(one.episode.case_id for one in judged)
-    return [replace(one, cases=cases) for one in (*found, *_conversation(judged), *_patient(judged))]
+    persons = tuple(one.episode.encounter.participant if one.episode.encounter else None for one in judged)
+    return [replace(one, cases=cases, persons=persons) for one in (*found, *_conversation(judged), *_patient(judged))]
 
 
 # --- Confirmation -----------------------------------------------------------------------------------------------------

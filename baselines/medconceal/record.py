@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 from loaders.files.records import GROWN
 from loaders.medconceal import Task
 
-Mode = Literal["fixed", "adaptive", "until_addressed", "transcript"]
-Stopped = Literal["turn_limit", "clinician", "addressed", "transcript_end"]
+Mode = Literal["fixed", "adaptive", "until_addressed", "transcript", "timed"]
+Stopped = Literal["turn_limit", "clinician", "addressed", "transcript_end", "time", "interrupted", "withdrawn"]
 Obtained = Literal["model", "rules", "rules_after_failure", "silence"]
 ReplySource = Literal["model", "template", "neutral", "transcript"]
 
@@ -139,10 +139,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedFinding:
-    """A concern that a clinician says the patient has: one of the four categories, or whatever it wrote, and a text."""
+    """A concern that a clinician says the patient has: one of the four categories, or whatever it wrote, and a text.
+
+    `quote` is what a person picked from the patient's words to go with it; models give none.
+    """
 
     category: str
     description: str
+    quote: Annotated[str, GROWN] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +175,27 @@ class HiddenConcern:
 
 
 @dataclass(frozen=True, slots=True)
+class Encounter:
+    """Who of a study had the dialogue, by a pseudonym, and when each turn was sent and its reply shown.
+
+    Times are seconds from the start of the encounter, one a turn; none where nobody kept them.
+    """
+
+    participant: str
+    encounter: str
+    sent: tuple[float, ...] = ()
+    shown: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Episode:
     """One played case.
 
     Concerns are numbered as in the profile, and tuples by concern (`categories`, `states`, `reveal_turns`,
     `address_turns`, `hidden`, the traces of an exchange) all have that order. In an intervention only the `primary` one
     moves (MC-G48). `mode` and `turn_limit` say when it had to end, `stopped` why it did. `unread_decisions` counts
-    answers to the question STOP or CONTINUE that were neither, and so read as CONTINUE (MC-G33).
+    answers to the question STOP or CONTINUE that were neither, and so read as CONTINUE (MC-G33). `encounter` is there
+    where a person spoke.
     """
 
     case_id: str
@@ -194,6 +212,7 @@ class Episode:
     unread_decisions: int
     findings: Findings | None
     hidden: tuple[HiddenConcern, ...] | None
+    encounter: Annotated[Encounter | None, GROWN] = None
 
     def __post_init__(self) -> None:
         sizes = {len(self.categories), len(self.states), len(self.reveal_turns), len(self.address_turns)}

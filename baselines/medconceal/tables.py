@@ -34,6 +34,8 @@ _CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Ope
 _MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
 _TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
 _LENGTH = "Average dialogue length"
+HUMANS, LIMITED, OWN_WORDS = "Human", "Human (10-minute limit)", "Human summary"
+"""Settings of dialogues that people had; in Table 1 the paper calls them by who wrote the findings."""
 SHOWN_ANYWAY = (
     *(check.name for check in checks([])),
     "Leaking drafts of the patient",
@@ -45,21 +47,27 @@ SHOWN_ANYWAY = (
 """Columns that an invalid run has a value in."""
 
 
-def results(judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, seed: int = 0) -> list[Result]:
+def results(
+    judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, seed: int = 0, summary: str = OWN_WORDS
+) -> list[Result]:
     """Every number of a run, with its counts and a bootstrap interval over cases.
 
     Keys are those of the published tables, whose group names 300 cases: a number over fewer stands beside none of the
-    paper's. `row` names the clinician. Of an invalid run (`validity`) only what says why has a value. Raises InputError
-    for episodes of two tasks or settings.
+    paper's. `row` names the clinician, `summary` who wrote the findings of dialogues that people had. Of an invalid run
+    (`validity`) only what says why has a value. Raises InputError for episodes of two tasks or settings.
     """
     episodes = [case.episode for case in judged]
     settings = {setting_name(episode) for episode in episodes}
+    if settings == {HUMANS, LIMITED}:
+        settings = {HUMANS}
     if len(settings) != 1:
         raise InputError("episodes", found=f"settings {', '.join(sorted(settings))}", expected="one setting a run")
     setting = settings.pop()
     task = episodes[0].task
     cases = len({episode.case_id for episode in episodes})
     found = [_result(measure, task, setting, row, cases, record, seed) for measure in measures(judged)]
+    if setting in (HUMANS, LIMITED):
+        found = [replace(one, setting=summary) if one.table == "Table 1" else one for one in found]
     invalid = reasons(episodes)
     return [_withheld(one, invalid) if invalid else one for one in found]
 
@@ -83,6 +91,8 @@ def clinician_name(model: str) -> str:
 
 def setting_name(episode: Episode) -> str:
     """The setting as the paper's tables call it."""
+    if episode.encounter is not None:
+        return LIMITED if episode.mode == "timed" else HUMANS
     if episode.mode == "transcript":
         return "Transcripts"
     return f"Adaptive ({episode.turn_limit}-turn cap)" if episode.mode == "adaptive" else f"{episode.turn_limit}-turn"

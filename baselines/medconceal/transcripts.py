@@ -1,55 +1,104 @@
-"""Dialogues of people with the reserved patient, put through the same evaluator and policy as those of models.
+"""Dialogues of people with the reserved patient, scored by the trace that made the patient's replies.
 
-    dialogues = read_transcripts(Path("study.json"), profiles)
-    episodes = [await transcript_game("confirmation").play(dialogue, ask) for dialogue in dialogues]
+    read = read_transcripts(Path("people.jsonl"), profiles)
+    episodes = [await transcript_game("confirmation").play(dialogue, ask) for dialogue in read.dialogues]
 
-The file is JSON: a list of dialogues, each with `id`, `case_id`, `task`, `turns` (a list of {"clinician", "patient"})
-and, after a confirmation, `findings` (a list of {"category", "description"}). The state trace is computed anew from the
-clinician's turns; what the patient answered is what the file says, so it need not be what this trace would have had the
-patient say. An intervention goes on past success, as it did for the people in front of it.
+The file is JSON lines, an encounter a line:
+
+    case          id of the patient's case
+    participant   who spoke, as a pseudonym; the same in all their encounters
+    encounter     an id of its own
+    task          confirmation or intervention
+    turns         a list of {"clinician", "patient", "sent", "shown"}: a turn and its reply, and when the one was sent
+                  and the other shown, in seconds from the start of the encounter; times in every turn or in none
+    stopped       why it ended: clinician (handed in), addressed (the patient agreed), time, turn_limit, interrupted (a
+                  model or the server failed), withdrawn; or nothing where nobody kept it
+    findings      after a confirmation, a list of {"category", "description"}, with "quote" where the person picked one
+    trace         the episode that the live game left, as a line of `dialogues.jsonl` holds it (`record.Episode`);
+                  `line_of` makes a line of it
+    models        with a trace: role -> name of who played patient and evaluator, and "policy" -> digest of the policy
+
+With a trace nothing is rated again: the patient answered from that trace, and no other is its dialogue's. Without one
+(a file of an earlier version, a study that was run elsewhere) the trace is computed from the clinician's turns, and
+need not be the one that would have made these replies; `computed` says so of each dialogue.
+
+An encounter that was interrupted or withdrawn is left out and counted. A list of dialogues with `id` and `case_id`, as
+files had it before there were participants, is read too. An intervention goes on past success where it did so for the
+people in front of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician, rubric
-from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, public, scores, secrets, transcript
+from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, hidden_of, public, scores, secrets, transcript
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
-from baselines.medconceal.record import Episode, Findings, LeakCheck, SubmittedFinding
+from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck, Stopped, SubmittedFinding
 from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError
-from loaders.files.records import from_json
-from loaders.files.untrusted import read_json
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import parse_json, read_file
 from loaders.medconceal import PatientProfile, Task
 from loaders.models.prompts import Prompts
+
+FEWEST_TURNS, MOST_TURNS = 5, 40
+"""Turns after which a person may hand in findings (Appendix D.2), and the most that a dialogue may have."""
+LEFT_OUT = ("interrupted", "withdrawn")
+WRITER = "writer"
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One dialogue: who had it (`dialogue_id`), with which patient, and what was said, turn by turn."""
+    """One dialogue: its id, with which patient, what was said, turn by turn, and by whom and when, where that is known.
+
+    `trace` is the episode of the live game, whole; without one `stopped` says why the dialogue ended.
+    """
 
     dialogue_id: str
     profile: PatientProfile
     task: Task
     turns: tuple[tuple[str, str], ...]
     findings: Findings | None
+    who: Encounter | None = None
+    stopped: Stopped = "transcript_end"
+    trace: Episode | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def computed(self) -> bool:
+        """Whether its trace has to be computed, and need not be that of the replies."""
+        return self.trace is None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcripts:
+    """The dialogues of a file that count, and why how many others do not."""
+
+    dialogues: tuple[Transcript, ...]
+    left_out: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
     clinician: str
     patient: str
+    sent: float | None = None
+    shown: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A dialogue as the file has it."""
+    """A dialogue as a list of an earlier version has it."""
 
     id: str
     case_id: str
@@ -58,39 +107,53 @@ class _Told:
     findings: tuple[SubmittedFinding, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An encounter as its line has it."""
+
+    case: str
+    participant: str
+    encounter: str
+    task: Task
+    turns: tuple[_Turn, ...]
+    stopped: Stopped | None = None
+    findings: tuple[SubmittedFinding, ...] | None = None
+    trace: Episode | None = None
+    models: Mapping[str, str] = field(default_factory=dict)
+
+
 def transcript_game(
     task: Task,
     *,
     policy: PolicyConfig = DEFAULT,
     prompts: Prompts | None = None,
-    evaluator: Evaluator = "model",
+    evaluator: Evaluator | None = "model",
+    written: bool = False,
 ) -> Game[Transcript, Episode]:
     """Scoring of dialogues as a game in which only the evaluator is asked, or nobody with `evaluator="rules"`.
 
-    `prompts` are those of `clinician.prompts`. Raises InputError for a dialogue of the other task.
+    It is asked about dialogues without a trace alone; None where there are none. With `written` the role `writer` reads
+    each dialogue as the clinician saw it and writes the findings anew (the paper's row "Claude summary"). `prompts` are
+    those of `clinician.prompts`. Raises InputError for a dialogue of the other task, and for one without a trace where
+    there is no evaluator.
     """
     texts = prompts or clinician.prompts()
 
     async def play(dialogue: Transcript, ask: Ask) -> Episode:
         if dialogue.task != task:
             raise InputError(f"dialogue {dialogue.dialogue_id}", found=dialogue.task, expected=task)
-        in_play = CaseInPlay(dialogue.profile, task, policy)
-        for turn, reply in dialogue.turns:
-            text = heard(turn)
-            evaluation = await in_play.evaluate(ask if evaluator == "model" else None, texts, text)
-            update = in_play.move(evaluation, text)
-            voiced = tuple(index for index in update.revealed if says(reply, texts_of(dialogue.profile, index)))
-            in_play.keep(turn, evaluation, update, Spoken(reply, "transcript", LeakCheck(), False, False, voiced))
-        return in_play.episode(
-            mode="transcript",
-            turn_limit=len(dialogue.turns),
-            stopped="transcript_end",
-            findings=dialogue.findings,
-        )
+        episode = dialogue.trace or await _computed(dialogue, ask, policy, texts, evaluator)
+        if written:
+            in_play = CaseInPlay(dialogue.profile, task, policy)
+            system = clinician.system_prompt(texts, in_play.chart)
+            said = clinician.conversation(system, episode.exchanges)
+            episode = replace(episode, findings=await clinician.submit(ask, texts, said, role=WRITER))
+        return episode
 
+    rated = ("evaluator",) if evaluator == "model" else ()
     return Game(
         name=f"{task}_transcript",
-        roles=("evaluator",) if evaluator == "model" else (),
+        roles=(*((WRITER,) if written else ()), *rated),
         case_id=lambda dialogue: dialogue.dialogue_id,
         play=play,
         transcript=lambda dialogue, episode: transcript(episode),
@@ -104,48 +167,217 @@ def transcript_game(
             "policy": policy.digest,
             "policy_name": policy.name,
             "overlap": policy.overlap,
-            "prompts": {"evaluator": texts.digests["evaluator"]},
+            "prompts": {name: texts.digests[name] for name in ("evaluator", *(("findings",) if written else ()))},
             "evaluator": evaluator,
         },
-        decoding={"evaluator": rubric.DECODING} if evaluator == "model" else {},
+        decoding={
+            **({WRITER: {"temperature": 0, "max_tokens": clinician.FINDINGS_TOKENS}} if written else {}),
+            **dict.fromkeys(rated, rubric.DECODING),
+        },
     )
 
 
-def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> list[Transcript]:
-    """The dialogues of a file, with the profiles that their case ids name.
+async def _computed(
+    dialogue: Transcript, ask: Ask, policy: PolicyConfig, texts: Prompts, evaluator: Evaluator | None
+) -> Episode:
+    """The episode that the clinician's turns come to; the replies are what the file says."""
+    if evaluator is None:
+        do = "Name an evaluator with --evaluator, which rates its turns"
+        raise InputError(f"dialogue {dialogue.dialogue_id}", found="no trace", expected="one", do=do)
+    in_play = CaseInPlay(dialogue.profile, dialogue.task, policy)
+    for turn, reply in dialogue.turns:
+        text = heard(turn)
+        evaluation = await in_play.evaluate(ask if evaluator == "model" else None, texts, text)
+        update = in_play.move(evaluation, text)
+        voiced = tuple(index for index in update.revealed if says(reply, texts_of(dialogue.profile, index)))
+        in_play.keep(turn, evaluation, update, Spoken(reply, "transcript", LeakCheck(), False, False, voiced))
+    episode = in_play.episode(
+        mode="transcript",
+        turn_limit=len(dialogue.turns),
+        stopped=dialogue.stopped,
+        findings=dialogue.findings,
+    )
+    return replace(episode, encounter=dialogue.who)
 
-    Raises InputError, which names the dialogue, for a file that is no such JSON, an id twice, an unknown case or task,
-    a dialogue without turns, and findings after an intervention.
+
+# --- Files ------------------------------------------------------------------------------------------------------------
+
+
+def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcripts:
+    """The dialogues of a file, with the profiles that their cases name.
+
+    Raises InputError, which names the dialogue, for a file that holds no such thing, an id twice, a person twice with
+    one case, an unknown case or task, too few or too many turns, times that run back, findings after an intervention,
+    and a trace of another dialogue.
     """
-    read = read_json(path, expected="dialogues as JSON")
-    if not isinstance(read, list) or not read:
-        raise InputError(path, found="no list of dialogues", expected="a list with one dialogue or more")
     by_id = {profile.case_id: profile for profile in profiles}
-    dialogues = [_transcript(value, f"{path}: dialogue {at}", by_id) for at, value in enumerate(read, start=1)]
-    seen: set[str] = set()
+    told = [_transcript(value, where, by_id) for where, value in _each(path)]
+    seen: set[tuple[str, str, str]] = set()
+    for dialogue, reason in told:
+        marks = [("id", dialogue.dialogue_id, "")]
+        if dialogue.who and not reason:
+            marks.append(("person", dialogue.who.participant, dialogue.profile.case_id))
+        for mark in marks:
+            if mark in seen:
+                kind, who, case = mark
+                found = f"{kind} {who!r} twice" + (f" with case {case}" if case else "")
+                raise InputError(path, found=found, expected="an id of its own for each, and a case once a person")
+            seen.add(mark)
+    left_out = Counter(reason for _, reason in told if reason)
+    return Transcripts(tuple(dialogue for dialogue, reason in told if not reason), dict(sorted(left_out.items())))
+
+
+def traced(people: Transcripts, dialogues: Sequence[Transcript]) -> dict[str, Any]:
+    """What the record of a run says of dialogues of people: whose trace is scored, who made it, who is left out."""
+    made: dict[str, set[str]] = {}
     for dialogue in dialogues:
-        if dialogue.dialogue_id in seen:
-            raise InputError(path, found=f"id {dialogue.dialogue_id!r} twice", expected="an id of its own for each")
-        seen.add(dialogue.dialogue_id)
-    return dialogues
+        for role, name in dialogue.models.items():
+            made.setdefault(role, set()).add(name)
+    computed = sum(dialogue.computed for dialogue in dialogues)
+    return {
+        "traces": {"recorded": len(dialogues) - computed, "computed": computed},
+        "traces_made_by": {role: sorted(names) for role, names in sorted(made.items())},
+        "left_out": dict(people.left_out),
+        "participants": len({dialogue.who.participant for dialogue in dialogues if dialogue.who}),
+    }
 
 
-def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile]) -> Transcript:
-    told = from_json(_Told, value, where)
-    if told.case_id not in profiles:
-        raise InputError(where, found=f"case {told.case_id!r}", expected=f"one of the {len(profiles)} profiles")
-    if not told.turns:
-        raise InputError(where, found="no turns", expected="a list of turns")
+def acted(dialogues: Sequence[Transcript]) -> list[str]:
+    """Why recorded dialogues are stand-ins: rules rated their turns, or fixed sentences were the patient."""
+    exchanges = [exchange for one in dialogues if one.trace for exchange in one.trace.exchanges]
+    reasons = []
+    if any(exchange.evaluation.obtained == "rules" for exchange in exchanges):
+        reasons.append("evaluator without a model in the recorded dialogues")
+    if exchanges and all(exchange.source in ("template", "neutral") for exchange in exchanges):
+        reasons.append("patient without a model in the recorded dialogues")
+    return reasons
+
+
+def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A line of such a file from the episode of a live game: what people saw, and its trace without what is hidden."""
+    turns: list[dict[str, Any]] = [{"clinician": one.clinician, "patient": one.patient} for one in episode.exchanges]
+    if who.sent:
+        for turn, sent, shown in zip(turns, who.sent, who.shown, strict=True):
+            turn |= {"sent": sent, "shown": shown}
+    trace = to_json(replace(public(episode), findings=None, encounter=None))
+    line = {
+        "case": episode.case_id,
+        "participant": who.participant,
+        "encounter": who.encounter,
+        "task": episode.task,
+        "turns": turns,
+        "stopped": episode.stopped,
+        "findings": None if episode.findings is None else [to_json(one) for one in episode.findings.items],
+        "trace": trace,
+        "models": dict(models or {}),
+    }
+    return {name: value for name, value in line.items() if value not in (None, {})}
+
+
+def _each(path: Path) -> list[tuple[str, object]]:
+    """Where each dialogue stands, and its JSON: the items of a list, or the lines."""
+    expected = "dialogues as JSON lines, or as a JSON list"
+    raw = read_file(path, expected=expected)
+    if raw.lstrip().startswith(b"["):
+        read = parse_json(raw, path, expected=expected)
+        values = [(f"{path}: dialogue {at}", value) for at, value in enumerate(read, start=1)]
+    else:
+        values = [
+            (f"{path}, line {at}", parse_json(line, f"{path}, line {at}", expected=expected))
+            for at, line in enumerate(raw.split(b"\n"), start=1)
+            if line.strip()
+        ]
+    if not values:
+        raise InputError(path, found="no list of dialogues", expected="one dialogue or more")
+    return values
+
+
+def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile]) -> tuple[Transcript, str]:
+    """A dialogue, and why it is left out, if it is."""
+    if isinstance(value, dict) and "case_id" in value:
+        old = from_json(_Told, value, where)
+        told = _Line(old.case_id, "", old.id, old.task, old.turns, None, old.findings)
+    else:
+        told = from_json(_Line, value, where)
+        for name in ("participant", "encounter"):
+            if not getattr(told, name).strip():
+                raise InputError(where, found=f"no {name}", expected="an id")
+    if told.case not in profiles:
+        raise InputError(where, found=f"case {told.case!r}", expected=f"one of the {len(profiles)} profiles")
+    profile = profiles[told.case]
     if told.task == "intervention" and told.findings:
         raise InputError(where, found="findings", expected="none: an intervention has no findings")
+    stopped = told.stopped or (told.trace.stopped if told.trace else None)
+    reason = stopped if stopped and stopped in LEFT_OUT else ""
+    if not reason:
+        _check_turns(told, where)
     spoken = tuple((turn.clinician, turn.patient) for turn in told.turns)
-    return Transcript(told.id, profiles[told.case_id], told.task, spoken, _findings(told))
+    who = Encounter(told.participant, told.encounter, *_times(told.turns, where)) if told.participant else None
+    found = Transcript(
+        dialogue_id=told.encounter,
+        profile=profile,
+        task=told.task,
+        turns=spoken,
+        findings=_findings(told),
+        who=who,
+        stopped=stopped or "transcript_end",
+        models=told.models,
+    )
+    return (found if told.trace is None or reason else replace(found, trace=_checked(told, found, where))), reason
 
 
-def _findings(told: _Told) -> Findings | None:
+def _check_turns(told: _Line, where: str) -> None:
+    """Raises InputError for a dialogue that the study's rules do not allow; a file of old holds any."""
+    count = len(told.turns)
+    if not count:
+        raise InputError(where, found="no turns", expected="a list of turns")
+    if told.participant and count > MOST_TURNS:
+        raise InputError(where, found=f"{count} turns", expected=f"at most {MOST_TURNS}")
+    if told.task == "confirmation" and told.stopped == "clinician" and count < FEWEST_TURNS:
+        raise InputError(where, found=f"handed in after {count} turns", expected=f"{FEWEST_TURNS} turns or more")
+
+
+def _times(turns: Sequence[_Turn], where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """When each turn was sent and its reply shown; nothing where no turn says."""
+    told = [time for turn in turns for time in (turn.sent, turn.shown)]
+    times = [time for time in told if time is not None]
+    if not times:
+        return (), ()
+    if len(times) != len(told):
+        raise InputError(where, found="times of some turns", expected="`sent` and `shown` in every turn, or in none")
+    if times[0] < 0 or any(later < sooner for sooner, later in pairwise(times)):
+        raise InputError(where, found="times that run back", expected="seconds from the start, each after the last")
+    return tuple(times[::2]), tuple(times[1::2])
+
+
+def _checked(told: _Line, dialogue: Transcript, where: str) -> Episode:
+    """The trace of the live game, with what its case hides and who spoke. Raises InputError for another dialogue's."""
+    trace, profile = told.trace, dialogue.profile
+    assert trace is not None
+    own = tuple(concern.category for concern in profile.hidden_concerns)
+    said = tuple((exchange.clinician, exchange.patient) for exchange in trace.exchanges)
+    same = {
+        "case": trace.case_id == told.case,
+        "task": trace.task == told.task,
+        "concerns": trace.categories == own and trace.primary == profile.intervention.primary_concern,
+        "words": said == dialogue.turns,
+        "reason of its end": told.stopped in (None, trace.stopped),
+    }
+    if wrong := [name for name, agrees in same.items() if not agrees]:
+        raise InputError(where, found=f"a trace of another {wrong[0]}", expected="the trace of this dialogue")
+    findings = dialogue.findings if told.findings is not None or trace.findings is None else trace.findings
+    return replace(trace, hidden=hidden_of(profile), findings=findings, encounter=dialogue.who)
+
+
+def _findings(told: _Line | _Told) -> Findings | None:
     if told.task == "intervention":
         return None
     if told.findings is None:
         return Findings((), attempts=0, failure="the file has no findings")
-    read = [clinician.finding(finding.category, finding.description) for finding in told.findings]
+    read = [clinician.finding(one.category, one.description, one.quote) for one in told.findings]
     return Findings(tuple(read[: clinician.MOST_FINDINGS]), omitted=max(0, len(read) - clinician.MOST_FINDINGS))
+
+
+def written_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """A file of such lines."""
+    return b"".join(json.dumps(line, ensure_ascii=True, sort_keys=True).encode() + b"\n" for line in lines)

@@ -116,6 +116,7 @@ def bootstrap_ratios(
     resamples: int = 10_000,
     seed: int = 0,
     clusters: Clusters | None = None,
+    crossed: Clusters | None = None,
     within: Within | None = None,
 ) -> Bootstrap:
     """Bootstrap of sum(numerators) / sum(denominators): (n, m) over (n, d), column j over column j mod d.
@@ -131,7 +132,8 @@ def bootstrap_ratios(
         )
     if (bottom.sum(axis=0) == 0).any():
         raise InputError("denominators", found="a column that sums to 0", expected="rows in every part")
-    sums = resampled_sums(np.hstack([top, bottom]), resamples=resamples, seed=seed, clusters=clusters)
+    both = np.hstack([top, bottom])
+    sums = resampled_sums(both, resamples=resamples, seed=seed, clusters=clusters, crossed=crossed)
     above, below = sums[:, : top.shape[1]], sums[:, top.shape[1] :]
     whole = (below != 0).all(axis=1)
     if whole.sum() * 2 < resamples:
@@ -141,7 +143,11 @@ def bootstrap_ratios(
             expected="parts with more rows",
         )
     estimates = _exact_sums(top) / np.tile(_exact_sums(bottom), times)
-    units = np.tile((_by_cluster(bottom, clusters) != 0).sum(axis=0), times)
+    units = (_by_cluster(bottom, clusters) != 0).sum(axis=0)
+    if crossed is not None and (drawn := [at for at, one in enumerate(crossed) if one is not None]):
+        others = (_by_cluster(bottom[drawn], [crossed[at] for at in drawn]) != 0).sum(axis=0)
+        units = np.where(others > 0, np.minimum(units, others), units)
+    units = np.tile(units, times)
     return Bootstrap(estimates, above[whole] / np.tile(below[whole], times), within, units)
 
 
@@ -162,14 +168,25 @@ def paired_bootstrap(
     return bootstrap_means(differences, resamples=resamples, seed=seed, clusters=clusters, within=within)
 
 
-def resampled_sums(values: ArrayLike, *, resamples: int, seed: int, clusters: Clusters | None = None) -> Floats:
+def resampled_sums(
+    values: ArrayLike,
+    *,
+    resamples: int,
+    seed: int,
+    clusters: Clusters | None = None,
+    crossed: Clusters | None = None,
+) -> Floats:
     """Sums (resamples, m) of the columns of `values` (n, m) over rows, or clusters of rows, drawn with replacement.
 
     Each resample is a vector of counts and the sums are one product counts @ values, made in blocks: 8 MiB whatever
-    n and resamples are.
+    n and resamples are. With `crossed`, a second id a row (the person who saw the case), both are drawn, each by
+    itself, and a row counts as often as its two ids together (the pigeonhole bootstrap, Owen 2007); a row whose second
+    id is None belongs to nobody who was drawn, and counts as its first.
     """
     if resamples < 1:
         raise InputError("resamples", found=str(resamples), expected="1 or more")
+    if crossed is not None:
+        return _crossed_sums(_columns(values, "values"), resamples, seed, clusters, crossed)
     units = _on_grid(_by_cluster(_columns(values, "values"), clusters))
     count = len(units)
     generator = np.random.default_rng(seed)
@@ -180,6 +197,30 @@ def resampled_sums(values: ArrayLike, *, resamples: int, seed: int, clusters: Cl
         for row in weights:
             row[:] = np.bincount(generator.integers(count, size=count), minlength=count)
         np.matmul(weights, units, out=sums[start : start + len(weights)])
+    return sums
+
+
+def _crossed_sums(columns: Floats, resamples: int, seed: int, clusters: Clusters | None, crossed: Clusters) -> Floats:
+    """`resampled_sums` of rows with two ids each, which are drawn apart."""
+    rows = len(columns)
+    first = np.arange(rows) if clusters is None else _cluster_index(clusters, rows)
+    drawn = np.array([one is not None for one in crossed])
+    second = np.zeros(rows, dtype=np.int64)
+    second[drawn] = 1 + _cluster_index([one for one in crossed if one is not None], int(drawn.sum()))
+    here, there = int(first.max()) + 1, int(second.max())
+    # No row counts oftener than here * max(there, 1) times.
+    values = _on_grid(columns, spread=rows * here * max(there, 1))
+    generator = np.random.default_rng(seed)
+    sums = np.empty((resamples, columns.shape[1]))
+    weights = np.empty((min(resamples, max(1, _BLOCK // rows)), rows))
+    for start in range(0, resamples, len(weights)):
+        block = weights[: resamples - start]
+        for row in block:
+            row[:] = np.bincount(generator.integers(here, size=here), minlength=here)[first]
+            if there:
+                others = np.bincount(generator.integers(there, size=there), minlength=there)
+                row *= np.concatenate([[1], others])[second]
+        np.matmul(block, values, out=sums[start : start + len(block)])
     return sums
 
 
@@ -609,8 +650,16 @@ def _by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
     """Sums of the rows of each cluster, clusters in order of first appearance; the rows themselves without clusters."""
     if clusters is None:
         return columns
-    if len(clusters) != len(columns):
-        raise InputError("clusters", found=f"{len(clusters)} ids", expected=f"{len(columns)}, one a row")
+    index = _cluster_index(clusters, len(columns))
+    count = int(index.max()) + 1
+    columns = _on_grid(columns, spread=len(columns) * count)
+    return np.stack([np.bincount(index, weights=column, minlength=count) for column in columns.T], axis=1)
+
+
+def _cluster_index(clusters: Clusters, rows: int) -> Ints:
+    """The number of each row's cluster, in order of first appearance."""
+    if len(clusters) != rows:
+        raise InputError("clusters", found=f"{len(clusters)} ids", expected=f"{rows}, one a row")
     number: dict[Hashable, int] = {}
     index = np.empty(len(clusters), dtype=np.int64)
     for row, cluster in enumerate(clusters):
@@ -622,8 +671,7 @@ def _by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
                 do="Leave clusters out to treat rows as independent",
             )
         index[row] = number.setdefault(cluster, len(number))
-    columns = _on_grid(columns, spread=len(columns) * len(number))
-    return np.stack([np.bincount(index, weights=column, minlength=len(number)) for column in columns.T], axis=1)
+    return index
 
 
 def _on_grid(columns: Floats, spread: int | None = None) -> Floats:

@@ -18,12 +18,20 @@ from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_gam
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
-from baselines.medconceal.tables import CURVES, clinician_name, curves, results
-from baselines.medconceal.transcripts import read_transcripts, transcript_game
+from baselines.medconceal.tables import CURVES, OWN_WORDS, clinician_name, curves, results
+from baselines.medconceal.transcripts import (
+    WRITER,
+    Transcript,
+    Transcripts,
+    acted,
+    read_transcripts,
+    traced,
+    transcript_game,
+)
 from baselines.medconceal.validity import stated
 from loaders.errors import InputError
 from loaders.files.untrusted import is_there
-from loaders.medconceal import PatientProfile, Task, cases
+from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
@@ -36,27 +44,22 @@ _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Talks(Play):
-    """Options of both tasks."""
+class Scored(Play):
+    """Options of whatever scores dialogues with the reserved patient."""
 
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
     ]
-    evaluator: Annotated[
-        str, typer.Option(metavar="MODEL|rules", help="Rates each turn of the clinician; or rules, a stand-in.")
-    ]
     judge: Annotated[
         str, typer.Option(metavar="MODEL|rules", help="Matches findings, rates style and values; or rules, a stand-in.")
     ]
-    clinician: Annotated[
+    evaluator: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help=f"The model that is measured, endpoint:FILE.py, or a stand-in: {_NAMES}."),
+        typer.Option(
+            metavar="MODEL|rules",
+            help="Rates each turn of the clinician; or rules, a stand-in. Transcripts with a trace need none.",
+        ),
     ] = None
-    patient: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL|template", help="Words the patient's replies; or fixed sentences for them."),
-    ] = None
-    turns: Annotated[int, typer.Option(metavar="8|20", help="8 turns, or up to 20.")] = 8
     policy: Annotated[
         str,
         typer.Option(
@@ -69,19 +72,43 @@ class Talks(Play):
     ] = None
     transcripts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Score these dialogues of people (JSON) instead of playing any."),
+        typer.Option(metavar="FILE", help="Score these dialogues of people (JSON lines) instead of playing any."),
     ] = None
 
     @property
     def names(self) -> dict[str, str | None]:
+        """Role -> its model on the command line; the first one is measured."""
+        return {"evaluator": self.evaluator, "judge": self.judge}
+
+    def check(self) -> None:
+        """Raises InputError for options that do not go together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talks(Scored):
+    """Options of both tasks."""
+
+    clinician: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help=f"The model that is measured, endpoint:FILE.py, or a stand-in: {_NAMES}."),
+    ] = None
+    patient: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL|template", help="Words the patient's replies; or fixed sentences for them."),
+    ] = None
+    turns: Annotated[int, typer.Option(metavar="8|20", help="8 turns, or up to 20.")] = 8
+
+    @property
+    def names(self) -> dict[str, str | None]:
         """Role -> its model on the command line."""
-        named = {"clinician": self.clinician, "patient": self.patient}
-        return {**named, "evaluator": self.evaluator, "judge": self.judge}
+        return {"clinician": self.clinician, "patient": self.patient, **super().names}
 
     def check(self) -> None:
         """Raises InputError for options that do not go together: nobody plays a role that was not given."""
         if self.turns not in TURNS:
             raise InputError("--turns", found=str(self.turns), expected="8 or 20")
+        if self.transcripts is None and self.evaluator is None:
+            raise InputError("--evaluator", found="no model", expected="one, or rules")
         for option, given in (("--clinician", self.clinician), ("--patient", self.patient)):
             if self.transcripts is None and given is None:
                 raise InputError(option, found="no model", expected="one, or --transcripts with dialogues to score")
@@ -106,23 +133,29 @@ def command(options: Talks) -> None:
     run_task("confirmation", options)
 
 
-def run_task(task: Task, options: Talks) -> None:
+def run_task(task: Task, options: Scored) -> None:
     """Plays or scores the dialogues of a task and leaves its tables. Raises InputError for options it cannot follow."""
     started = time.monotonic()
     options.check()
     texts = read_prompts(options.prompts)
     policy = policy_of(options.policy, options.overlap)
     names = options.names
+    opened = open_corpus("medconceal", options.data, "test")
+    profiles = cases(opened.splits["test"])
+    people = None if options.transcripts is None else read_transcripts(options.transcripts, profiles)
+    dialogues = [] if people is None else _told(task, options, people)
+    if dialogues and not any(one.computed for one in dialogues):
+        names["evaluator"] = None  # who rated the turns is part of the traces
     asked = {role: name for role, name in names.items() if name is not None and name not in (RULES, TEMPLATE)}
     roles = roles_of(asked, scripted_agent, options)
-    opened = open_corpus("medconceal", options.data, "test")
-    profiles = cases(opened.splits["test"])[: options.limit]
-    game, dialogues = _game(task, options, policy, texts, profiles)
-    row = "Human clinicians" if options.clinician is None else clinician_name(options.clinician)
-    played = play(game, dialogues, roles, options, title=f"{row}, {task}")
+    game = _game(task, options, policy, texts) if people is None else _scoring(task, options, policy, texts, dialogues)
+    played_on: Sequence[Any] = profiles[: options.limit] if people is None else dialogues
+    clinician = names.get("clinician")
+    row = "Human clinicians" if clinician is None else clinician_name(clinician)
+    played = play(game, played_on, roles, options, title=f"{row}, {task}")
     by_rules = ", ".join(role for role, name in names.items() if name in (RULES, TEMPLATE))
     validity = stated([judged.episode for judged in played.records])
-    elsewhere = fitted_elsewhere(policy, options.evaluator)
+    elsewhere = fitted_elsewhere(policy, names["evaluator"])
     record = record_of(
         task,
         played,
@@ -132,9 +165,10 @@ def run_task(task: Task, options: Talks) -> None:
             **rules_of(game),
             "policy_training": dict(policy.training),
             "policy_fitted_elsewhere": elsewhere,
-            "cases": len(dialogues),
+            "cases": len(played_on),
             "epochs": options.epochs,
-            "transcripts": options.transcripts is not None,
+            "transcripts": people is not None,
+            **({} if people is None else traced(people, dialogues)),
             "validity": validity,
         },
         texts=texts,
@@ -142,14 +176,15 @@ def run_task(task: Task, options: Talks) -> None:
             opened.stand_in,
             played.stand_in,
             by_rules and f"{by_rules} without a model",
+            *acted(dialogues),
             elsewhere,
             policy.training.get("stand_in") and "the patient's weights are set by hand or fitted to stand-ins",
         ),
     )
-    warn_of_family(names, "clinician", "judge")
+    warn_of_family(names, next(iter(names)), "judge")
     if elsewhere:
         errors.print(elsewhere, style="yellow", highlight=False, markup=False)
-    numbers = results(played.records, record, row=row, seed=options.seed)
+    numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
@@ -187,24 +222,67 @@ def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
 def rescore(stored: Stored) -> Rescored:
     """The numbers and curves of a run of either task again, from the dialogues."""
     records = [one.record for one in stored.played(PlayedCase[JudgedEpisode]) if one.record is not None]
-    numbers = results(records, stored.record, row=stored.run.results[0].row, seed=stored.seed)
+    writer = next((model.name for model in stored.record.models if model.role == WRITER), None)
+    row = stored.run.results[0].row
+    numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer))
     return Rescored(numbers, {CURVES: curves([judged.episode for judged in records])})
 
 
-def _game(
-    task: Task, options: Talks, policy: PolicyConfig, texts: Prompts, profiles: Sequence[PatientProfile]
-) -> tuple[Game[Any, JudgedEpisode], Sequence[Any]]:
-    """The game of a task and what it is played on: profiles, or finished dialogues of people."""
-    evaluator: Evaluator = "rules" if options.evaluator == RULES else "model"
-    judging = None if options.judge == RULES else texts
-    if options.transcripts is not None:
-        told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator)
-        dialogues = [one for one in read_transcripts(options.transcripts, profiles) if one.task == task]
-        if not dialogues:
-            raise InputError(options.transcripts, found=f"no {task}", expected="one dialogue of the task or more")
-        return judged_game(told, judging), dialogues
+def summary_of(writer: str | None) -> str:
+    """What the paper calls findings by who wrote them from the dialogues of people; None: themselves.
+
+    >>> summary_of("anthropic/claude-sonnet-4-5-20250929"), summary_of("vllm/other")
+    ('Claude summary', 'vllm/other summary')
+    """
+    if writer is None:
+        return OWN_WORDS
+    name = clinician_name(writer)
+    return "Claude summary" if name == "Claude Sonnet 4.5" else f"{name} summary"
+
+
+def _game(task: Task, options: Scored, policy: PolicyConfig, texts: Prompts) -> Game[Any, JudgedEpisode]:
+    """The game of a task."""
+    assert isinstance(options, Talks)
     patient: Patient = "template" if options.patient == TEMPLATE else "model"
     clinician = decoding_of(options, {"clinician": ""} | dict.fromkeys(("patient", "evaluator", "judge"), ""))
     temperature = clinician.get("clinician", {}).get("temperature", 0.0)  # of its turns alone
-    rules = Rules(task, options.turns, policy, texts, evaluator, patient, temperature)
-    return judged_game(task_game(rules), judging), profiles
+    rules = Rules(task, options.turns, policy, texts, _evaluator(options) or "model", patient, temperature)
+    return judged_game(task_game(rules), _judging(options, texts))
+
+
+def _told(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
+    """The finished dialogues of a task; those that are left out are counted aloud."""
+    dialogues = [one for one in people.dialogues if one.task == task][: options.limit]
+    left = ", ".join(f"{count:,} {reason}" for reason, count in people.left_out.items())
+    if left:
+        errors.print(f"Left out: {left}", style="yellow", highlight=False, markup=False)
+    if not dialogues:
+        raise InputError(options.transcripts, found=f"no {task}", expected="one dialogue of the task or more")
+    return dialogues
+
+
+def _scoring(
+    task: Task, options: Scored, policy: PolicyConfig, texts: Prompts, dialogues: Sequence[Transcript]
+) -> Game[Any, JudgedEpisode]:
+    """The scoring of finished dialogues of people."""
+    anew = sum(one.computed for one in dialogues)
+    evaluator = _evaluator(options) if anew else None
+    if anew and evaluator is None:
+        found = f"no model for {anew:,} dialogues without a trace"
+        raise InputError("--evaluator", found=found, expected="one that rates their turns, or rules")
+    if anew:
+        text = f"{anew:,} of {len(dialogues):,} dialogues bring no trace: theirs is computed anew from the turns"
+        errors.print(text, style="yellow", highlight=False, markup=False)
+    written = options.names.get(WRITER) is not None
+    told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator, written=written)
+    return judged_game(told, _judging(options, texts))
+
+
+def _evaluator(options: Scored) -> Evaluator | None:
+    if options.evaluator is None:
+        return None
+    return "rules" if options.evaluator == RULES else "model"
+
+
+def _judging(options: Scored, texts: Prompts) -> Prompts | None:
+    return None if options.judge == RULES else texts

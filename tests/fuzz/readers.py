@@ -221,7 +221,8 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     # what a user writes for a baseline
     "policy": Reader("tables/policy.json", PolicyConfig.read),
     "labels of turns": Reader("tables/labels.jsonl", read_labels),
-    "transcripts": Reader("tables/transcripts.json", lambda path: read_transcripts(path, profiles()), often=2),
+    "transcripts": Reader("tables/transcripts.jsonl", lambda path: read_transcripts(path, profiles()), often=2),
+    "transcripts of old": Reader("tables/transcripts.json", lambda path: read_transcripts(path, profiles())),
     "cues": Reader("tables/cues.parquet", lambda path: read_cues(path, DIGEST)),
     "prompts": Reader("prompts", read_prompts, ("*.md",)),
     "ratings": Reader("sheets/pairs-R1.csv", lambda path: ratings.read_sheets([path])),

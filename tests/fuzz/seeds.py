@@ -86,6 +86,8 @@ def fill(folder: Path) -> None:
     turns = [{"clinician": "What worries you?", "patient": "The cost."}]
     dialogue = {"id": "d1", "case_id": patient, "task": "confirmation", "turns": turns, "findings": []}
     _json(folder / "transcripts.json", [dialogue])
+    encounter = {"case": patient, "participant": "P1", "encounter": "E1", "task": "confirmation", "turns": turns}
+    _lines(folder / "transcripts.jsonl", encounter, {**encounter, "encounter": "E2", "stopped": "withdrawn"})
     (folder / "robots.txt").write_text(_ROBOTS, encoding="utf-8")
     for place in (folder / "answers.sqlite", folder / "index.sqlite"):
         with AnswerStore(place) if place.stem == "answers" else Index(place) as store:

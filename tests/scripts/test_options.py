@@ -71,13 +71,19 @@ OPTIONS = {
         --timeout=120.0 --top-p=[] data!
     """,
     "run confirmation": """
-        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator=None --judge!
         --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
         --out/-o! --overlap=None --patient=None --policy=bedside --price=[] --prompts=None --reasoning-effort=[]
         --seed=0 --temperature=[] --timeout=120.0 --top-p=[] --transcripts=None --turns=8 data!
     """,
+    "run findings": """
+        --bare=False --base-url=[] --concurrency=16 --epochs=1 --evaluator=None --judge! --limit=None --max-cost=None
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o! --overlap=None --policy=bedside
+        --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
+        --transcripts=None --writer! data!
+    """,
     "run intervention": """
-        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator! --judge!
+        --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator=None --judge!
         --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
         --out/-o! --overlap=None --patient=None --policy=bedside --price=[] --prompts=None --reasoning-effort=[]
         --seed=0 --temperature=[] --timeout=120.0 --top-p=[] --transcripts=None --turns=8 data!

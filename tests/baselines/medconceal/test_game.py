@@ -241,7 +241,7 @@ def a_dialogue(episode: Episode, **changes: object) -> dict[str, object]:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(task: Task, tmp_path) -> None:
     played = play_scripted(task_game(Rules(task, **OFFLINE)), CASES[:3], CLINICIANS["expert"])
-    dialogues = read_transcripts(a_file(tmp_path, *map(a_dialogue, played)), CASES)
+    dialogues = read_transcripts(a_file(tmp_path, *map(a_dialogue, played)), CASES).dialogues
     game = transcript_game(played[0].task, evaluator="rules")
     assert game.roles == ()
     for dialogue, before in zip(dialogues, played, strict=True):
@@ -256,7 +256,7 @@ def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(task: Task, tmp_pa
 
 def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
     played = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["open-empathic"])[0]
-    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(played)), CASES)[0]
+    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(played)), CASES).dialogues[0]
     asked: Counter[str] = Counter()
     ask = playing({"evaluator": rules_evaluator(None)}, asked)
     episode = asyncio.run(transcript_game("confirmation").play(dialogue, ask))
@@ -292,7 +292,7 @@ def test_wrong_files_of_transcripts(tmp_path) -> None:
         read_transcripts(a_file(tmp_path), CASES)
     with pytest.raises(InputError, match="does not exist"):
         read_transcripts(tmp_path / "none.json", CASES)
-    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(episode)), CASES)[0]
+    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(episode)), CASES).dialogues[0]
     assert dialogue.findings.failure is None
     with pytest.raises(InputError, match="expected intervention"):
         asyncio.run(transcript_game("intervention", evaluator="rules").play(dialogue, playing({})))

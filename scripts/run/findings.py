@@ -1,0 +1,45 @@
+"""`bedside run findings`: what a model writes from dialogues that people had (MedConceal Table 1, "Claude summary")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from baselines.medconceal.transcripts import WRITER
+from loaders.errors import InputError
+from scripts.run.confirmation import Scored, run_task
+from scripts.terminal.options_of import options_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summaries(Scored):
+    """Options of findings written from finished dialogues."""
+
+    writer: Annotated[
+        str, typer.Option(metavar="MODEL", help="Writes the findings: it reads chart and dialogue, nothing else.")
+    ]
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        """Role -> its model; the writer is measured."""
+        return {WRITER: self.writer, **super().names}
+
+    def check(self) -> None:
+        """Raises InputError without dialogues."""
+        if self.transcripts is None:
+            raise InputError("--transcripts", found="no file", expected="dialogues of people")
+
+
+@options_of(Summaries)
+def command(options: Summaries) -> None:
+    """Let a model write down what people's dialogues brought out, and score that (Table 1, "Claude summary").
+
+    Dialogues and traces are those of `--transcripts`, so Reveal Rate is the people's own; findings are the model's, by
+    the question that clinician models answer after their own dialogues. `bedside contrast` sets it beside the people's.
+
+    Example: `bedside run findings runs/patients --transcripts people.jsonl --writer anthropic/claude-sonnet-4-5
+    --judge M -o runs/summaries`
+    """
+    run_task("confirmation", options)

@@ -1,0 +1,171 @@
+"""Dialogues of people: the trace that made the replies is scored, and people and cases are drawn apart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.dialogue.playing import Scripted
+from baselines.dialogue.run import play_run
+from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.comparisons import compare_cases
+from baselines.medconceal.game import Rules, public, task_game
+from baselines.medconceal.judge_rules import judge
+from baselines.medconceal.judgement import JudgedEpisode
+from baselines.medconceal.metrics import measures
+from baselines.medconceal.record import Encounter, Episode
+from baselines.medconceal.transcripts import MOST_TURNS, line_of, read_transcripts, transcript_game, written_lines
+from baselines.results.run import read_run
+from builders.medconceal.compose import composed
+from builders.samples import medconceal as bundled
+from loaders.errors import InputError
+from scripts.cli import execute
+
+CASES = bundled.profiles()[:6]
+
+
+def lived(tmp_path: Path, clinician: str = "open-empathic", task: Any = "confirmation") -> list[Episode]:
+    """Dialogues as a live game leaves them."""
+    game = task_game(Rules(task, evaluator="rules", patient="template"))
+    player = {"clinician": Scripted(f"scripted/{clinician}", CLINICIANS[clinician])}
+    return play_run(game, CASES, player, tmp_path / clinician / task, bare=True).records
+
+
+def a_line(episode: Episode, person: str = "P1", **changes: Any) -> dict[str, Any]:
+    count = len(episode.exchanges)
+    who = Encounter(person, f"{person}-{episode.case_id}", tuple(10.0 * n for n in range(count)), tuple(
+        10.0 * n + 5 for n in range(count)))  # fmt: skip
+    return line_of(episode, who, {"patient": "template", "evaluator": "rules"}) | changes
+
+
+def a_file(tmp_path: Path, *lines: dict[str, Any]) -> Path:
+    path = tmp_path / "people.jsonl"
+    path.write_bytes(written_lines(lines))
+    return path
+
+
+@pytest.mark.parametrize("task", ["confirmation", "intervention"])
+def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: Path) -> None:
+    """Nobody is asked, and another policy or evaluator than the live one changes nothing."""
+    played = lived(tmp_path, task=task)
+    lines = [a_line(replace(one, mode="timed", stopped="time")) for one in played]
+    hidden = [text for one in played for concern in one.hidden or () for text in concern.evidence]
+    said = {exchange.patient for one in played for exchange in one.exchanges}
+    raw = a_file(tmp_path, *lines).read_text()
+    assert not [text for text in hidden if text in raw and not any(text in reply for reply in said)]
+    read = read_transcripts(tmp_path / "people.jsonl", CASES)
+    game = transcript_game(task, evaluator=None)
+    assert game.roles == () and not any(one.computed for one in read.dialogues)
+    again = play_run(game, read.dialogues, {}, tmp_path / "again", bare=True).records
+    for before, after in zip(played, again, strict=True):
+        assert after.encounter and after.encounter.participant == "P1" and after.encounter.shown[0] == 5
+        assert (after.findings and after.findings.items) == (before.findings and before.findings.items)
+        live = replace(before, mode="timed", stopped="time", findings=after.findings)
+        assert replace(after, encounter=None) == live
+        assert public(after).hidden is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"participant": " "}, "no participant"),
+        ({"stopped": "bored"}, "stopped is a text"),
+        ({"turns": []}, "no turns"),
+        ({"case": CASES[1].case_id}, "a trace of another case"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * (MOST_TURNS + 1)}, "41 turns"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * 4, "stopped": "clinician"}, "after 4 turns"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9, "shown": 8}]}, "times that run back"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9}]}, "times of some turns"),
+        ({"stopped": "time"}, "a trace of another reason of its end"),
+    ],
+)
+def test_a_wrong_line_is_one_clear_error(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
+    line = a_line(lived(tmp_path)[0], **changes)
+    with pytest.raises(InputError, match=says):
+        read_transcripts(a_file(tmp_path, {name: value for name, value in line.items() if value is not None}), CASES)
+
+
+def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None:
+    line = a_line(lived(tmp_path)[0])
+    line["turns"][2]["patient"] = "Something else."
+    with pytest.raises(InputError, match="a trace of another words"):
+        read_transcripts(a_file(tmp_path, line), CASES)
+
+
+def test_who_left_is_left_out_and_nobody_meets_a_case_twice(tmp_path: Path) -> None:
+    first, second, *_ = lived(tmp_path)
+    gone = a_line(first, "P2") | {"stopped": "withdrawn", "encounter": "E9"}
+    gone.pop("trace")
+    read = read_transcripts(a_file(tmp_path, a_line(first), gone, a_line(second)), CASES)
+    assert len(read.dialogues) == 2 and read.left_out == {"withdrawn": 1}
+    with pytest.raises(InputError, match="person 'P1' twice with case"):
+        read_transcripts(a_file(tmp_path, a_line(first), a_line(first) | {"encounter": "E2"}), CASES)
+
+
+def test_dialogues_of_a_person_widen_the_interval(tmp_path: Path) -> None:
+    """Twelve cases; one person had all that went well, another all that went badly."""
+    episodes = [
+        replace(one, case_id=profile.case_id)
+        for one, profile in zip(
+            (lived(tmp_path, "expert") + lived(tmp_path, "closed-checklist")), composed(12, seed=1), strict=True
+        )
+    ]
+
+    def reveal(persons: list[str | None]) -> tuple[float, float]:
+        told = [
+            replace(one, encounter=who and Encounter(who, f"E{at}")) for at, (one, who) in enumerate(
+                zip(episodes, persons, strict=True))
+        ]  # fmt: skip
+        found = measures([JudgedEpisode(one, judge(one)) for one in told])[0].interval()
+        assert found is not None
+        return found
+
+    nobody = reveal([None] * 12)
+    two = reveal(["P1"] * 6 + ["P2"] * 6)
+    many = reveal([f"P{n}" for n in range(12)])
+    width = [high - low for low, high in (nobody, many, two)]
+    assert width[0] <= width[1] < width[2]
+
+
+def test_several_clinicians_of_a_case_are_averaged_and_paired_with_the_model(tmp_path: Path) -> None:
+    good, bad = lived(tmp_path, "expert"), lived(tmp_path, "closed-checklist")
+    people = [replace(one, encounter=Encounter(f"P{at}", f"E{at}")) for at, one in enumerate(good)]
+    people += [replace(one, encounter=Encounter(f"P{at}", f"F{at}")) for at, one in enumerate(bad)]
+    both, model = ([JudgedEpisode(one, judge(one)) for one in run] for run in (people, bad))
+    found = {one.name: one for one in compare_cases(both, model)}["Reveal Rate"]
+    alone = {one.name: one for one in compare_cases(both[:6], model)}["Reveal Rate"]
+    assert found.test == "sign flips of cases and people" and alone.test == "sign flips" and found.n == 6
+    assert found.reference == pytest.approx((alone.reference + alone.other) / 2)
+    assert found.difference == pytest.approx(alone.difference / 2)
+    assert found.ci95[0] <= found.difference <= found.ci95[1] and 0 < found.p <= 1
+
+
+def test_a_writer_makes_the_other_human_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release = tmp_path / "release"
+    assert execute(["build", "medconceal", "--source", "sample", "--out", str(release)]) == 0
+    file = a_file(tmp_path, *(a_line(replace(one, mode="timed")) for one in lived(tmp_path, "expert")))
+    told = [str(release), "--transcripts", str(file), "--judge", "rules", "--bare"]
+    assert execute(["run", "confirmation", *told, "-o", str(tmp_path / "own")]) == 0
+    writer = ["--writer", "scripted/silent"]
+    assert execute(["run", "findings", *told, *writer, "-o", str(tmp_path / "written")]) == 0
+    own, written = (
+        {(one.table, one.column): one for one in read_run(tmp_path / name)[1]} for name in ("own", "written")
+    )
+    assert own["Table 1", "Fine F1"].setting == "Human summary"
+    assert own["Table 2", "Word/Turn"].setting == "Human (10-minute limit)"
+    assert written["Table 1", "Fine F1"].setting == "scripted/silent summary"
+    assert written["Table 1", "Reveal Rate"].value == own["Table 1", "Reveal Rate"].value
+    assert (own["Table 1", "Fine F1"].value or 0) > (written["Table 1", "Fine F1"].value or 0) == 0
+    record = read_run(tmp_path / "own")[0]
+    assert record.options["traces"] == {"recorded": 6, "computed": 0} and record.options["participants"] == 1
+    assert record.stand_in and "evaluator without a model in the recorded dialogues" in record.stand_in
+    capsys.readouterr()
+    assert execute(["contrast", str(tmp_path / "own"), str(tmp_path / "written"), "--json"]) == 0
+    assert {one["test"] for one in json.loads(capsys.readouterr().out)} == {"sign flips of cases and people"}
+    assert execute(["rescore", str(tmp_path / "written"), "-o", str(tmp_path / "rescored")]) == 0
+    again = {(one.table, one.column): one.setting for one in read_run(tmp_path / "rescored")[1]}
+    assert again["Table 1", "Fine F1"] == "scripted/silent summary"
