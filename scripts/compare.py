@@ -13,7 +13,7 @@ import typer
 
 from baselines.results.comparison import Compared, compare, conditions, read_runs
 from baselines.results.conformance import Entry, State
-from baselines.results.published import Published, published, short
+from baselines.results.published import Published, named, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
 from scripts.terminal.console import output, table
@@ -101,7 +101,7 @@ def _print(pairs: list[Compared]) -> None:
         mark = f" [{doubts.setdefault(paper.wrong, len(doubts) + 1)}]" if paper and paper.wrong else ""
         decimals = paper.decimals if paper else 2
         shown.add_row(
-            "  " + ", ".join(part for part in (own.row, own.setting, own.column) if part),
+            "  " + ", ".join(part for part in (own.row, own.setting, named(own.column)) if part),
             f"{paper.value:,.{decimals}f}{mark}" if paper else "",
             "" if own.value is None else f"{own.value:,.{decimals}f}",
             "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
@@ -224,7 +224,7 @@ def _check_paper(only: list[str], as_json: bool) -> None:
 def _named(numbers: list[Published]) -> str:
     """What numbers are of, with their split or group only where it tells them apart."""
     several = len({number.split_or_group for number in numbers}) > 1
-    named = [(n.row, n.setting, n.column, n.split_or_group if several else "", n.printed) for n in numbers]
+    named = [(n.row, n.setting, named(n.column), n.split_or_group if several else "", n.printed) for n in numbers]
     return "; ".join(" ".join(part for part in parts if part) for parts in named)
 
 

@@ -16,6 +16,7 @@ from baselines.medconceal.comparisons import Comparison, best_of, compare_cases,
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.tables import setting_name
 from baselines.results.comparison import FinishedRun, read_runs
+from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of
 from loaders.errors import InputError
@@ -96,7 +97,7 @@ def _print_pair(first: str, second: str, rows: list[Difference]) -> None:
         low, high = one.ci95
         shown.add_row(
             one.table,
-            one.measure,
+            named(one.measure),
             f"{one.difference:+.2f}",
             f"{low:+.2f} to {high:+.2f}",
             "" if one.p is None else f"{one.p:.3g}",

@@ -117,7 +117,9 @@ def _add(shown: Table, reason: str, count: int) -> None:
 
 
 def _cross(shown: Table, what: str, found: Iterable[Leak], *, always: bool = False) -> None:
+    from builders.curation.curate import counted  # brings OpenCV, which is there by now
+
     leaks = list(found)
     if leaks or always:
-        files, same = sum(len(leak.files) for leak in leaks), sum(leak.same_bytes for leak in leaks)
-        shown.add_row(what, files, len(leaks), same, style="yellow" if leaks else "")
+        photos, same = counted(leaks)
+        shown.add_row(what, photos, len(leaks), same, style="yellow" if leaks else "")

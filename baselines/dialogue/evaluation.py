@@ -118,7 +118,8 @@ def dialogue_task(
 ) -> Any:
     """The task of a game for `inspect eval`: roles come from `--model-role`, scripted agents from `agents` by name.
 
-    A role without a model is an InputError before the first request. Answers are kept in the file `answers`, if named.
+    A role without a model is an InputError before the first request; the only role of a game is also played by the
+    model of --model. Answers are kept in the file `answers`, if named.
     """
     playing: list[Playing[Case, Record]] = []
 
@@ -155,7 +156,7 @@ def _task(
             progress(done, len(cases) * epochs)
 
     @inspect.task(name="dialogue")  # type: ignore[untyped-decorator]
-    @_of_no_package
+    @of_no_package
     def of_game(settings: Mapping[str, Any], version: str) -> Any:
         return inspect.Task(
             name=game.name,
@@ -185,7 +186,7 @@ def _solver(
     from inspect_ai.solver import solver
 
     @solver(name="dialogue")  # type: ignore[untyped-decorator]
-    @_of_no_package
+    @of_no_package
     def dialogue() -> Any:
         async def solve(state: Any, generate: Any) -> Any:
             case = by_id[str(state.sample_id)]
@@ -218,7 +219,7 @@ def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
     from inspect_ai.scorer import Score, metric, scorer
 
     @metric(name="mean")  # type: ignore[untyped-decorator]
-    @_of_no_package
+    @of_no_package
     def means() -> Any:
         def mean(samples: Sequence[Any]) -> dict[str, float]:
             """Mean of every score over the samples that have it."""
@@ -232,7 +233,7 @@ def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
         return mean
 
     @scorer(name="dialogue", metrics=[means()])  # type: ignore[untyped-decorator]
-    @_of_no_package
+    @of_no_package
     def rated() -> Any:
         async def score(state: Any, target: Any) -> Any:
             return Score(value=scores.pop((str(state.sample_id), state.epoch)))
@@ -242,9 +243,13 @@ def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
     return rated()
 
 
-def _of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:
-    """inspect_ai reads the metadata of every installed package to find out whose a function is, a second in all."""
-    function.__module__ = "bedside"
+def of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under its own name: inspect_ai would put that of an installed top package before it, here `scripts`.
+
+    It looks for the package in the module, which this leads to none; it also spares it reading the metadata of every
+    package, a second in all.
+    """
+    function.__module__ = "of no package"
     return function
 
 
@@ -254,7 +259,7 @@ def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent])
     players: dict[str, Player] = {}
     for role in game.roles:
         try:
-            model = get_model(role=role, required=True)
+            model = get_model(role=role, required=len(game.roles) > 1)
         except Exception:  # inspect_ai's own text does not name the option
             raise InputError(
                 f"role {role} of {game.name}",

@@ -14,7 +14,7 @@ from baselines.report.dialogues import PlayedRun, played
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.rows import Explored, Row, Said, Told
 from baselines.report.sections import Numbered, Section
-from baselines.results.published import meaning
+from baselines.results.published import meaning, named
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
@@ -54,6 +54,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -
         views=[_view(played_run) for played_run in read],
         differences=_differences([(played_run.number, played_run.run) for played_run in read]),
         alpha=ALPHA,
+        named=named,
     )
     explored = Explored.of("consultations", rows, FACETS, runs=names, seed=seed)
     return [Section("consultations", "Consultations", html, explored)]

@@ -1,9 +1,15 @@
-"""A confusion matrix as the page shows it: the most frequent classes of a domain, shaded by share (Figures 14, 15)."""
+"""A confusion matrix as the page shows it: the most frequent classes of a domain, shaded by share.
+
+They are drawn like Figures 14 and 15 of 3MDBench (Appendix G), which are of GPT-4o-mini with dialogue and rationale,
+and pictures whose counts are not published.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from loaders.threemdbench import DOMAINS
 
 MOST_FREQUENT = 10
 """Classes of a domain that are shown, as in Figure 14."""
@@ -19,6 +25,13 @@ class Matrix:
     counts: tuple[tuple[int, ...], ...]
     left_out: int
     """Classes of the domain that occur and are not shown, the rarest ones."""
+
+    @property
+    def figure(self) -> str:
+        """The paper's figure that shows this domain; none for classes that are not of its domains."""
+        if self.domain not in DOMAINS:
+            return ""
+        return "Figure 14" if self.domain == DOMAINS[0] else "Figure 15"
 
     def share(self, row: int, column: int) -> float:
         """A cell's share of its row, from 0 to 1."""

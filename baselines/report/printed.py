@@ -14,7 +14,7 @@ from typing import Any
 
 from baselines.report.tables import Row, TableView
 from baselines.results.comparison import Compared
-from baselines.results.published import Published
+from baselines.results.published import Published, named
 from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
@@ -53,6 +53,9 @@ def printed(view: TableView, *, paper: bool) -> Printed:
             cells = [_published(cell.paper, cell.doubt) for cell in row.cells]
             made.lines.append((f"{label} (published)" if row.own else label, cells))
     made.notes.extend(f"{mark} {text}" for text, mark in marks.items())
+    told = {part: named(part) for head in view.heads for part in head}
+    if numbered := [name for part, name in told.items() if name != part]:
+        made.notes.append("; ".join(numbered))
     if paper:
         doubts = {cell.doubt for row in view.rows for cell in row.cells if cell.doubt}
         made.notes.extend(f"{_raised(number)} {view.doubts[number - 1]}" for number in sorted(doubts))

@@ -48,6 +48,21 @@ def meaning(paper: str, column: str) -> str:
     return known.get((paper, column)) or known.get((paper, base), base) + comma + rest
 
 
+_NUMBERED = re.compile(r"((?:Criterion|Kappa of) (\d\.\d))(?!\d)(.*)")
+
+
+def named(column: str) -> str:
+    """A column, or a measure, as it is printed: one that the paper only numbers carries its name.
+
+    >>> named("Criterion 1.1, changed"), named("Kappa of 3.2"), named("F1")
+    ('Criterion 1.1 (asks about history), changed', 'Kappa of 3.2 (plans treatment)', 'F1')
+    """
+    if not (found := _NUMBERED.fullmatch(column)):
+        return column
+    words = meaning("3MDBench", f"Criterion {found[2]}")
+    return f"{found[1]} ({words[0].lower()}{words[1:]}){found[3]}"
+
+
 class Keyed(Protocol):
     """A number that says what it is of: a published one or a result."""
 
@@ -189,8 +204,12 @@ TABLES: dict[tuple[str, str], Heading] = {
     ("3MDBench", "Figure 4 (text Sec 4.4)"): Heading("Number of utterances by temperament"),
     ("3MDBench", "Figure 5"): Heading("F1 by temperament"),
     ("3MDBench", "Figure 8 (text App B)"): Heading("Agreement between human annotators"),
-    ("3MDBench", "Figure 9"): Heading("Overall clinical competence by medical domain", "Criterion 4.1, from 0 to 2."),
-    ("3MDBench", "Figure 10"): Heading("Overall clinical competence by temperament", "Criterion 4.1, from 0 to 2."),
+    ("3MDBench", "Figure 9"): Heading(
+        "Overall clinical competence by medical domain", "Criterion 4.1 (overall competence), from 0 to 2."
+    ),
+    ("3MDBench", "Figure 10"): Heading(
+        "Overall clinical competence by temperament", "Criterion 4.1 (overall competence), from 0 to 2."
+    ),
     ("3MDBench", "Figure 11"): Heading("Number of utterances by medical domain"),
     ("3MDBench", "Figure 12"): Heading("Clinical competence by temperament"),
     ("3MDBench", "Figure 13"): Heading("Clinical competence by medical domain"),

@@ -111,6 +111,20 @@ def shared(curation: Curation) -> tuple[Leak, ...]:
     return tuple(leak for leak in curation.leaks if leak.boundary == SET and OWN in leak.values)
 
 
+def counted(leaks: Sequence[Leak]) -> tuple[int, int]:
+    """Photos of this set in the leaks, and how many contents cross byte for byte; those of other sets do not count."""
+    photos = same = 0
+    for leak in leaks:
+        own = [one for one in leak.files if one.file.set in ("", OWN)]
+        photos += len(own)
+        if leak.boundary == SET:
+            others = {one.content.digest for one in leak.files if one.content and one.file.set != OWN}
+            same += len({one.content.digest for one in own if one.content} & others)
+        else:
+            same += leak.same_bytes
+    return photos, same
+
+
 def calibrated_by(examined: Examined) -> str:
     """The group that sharpness is calibrated in: the source, or the label where the source is not told."""
     return examined.file.source or examined.file.label

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.curation.curate import Curation, calibrated_by
+from builders.curation.curate import Curation, calibrated_by, counted
 from builders.curation.decisions import DROPPED, KEPT, Decision
 from builders.curation.duplicates import POLICY
 from builders.curation.examine import Examined, read_again
@@ -122,10 +122,11 @@ def _boundary(curation: Curation, boundary: str, shown: _Shown) -> dict[str, Any
 
 def _crossing(leaks: Sequence[Leak], shown: _Shown) -> dict[str, Any]:
     between = Counter(", ".join(leak.values) for leak in leaks)
+    files, same_bytes = counted(leaks)
     return {
         "count": len(leaks),
-        "same_bytes": sum(leak.same_bytes for leak in leaks),
-        "files": sum(len(leak.files) for leak in leaks),
+        "same_bytes": same_bytes,
+        "files": files,
         "between": sorted(between.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_BETWEEN],
         "shown": [_leak(leak, shown) for leak in leaks[:MOST_LEAKS]],
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.results.headline import headline
+from baselines.results.published import named
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
@@ -85,7 +86,7 @@ def headline_table(title: str, numbers: Sequence[tuple[str, Result]]) -> Table:
     before = ""
     for name, result in numbers:
         interval = "" if result.ci95 is None else " to ".join(_shown(result, bound) for bound in result.ci95)
-        shown.add_row("" if name == before else name, result.column, _number(result), interval, result.n)
+        shown.add_row("" if name == before else name, named(result.column), _number(result), interval, result.n)
         before = name
     return shown
 
@@ -100,7 +101,8 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
         columns = list(dict.fromkeys(cell.column for cell in cells))
         rows = list(dict.fromkeys((cell.row, cell.setting) for cell in cells))
         values = {(cell.row, cell.setting, cell.column): cell for cell in cells}
-        shown = table(f"{name}, {group}" if group else name, "of", "setting", *columns, right=columns)
+        heads = [named(column) for column in columns]
+        shown = table(f"{name}, {group}" if group else name, "of", "setting", *heads, right=heads)
         for row, setting in rows:
             found = (values.get((row, setting, column)) for column in columns)
             shown.add_row(

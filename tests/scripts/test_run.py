@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,6 +139,26 @@ def test_captioning_is_never_paid_twice(release: Path, tmp_path: Path) -> None:
     assert run(*arguments) == 0
     texts = json.loads((tmp_path / "run" / "captions.json").read_text(encoding="utf-8"))
     assert len(texts) == 12 and {text["register"] for text in texts} == {"Expert", "Layman"}
+
+
+def test_inspect_eval_asks_for_the_same_captions(release: Path, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai")
+    from inspect_ai import eval as inspect_eval
+
+    import scripts.inspect_tasks  # noqa: F401 - as the entry point does
+
+    more: dict[str, Any] = {"log_dir": str(tmp_path / "logs"), "display": "none", "limit": 3}
+    args = {"data": str(release), "pairs": 6}
+    (log,) = inspect_eval("bedside/captioning", task_args=args, model="scripted/prose", **more)
+    assert log.status == "success" and log.eval.dataset.samples == 6, log.error
+    assert run("captioning", release, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run") == 0
+    kept = json.loads((tmp_path / "run" / "captions.json").read_text())
+    wanted = {(one["image_id"], one["register"]): one["text"].strip() for one in kept}
+    for sample in log.samples or []:
+        said = sample.metadata["outcome"]["record"]["captions"]
+        assert [one["text"] for one in said] == [wanted[sample.id, register] for register in ("Expert", "Layman")]
+        assert said[0]["prompt"] != said[1]["prompt"]
+        assert {"FKGL, Expert", "empty, Layman"} <= (sample.scores or {})["dialogue"].value.keys()
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from baselines.results.run import read_run
+from loaders.errors import InputError
 from scripts.cli import execute
 
 AGENTS = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
@@ -127,3 +129,31 @@ def test_a_mistake_is_one_clear_error(
 def test_photos_are_no_patients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("confirmation", tmp_path / "nowhere", tmp_path / "x", "--clinician", "scripted/expert", *AGENTS) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("task", ["confirmation", "intervention"])
+def test_inspect_eval_plays_the_same_dialogues(release: Path, tmp_path: Path, task: str) -> None:
+    pytest.importorskip("inspect_ai")
+    from inspect_ai import eval as inspect_eval
+
+    import scripts.inspect_tasks  # noqa: F401 - as the entry point does
+
+    args = {"data": str(release), "patient": "template", "evaluator": "rules", "judge": "rules"}
+    roles = {"clinician": "scripted/expert"}
+    more: dict[str, Any] = {"model_roles": roles, "log_dir": str(tmp_path / "logs"), "display": "none", "limit": 2}
+    (log,) = inspect_eval(f"bedside/{task}", task_args=args, model=None, **more)
+    assert log.status == "success" and log.eval.task == task, log.error
+    assert (
+        run(task, release, tmp_path / "run", "--bare", "--clinician", "scripted/expert", "--limit", "2", *AGENTS) == 0
+    )
+    played = [json.loads(line) for line in (tmp_path / "run" / "dialogues.jsonl").read_text().splitlines()]
+    logged = [sample.metadata["outcome"]["record"]["episode"] for sample in log.samples or []]
+    wanted = [row["record"]["episode"] for row in played]
+    # The run's file hides what is hidden; the log, which is its owner's alone, does not.
+    said, expected = (
+        {one["case_id"]: [one[name] for name in ("states", "reveal_turns", "address_turns")] for one in episodes}
+        for episodes in (logged, wanted)
+    )
+    assert len(said) == 2 and said == expected
+    with pytest.raises(InputError, match="--model-role evaluator="):
+        inspect_eval(f"bedside/{task}", task_args=args | {"evaluator": "gpt"}, model=None, **more)

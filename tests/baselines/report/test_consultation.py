@@ -178,6 +178,9 @@ def test_confusion_matrices_show_every_domain_and_say_what_they_leave_out() -> N
     found = {one.domain: one for one in matrices([extracted(one) for one in many(340, seed=1)])}
     assert set(found) == {"dermatology", "ophthalmology", "throat/mucosae", "dental", "nails"}
     assert len(found["dermatology"].rows) == 10 and found["dermatology"].left_out == 11
+    assert {one.domain: one.figure for one in found.values()} == {
+        name: "Figure 14" if name == "dermatology" else "Figure 15" for name in found
+    }
     eyes = found["ophthalmology"]
     assert sum(map(sum, eyes.counts)) == sum(one.domain == "ophthalmology" for one in many(340, seed=1))
     assert eyes.right(0, 0) and not eyes.right(0, 1) and not eyes.right(0, 3)

@@ -18,6 +18,7 @@ from baselines.threemdbench.consultation.settings import PAPER
 from loaders.opened import Opened, open_data
 from scripts.cli import execute
 from tests.parts.chat_server import ChatServer, status
+from tests.parts.places import ROOT
 from tests.parts.played_consultations import case, write_cases
 
 CASES = 6
@@ -234,3 +235,28 @@ def test_inspect_eval_plays_the_same_consultations(release: Path, tmp_path: Path
     rows_of_run = [json.loads(line) for line in (tmp_path / "run" / "dialogues.jsonl").read_text().splitlines()]
     logged = [sample.metadata["outcome"]["record"] for sample in log.samples or []]
     assert logged == [row["record"] for row in rows_of_run]
+
+
+@pytest.mark.parametrize("name", ["@consultation", "@bedside/consultation"])
+def test_inspect_eval_finds_the_task_in_the_file(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pytest.importorskip("inspect_ai")
+    from inspect_ai import eval as inspect_eval
+    from inspect_ai import list_tasks
+
+    file = ROOT / "scripts" / "inspect_tasks.py"
+    found = {one.name for one in list_tasks([file.name], root_dir=file.parent)}
+    assert found == {f"bedside/{task}" for task in ("consultation", "confirmation", "intervention", "captioning")}
+    monkeypatch.setenv("PWD", str(release.parent))  # where the command was typed: paths are from there
+    (log,) = inspect_eval(
+        f"{file}{name}",
+        task_args={"data": release.name},
+        model=None,
+        model_roles={"doctor": "scripted/keyword", "patient": "scripted/patient", "assessor": "scripted/assessor"},
+        log_dir=str(tmp_path / "logs"),
+        limit=1,
+        display="none",
+    )
+    assert log.status == "success", log.error
+    assert log.eval.dataset.samples == CASES and len(log.samples or []) == 1

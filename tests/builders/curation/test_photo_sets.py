@@ -18,6 +18,7 @@ from builders.curation.output import Audit, curate_set
 from builders.curation.photo_sets import photo_set
 from loaders.errors import BedsideError, HubError, InputError
 from loaders.files.images import ImageError
+from scripts.curate import _print
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.pictures import drawn, jpeg, save
@@ -131,7 +132,7 @@ def test_planted_conflicts_are_found_in_every_public_layout(tmp_path: Path, layo
     assert all(name in page for name in names if names[name] in "abcdef")
 
 
-def test_a_set_is_compared_with_another_in_any_disguise(tmp_path: Path) -> None:
+def test_a_set_is_compared_with_another_in_any_disguise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = _parquet(tmp_path / "set", classes=True)
     other = save(
         tmp_path / "training",
@@ -142,6 +143,9 @@ def test_a_set_is_compared_with_another_in_any_disguise(tmp_path: Path) -> None:
         },
     )
     audit = curate_set(str(place), tmp_path / "report", against=[str(other)])
+    _print(audit)
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "also in training" in line)
+    assert row.split()[-3:] == ["2", "2", "1"]  # photos of this set alone, pictures, same bytes
     shared = {tuple(one.file.name for one in leak.files): leak.exact for leak in audit.overlaps}
     assert shared == {
         ("test/000003", "training: x.jpg"): False,
