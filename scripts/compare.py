@@ -224,8 +224,8 @@ def _check_paper(only: list[str], as_json: bool) -> None:
 def _named(numbers: list[Published]) -> str:
     """What numbers are of, with their split or group only where it tells them apart."""
     several = len({number.split_or_group for number in numbers}) > 1
-    named = [(n.row, n.setting, named(n.column), n.split_or_group if several else "", n.printed) for n in numbers]
-    return "; ".join(" ".join(part for part in parts if part) for parts in named)
+    parts_of = [(n.row, n.setting, named(n.column), n.split_or_group if several else "", n.printed) for n in numbers]
+    return "; ".join(" ".join(part for part in parts if part) for parts in parts_of)
 
 
 def _is_bound(check: Check) -> bool:
