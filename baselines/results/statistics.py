@@ -28,6 +28,7 @@ Within = ArrayLike
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _Z2 = 1.959963984540054**2  # of the normal quantile at .975
 _BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
+_DRAWN = 1 << 15  # rows drawn at a time: few enough for the cache of a processor
 
 
 # ---------------------------------------------------------------------------------------------------- resampling
@@ -192,10 +193,14 @@ def resampled_sums(
     generator = np.random.default_rng(seed)
     sums = np.empty((resamples, units.shape[1]))
     block = np.empty((min(resamples, max(1, _BLOCK // count)), count))
+    at_once = max(1, _DRAWN // count)
     for start in range(0, resamples, len(block)):
         weights = block[: resamples - start]
-        for row in weights:
-            row[:] = np.bincount(generator.integers(count, size=count), minlength=count)
+        for at in range(0, len(weights), at_once):
+            rows = weights[at : at + at_once]
+            drawn = generator.integers(count, size=rows.shape)  # the draws of one row after the other
+            drawn += np.arange(len(rows))[:, None] * count
+            rows[:] = np.bincount(drawn.ravel(), minlength=rows.size).reshape(rows.shape)
         np.matmul(weights, units, out=sums[start : start + len(weights)])
     return sums
 

@@ -10,6 +10,7 @@ Who is root there gives that up, as root would never see a folder that may not b
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -113,11 +114,13 @@ def main() -> None:
     from tests.fuzz import trying, yard
 
     here, place = Connection(int(sys.argv[1])), Path(sys.argv[2])
+    gc.disable()  # thousands of modules: looking for garbage among them is a third of their import
     if not place.exists():
         yard.imports()
         pid = os.fork()
         if pid == 0:
             try:
+                gc.enable()
                 yard.make(place)
                 os._exit(0)
             finally:
@@ -126,16 +129,18 @@ def main() -> None:
         if os.waitpid(pid, 0)[1]:
             raise RuntimeError("no yard")
     trying.imported(place)
+    gc.freeze()  # what is shared by all processes stays so: a collection would write to each page
     while True:
         pid = os.fork()
         if pid == 0:
             try:
+                gc.enable()
                 trying.serve(here, place)
             finally:
                 os._exit(0)
         _, status = os.waitpid(pid, 0)
         if os.waitstatus_to_exitcode(status) == trying.ENDED:
-            return
+            os._exit(0)  # nothing is left to be put away, and thousands of modules would take their time
 
 
 if __name__ == "__main__":

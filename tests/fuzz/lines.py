@@ -55,6 +55,7 @@ _HINTS = {
     "synthetic": ("2",),
     "most": ("100",),
     "cases": ("2",),
+    "corpus": ("{yard}/patients",),
 }
 _EXPENSIVE = frozenset({"demo"})
 """What takes minutes where nothing is wrong is given only places where nothing can be written."""
@@ -105,7 +106,7 @@ def words_of(command: tuple[str, ...], focus: int, place: int, rest: int, yard: 
             prefix = _PREFIXES[draw.randrange(len(_PREFIXES))] if "=" in str(each.metavar) else ""
             given = prefix + value
         elif each.name in _HINTS and (each.required or not path or draw.random() < 0.5):
-            given = draw.choice(_HINTS[each.name])
+            given = draw.choice(_HINTS[each.name]).replace("{yard}", str(yard))
         elif each.required:
             given = _likely(each, draw, yard)
         elif path and draw.random() < 0.1:

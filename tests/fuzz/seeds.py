@@ -19,6 +19,7 @@ from safetensors.numpy import save_file
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache
 from baselines.threemdbench.classifier.checkpoint import write_tensors
 from builders.curation.index import Index
+from builders.medconceal.profiles import MIN_CONCERNS
 from builders.medconceal.sources import open_source
 from builders.samples.medconceal import threads
 from builders.samples.medconceal.cases import profiles
@@ -72,6 +73,14 @@ def captions(folder: Path) -> None:
         folder / "vocabulary.csv",
         *({"expert": expert, "lay": lay, "kind": "finding", "pos": "noun"} for expert, lay in words),
     )
+
+
+def patients(folder: Path) -> None:
+    """Two cases in both formats."""
+    written = open_source("sample", synthetic=None, seed=0, workspace=folder)
+    rows = [_short(row) for row in list(getattr(written, "rows", ()))[:2]]
+    _json(folder / "cases.json", rows)
+    _lines(folder / "cases.jsonl", *rows)
 
 
 def fill(folder: Path) -> None:
@@ -155,10 +164,13 @@ def _dumps(folder: Path) -> None:
     packed.mkdir()
     for path in place.iterdir():
         (packed / f"{path.stem}.zst").write_bytes(zstd.compress(path.read_bytes()))
-    written = open_source("sample", synthetic=None, seed=0, workspace=folder)
-    rows = list(getattr(written, "rows", ()))[:2]
-    _json(folder / "cases.json", rows)
-    _lines(folder / "cases.jsonl", *rows)
+
+
+def _short(case: Any) -> Any:
+    """A case with as few concerns and topics as may be: each text is looked through for what names somebody."""
+    hidden = case["hidden"]
+    concerns = [one | {"topics": one["topics"][:1]} for one in hidden["hidden_concerns"][:MIN_CONCERNS]]
+    return case | {"hidden": hidden | {"hidden_concerns": concerns, "primary_concern": 0}}
 
 
 def _models(folder: Path) -> None:
@@ -172,7 +184,10 @@ def _models(folder: Path) -> None:
         writer.append([bytes(32), b"\1" * 32], vectors[:2], [False, True])
     clip = folder / "open-clip"
     clip.mkdir()
-    _json(clip / "open_clip_config.json", {"model_cfg": {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {}}})
+    seen = {"image_size": 16, "patch_size": 8, "width": 16, "head_width": 8, "layers": 1}
+    read = {"context_length": 8, "vocab_size": 49408, "width": 8, "heads": 1, "layers": 1}
+    small = {"embed_dim": 8, "vision_cfg": seen, "text_cfg": read}
+    _json(clip / "open_clip_config.json", {"model_cfg": small})
     save_file({"w": vectors}, clip / "open_clip_model.safetensors")
     towers = folder / "hf-model"
     towers.mkdir()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -50,37 +52,60 @@ def place() -> Iterator[Path]:
 
 
 def faults(count: int, fault: Callable[[object], str | None], locale: int) -> str:
-    """The faults of so many cases, each kind once, with the first case that showed it; "" where there is none."""
+    """The faults of so many cases, each kind once, with the first case that showed it; "" where there is none.
+
+    Chunks that the log holds are not tried again: a campaign that was ended goes on.
+    """
     found: dict[str, str] = {}
-    times: dict[str, int] = {}
+    times: Counter[str] = Counter()
+    here: list[str] = []
 
     def one(case: object) -> None:
         told = fault(case)
         if told is not None:
-            kind = told.splitlines()[0]
-            times[kind] = times.get(kind, 0) + 1
-            if kind not in found:
-                found[kind] = f"{told}\n{case}"
-                _log(f"===== {found[kind]}")
+            here.append(f"{told}\n{case}")
 
+    tried = _tried(locale)
     for chunk in range(count // CHUNK):
         kind = lines if chunk % 10 == 9 else reads
-        check = settings(
-            max_examples=CHUNK,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )(given(kind)(one))
-        seed(SEED * 1_000_003 + 2 * chunk + locale)(check)()
-        _log(f"locale {locale}: {(chunk + 1) * CHUNK:,} cases, {len(found)} kinds of faults")
+        if chunk not in tried:
+            here.clear()
+            _chunk(kind, one, SEED * 1_000_003 + 2 * chunk + locale)
+            tried[chunk] = list(here)
+            _log({"seed": SEED, "locale": locale, "chunk": chunk, "cases": CHUNK, "faults": here})
+        times.update(told.splitlines()[0] for told in tried[chunk])
+        found = {told.splitlines()[0]: told for told in tried[chunk]} | found
     return "\n\n".join(f"===== {times[kind]} x {told}" for kind, told in found.items())
 
 
-def _log(text: str) -> None:
+def _chunk(kind: st.SearchStrategy[object], one: Callable[[object], None], number: int) -> None:
+    check = settings(
+        max_examples=CHUNK,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )(given(kind)(one))
+    seed(number)(check)()
+
+
+def _log(record: dict[str, object]) -> None:
     if log := os.environ.get("BEDSIDE_FUZZ_LOG"):
-        with Path(log).open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{text}\n")
+        with Path(log).open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(record)}\n")
+
+
+def _tried(locale: int) -> dict[int, list[str]]:
+    """Each chunk that the log holds, with its faults; a line that was cut off is one that was not written."""
+    log, tried = Path(os.environ.get("BEDSIDE_FUZZ_LOG", "")), {}
+    for line in log.read_text(encoding="utf-8").splitlines() if log.is_file() else ():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if (record["seed"], record["locale"], record["cases"]) == (SEED, locale, CHUNK):
+            tried[record["chunk"]] = record["faults"]
+    return tried
 
 
 _REAL = (

@@ -22,7 +22,7 @@ DIGEST = "cd" * 32
 _COMMANDS = """\
 build medlaybench-v --captions tables/captions.csv --images pictures --allow-licence unknown --workers 1 --out captions
 build 3mdbench --source sample --limit 14 --splits test --workers 1 --out photos
-build medconceal --source sample --workers 1 --out patients
+build medconceal --source cases=tables/cases.json --workers 1 --out patients
 run language captions --split train --resamples 10 -o runs/language
 run concepts captions -o runs/concepts
 run consultation photos --doctor scripted/keyword --patient scripted/patient --assessor scripted/assessor --bare \
@@ -88,6 +88,7 @@ def _files() -> None:
         Path("pictures", f"p{number}.jpg").write_bytes(jpeg(drawn(number, (80, 60))))
     Path("prompts", "expert.md").write_text("Describe {{caption}}.", encoding="utf-8")
     seeds.captions(Path("tables"))
+    seeds.patients(Path("tables"))
 
 
 def _more_files() -> None:
