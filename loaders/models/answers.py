@@ -98,12 +98,12 @@ CREATE TABLE answers (
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
-        told: object = [_told(message) for message in messages]
+        told = f"[{','.join(map(_told, messages))}]"
         request = _plain(
             {
                 # Not the client's version: an upgrade must not buy every answer again.
                 "model": model.identity["name"],
-                "messages": hashlib.sha256(_plain(told).encode("ascii")).hexdigest() if self._dialogue else told,
+                "messages": _digest(told) if self._dialogue else json.loads(told),
                 "decoding": _drawn(decoding),
                 "json_schema": None if json_schema is None else dict(json_schema),
                 "namespace": namespace,
@@ -220,8 +220,18 @@ async def gather_bounded(
     return [results[index] for index in range(len(items))]
 
 
-def _told(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "text": message.text, "images": [_image_digest(image) for image in message.images]}
+def _told(message: Message) -> str:
+    """A message as JSON; a file among its images may have changed since."""
+    changing = message.images and any(isinstance(image, Path) for image in message.images)
+    return _tell(message) if changing else _told_before(message)
+
+
+def _tell(message: Message) -> str:
+    images = [_image_digest(image) for image in message.images]
+    return _plain({"role": message.role, "text": message.text, "images": images})
+
+
+_told_before = lru_cache(maxsize=4096)(_tell)  # a dialogue tells all that was said again in each request
 
 
 def _drawn(decoding: Mapping[str, Any]) -> dict[str, Any]:

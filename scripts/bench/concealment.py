@@ -11,6 +11,9 @@ every answer before it is used. Goals: at most 1.25 times the minimal task, and 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from typing import Any
 
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.game import Rules, task_game
@@ -20,6 +23,7 @@ from scripts.bench.minimal_task import Benchmark, main
 
 _TURN = "I understand that part {n} of this is hard for you. What worries you most when you think about the treatment?"
 _REPLY = "I do not know, doctor. It is number {n} of the things that I would rather not think about for now."
+_DUE = re.compile(r"^- Say this now, [^:]*: (.*?)(?: / .*)?$", re.MULTILINE)
 _RATING = json.dumps(
     {
         "intent": "open_elicitation",
@@ -31,15 +35,22 @@ _RATING = json.dumps(
 )
 
 
-def reply(role: str, request: str, number: int, wants_json: bool) -> str:
-    """A text of usual length, another for every number of messages."""
+def reply(role: str, messages: Sequence[Any], wants_json: bool) -> str:
+    """A text of usual length, another for every number of messages; the patient says what is due at once."""
+    request, number = messages[-1].text, len(messages)
     if role == "evaluator":
         return _RATING
+    if role == "patient":
+        due = _DUE.findall(messages[0].text)
+        return " ".join([f"{_told(text)}." for text in due]) or _REPLY.format(n=number)
     if request.endswith(DECIDE):
         return "CONTINUE"
-    if request.endswith(SUBMIT):
-        return '{"findings": []}'
-    return (_REPLY if role == "patient" else _TURN).format(n=number)
+    return '{"findings": []}' if request.endswith(SUBMIT) else _TURN.format(n=number)
+
+
+def _told(concern: str) -> str:
+    """The patient's words for a concern that comes out: few enough for two in one reply."""
+    return " ".join(concern.split()[:24])
 
 
 BENCHMARK = Benchmark(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,11 @@ _SAID = {
 _VERDICT = json.dumps({item: (1 if item != "4.1" else "satisfactory") for item in ITEMS})
 
 
-def reply(role: str, request: str, number: int, wants_json: bool) -> str:
+def reply(role: str, messages: Sequence[Any], wants_json: bool) -> str:
     """A text of usual length, another for every number of messages."""
     if role == "assessor":
         return _VERDICT if wants_json else "eczema"
-    return _SAID[role].format(n=number)
+    return _SAID[role].format(n=len(messages))
 
 
 def cases(number: int) -> list[Case]:

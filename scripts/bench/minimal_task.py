@@ -30,8 +30,8 @@ from loaders.models.messages import Answer, Message
 
 CONCURRENCY = 16
 Times = dict[str, float]
-Reply = Callable[[str, str, int, bool], str]
-"""An instant answer: of a role, to the last message, in a dialogue of so many messages, as JSON if that is wanted."""
+Reply = Callable[[str, Sequence[Any], bool], str]
+"""An instant answer: of a role, to messages (each with its `text`), as JSON if that is wanted."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def instant(bench: Benchmark) -> dict[str, Any]:
     @modelapi(name="instant")
     class Instant(ModelAPI):  # type: ignore[misc]
         async def generate(self, input: list[Any], tools: Any, tool_choice: Any, config: Any) -> Any:
-            text = bench.reply(self.model_name, input[-1].text, len(input), config.response_schema is not None)
+            text = bench.reply(self.model_name, input, config.response_schema is not None)
             return ModelOutput(
                 model=self.model_name,
                 choices=[ChatCompletionChoice(message=ChatMessageAssistant(content=text))],
@@ -91,7 +91,7 @@ def scripted(bench: Benchmark) -> dict[str, Player]:
 
     def agent(role: str) -> Scripted:
         def script(sent: Sequence[Message]) -> str:
-            return bench.reply(role, sent[-1].text, len(sent), bench.asks_json(sent))
+            return bench.reply(role, sent, bench.asks_json(sent))
 
         return Scripted(f"scripted/{role}", lambda case: script)
 
@@ -105,7 +105,7 @@ def requests(bench: Benchmark, case: Any) -> list[tuple[str, list[Message], dict
     async def ask(role: str, messages: Sequence[Message], **settings: Any) -> Answer:
         sent.append((role, list(messages), settings))
         wants_json = settings.get("json_schema") is not None
-        return Answer(bench.reply(role, messages[-1].text, len(messages), wants_json), None, None, "stop")
+        return Answer(bench.reply(role, messages, wants_json), None, None, "stop")
 
     async def play() -> None:
         await bench.game.play(case, ask)
