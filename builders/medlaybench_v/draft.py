@@ -31,8 +31,11 @@ from builders.medlaybench_v.glosses import ALWAYS, MOST, Told, explained, unexpl
 from builders.medlaybench_v.senses import (
     another_sense,
     counted_elsewhere,
+    defined_otherwise,
     ends_in_part,
     has_other_sense,
+    names_a_part,
+    narrowed,
     shares_its_name,
 )
 from builders.medlaybench_v.stacks import FUNCTION_WORDS, is_view, joins, noun_end, part_of_name, said_behind
@@ -119,6 +122,11 @@ _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was
 _JOINED_TO = re.compile(
     r"(?:ly| and| or|\b(?:strong|intense|marked|mild|moderate|slight|poor|avid|minimal|not|more|less|most)) \Z|/\Z",
     re.IGNORECASE,
+)
+_METHOD_BEFORE = re.compile(r"\b(?:CT|MRI?|PET|US|ultraso\w+|magnetic|resonance)[ -]\Z")
+_METHOD_WORDS = (
+    r"computed|computer\w*|magnetic|nuclear|chest|contrast|high|ultraso\w+|ortho\w+|cone|multi\w*|digital|radio\w+|x-?ray|"
+    r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
@@ -459,7 +467,18 @@ def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[i
 
 def _may_mean_otherwise(entry: Entry) -> bool:
     """Whether `_means_otherwise` could say so of the entry anywhere."""
-    return entry.only_attributive or _stays(entry) or has_other_sense(entry.surface) or ends_in_part(entry.surface)
+    return (
+        entry.only_attributive
+        or _stays(entry)
+        or has_other_sense(entry.surface)
+        or ends_in_part(entry.surface)
+        or entry.term.kind == "modality"
+        or _is_direction(entry)
+    )
+
+
+def _is_direction(entry: Entry) -> bool:
+    return entry.term.kind == "direction" and entry.term.pos == "adjective"
 
 
 def _stays(entry: Entry) -> bool:
@@ -473,8 +492,20 @@ def _means_otherwise(entry: Entry, text: str, start: int, end: int) -> bool:
         return True
     if another_sense(entry.surface, text, start, end) or (entry.only_attributive and counted_elsewhere(text, start)):
         return True
+    if _is_direction(entry) and names_a_part(text, end):
+        return True
+    if entry.term.kind == "modality" and _another_method(entry, text, start, end):
+        return True
     renamed = entry.lay.rpartition(" ")[2] != entry.surface.rpartition(" ")[2]
     return renamed and shares_its_name(text, start, end)
+
+
+def _another_method(entry: Entry, text: str, start: int, end: int) -> bool:
+    """Whether the name of a method is a part of another one's ("MR mammography") or stands for something else."""
+    if "X-ray" in entry.lay and _METHOD_BEFORE.search(text, max(0, start - 12), start):
+        return True
+    short = text[start:end]
+    return short.isupper() and defined_otherwise(short, text, _METHOD_WORDS)
 
 
 def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
@@ -492,12 +523,13 @@ def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    lay, bracket, _ = entry.lay.partition(" (")
+    whole = narrowed(entry.lay, text)
+    lay, bracket, _ = whole.partition(" (")
     if bracket:
         named = lay.lower()
         same = named == entry.surface
         most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
-        lay = entry.lay if told.may_explain(named, text, start, most) else lay
+        lay = whole if told.may_explain(named, text, start, most) else lay
         lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
     if lay == "showed" and _PASSIVE.search(text, max(0, start - 24), start):
         lay = "shown"

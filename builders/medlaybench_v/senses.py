@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from builders.medlaybench_v.abbreviations import resolve
+
 
 class Sense(NamedTuple):
     """Where a word has another sense than in the vocabulary: by what stands right before or right behind it, or by what
@@ -28,8 +30,14 @@ def _sense(before: str = _NEVER, behind: str = _NEVER, about: str = _NEVER, unle
     return Sense(*(re.compile(part, re.IGNORECASE) for part in (before, behind, about, unless)))
 
 
+def _only(needs: str, before: str = _NEVER, behind: str = _NEVER) -> Sense:
+    """A sense that a caption decides by what it speaks of: where it speaks of nothing of the kind, the word is left."""
+    return _sense(before, behind, about="", unless=needs)
+
+
 _BONE = (
-    r"bon[ey]|osseous|fracture|osteotom|arthrodesis|callus|nonunion|distraction|graft|nail|screw|plate|femur|femoral|tibia|"
+    r"bon[ey]|osseous|fracture|osteotom|arthrodesis|callus|nonunion|distraction|graft|nail|screw|plate|femur|"
+    r"femoral|tibia|"
     r"humer|radius|ulna|fusion"
 )
 # Blood is fresh or old, not sudden or long-term.
@@ -37,10 +45,38 @@ _OF_BLOOD = r"ha?emorrhag|ha?ematom|thromb|bleed|blood|clot|infarct|isch|stroke|
 _TOOL = (
     r"screw|wire|needle|catheter|stent|lead|pin|tube|electrode|device|filter|nail|implant|coil|plate|balloon|clip|mesh"
 )
+_HEART = r"heart|cardi|ventric|atri(?:um|al|a\b)|valv|coronar|aort|mitral|tricuspid|septal|endocard"
+_TEETH = r"tooth|teeth|molar|canine|incisor|panoram|dental|\bopg\b|orthopantomo|mandib|maxill|periapical|root canal"
+_WITH_CHILD = r"pregnan|gestation|hydatid|placent|trimester|uter(?:us|ine)|fo?etal|fo?etus"
+_TRACER = (
+    r"\bpet\b|pet[-/]|spect|scinti|fdg|fluorodeoxy|tracer|radio(?:nucl|act|phar|lig|iod)|bone scan|nuclear|"
+    r"techne|isotope|suv"
+)
+_EYE = r"\beyes?\b|retin|ocul|macul|ophthal|\boct\b|vitre|uve|scler|orbit|fundus"
+_SMALL_LIMB = (
+    r"\bfoot|\bfeet|\btoe|metatars|hallux|\bhand|wrist|finger|metacarp|penis|penile|carp(?:al|us)|navicul|"
+    r"tarsal|tongue"
+)
+_OF_HAND = r"\bhands?\b|\bfingers?\b|thumb|metacarp|wrist|index|\bulna|radius|carpal"
+_OF_FOOT = r"\bfoot|\bfeet|\btoes?\b|hallux|metatars|ankle|tarsal"
+_OF_BRAIN = r"brain|cerebr|cerebell|intracran|skull|head\b|hemispher|subdural|stroke|frontal|parietal|occipital|cranio"
+_OF_SPINE = r"spin(?:e|al)|vertebr|lumbar|thoracic|sacral|\b[ctl]\d{1,2}\b|epidural steroid|dis[ck]\b"
+_PICTURED = (
+    r"[ ](?:[\w-]+[ ]){0,4}?(?:images?|imaging|scans?|ct\b|mri?\b|c[ae]ct\b|mdct|tomogra\w*|magnetic|ultraso\w*|"
+    r"t[12]\b|"
+    r"t[12]-?w\w*|sequences?|views?|stud(?:y|ies)|series|slices?|sections?|phase|radiogra\w*|x-?rays?|angio\w*|"
+    r"examination)"
+)
+# Not behind a verb: "a visualized fragment" is the part of it that is seen.
+_NO_PREDICATE = (
+    r"(?![ ]?[.,;:()]|\Z|[ ](?:in|on|at|within|with|from|by|as|to|after|during|between|along|around|near|and|here)\b)"
+)
 _SENSES = {
+    # Of an attack or an inflammation alone: an acute lesion or fracture is a fresh one, an acute angle a narrow one.
     "acute": _sense(
-        behind=r"[ ](?:on|over|or|and|to)\b|[ ]?[/,]|-|[ ](?:[\w-]+[ ])?(?:angle[ds]?|angular\w*|angulat\w+|bend\w*|"
-        rf"kink\w*|turns?|curv\w+|margin\w*|flexion|phase|rejection|{_OF_BLOOD})",
+        behind=r"(?![ ](?:[\w-]+[ ]){0,2}?(?:\w+itis|failure|pain|attack|onset|distress|symptoms?|decompensation|"
+        r"dyspn\w+|deterioration|collapse|loss|change|obstruction|ileus|illness|headache|weakness|swelling|torsion)\b)|"
+        rf"[ ](?:on|over|or|and|to)\b|[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})",
     ),
     "chronic": _sense(
         before=r"\bacute(?:[ -]on[ -]|[ ](?:and|or|to|over)[ ]|[/,][ ]?)\Z", behind=rf"[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})"
@@ -77,12 +113,140 @@ _SENSES = {
         r"arrhythm\w+|edema|oedema|syndrome)"
     ),
     "benign": _sense(behind=r"[ ](?:\w+[ ])?(?:course|hypertens\w+|positional|clinical)"),
-    "posterior": _sense(before=r"\b(?:lower|upper|inferior|superior)[ ]\Z"),
-    "infiltrate": _sense(about=r"", unless=r"lung|pulmo|chest|thora|lobe|pneumon|airspace|bronch|pleur|zone"),
-    "infiltrates": _sense(about=r"", unless=r"lung|pulmo|chest|thora|lobe|pneumon|airspace|bronch|pleur|zone"),
+    # Half of a direction, and what another sound makes behind it: "antero posterior", "posterior shadowing".
+    **dict.fromkeys(
+        ("anterior", "posterior", "superior", "inferior", "medial", "lateral"),
+        _sense(
+            before=r"\b(?:(?:antero|postero|medio|latero|supero|infero|cranio|dorso)[ -]|(?:lower|upper|inferior|"
+            r"superior)[ ])\Z",
+            behind=r"[ ](?:acoustic|shadow\w*|enhancement|attenuation|sound|posterior|anterior|medial|lateral)\b",
+        ),
+    ),
+    **dict.fromkeys(
+        ("postoperative", "post-operative", "posttreatment", "post-treatment", "preoperative", "pre-operative"),
+        _sense(before=r"\b(?:hours?|days?|weeks?|months?|years?)[ ]\Z"),  # "two weeks post-treatment"
+    ),
+    "visceral": _sense(behind=r"[ ](?:layer|pleura\w*|pericard\w*|periton\w*|surface|fascia)"),
+    "prior": _sense(behind=r"[ ](?:to|the|her|his|its)\b"),
+    **dict.fromkeys(("infiltrate", "infiltrates"), _only(r"lung|pulmo|chest|thora|lobe|pneumon|airspace|bronch|pleur")),
     "pulmonary": _sense(
         behind=r"[ ](?:and aortic|valv\w+|outflow|root|annul\w+|atresia|autograft|conduit|regurg\w+|insuff\w+)"
     ),
+    # Words of several places or deeds: said only where the caption decides which one it means, else left.
+    "uptake": _only(_TRACER, before=r"(?:contrast|gadolin\w*|dye|agent|oxygen|lipiodol)[ ]\Z"),
+    **dict.fromkeys(
+        ("embolization", "embolisation"),
+        _sense(
+            before=r"(?:distal|downstream|septic|systemic|paradoxical|cerebral|air|cement|fat|tumou?r|stent|"
+            r"device|risk of|"
+            r"prevent\w*|source of|peripheral)[ ]\Z",
+            behind=r"[ ](?:to|into|of (?:the |a )?(?:\w+[ ])?(?:coil|device|stent|clot|thromb\w+|plaque|cement|"
+            r"debris))\b",
+        ),
+    ),
+    "embolized": _sense(behind=rf"[ ](?:to|into|in the|fragment|thromb\w*|clot|occluder|bullet|septal|{_TOOL})"),
+    **dict.fromkeys(
+        ("opacification", "opacified"),  # with what was injected, a vessel or sac is filled
+        _sense(
+            before=r"(?:contrast|dye)[ ]\Z",
+            behind=r"[ ](?:by|with (?:contrast|dye)|of (?:the |both |all )?(?:[\w-]+[ ]){0,3}?(?:arter\w+|veins?|"
+            r"aort\w*|"
+            r"bladder|ducts?|ventric\w+|atri\w+|root|sac|cavit\w+|lumen|vena|vessels?|ureters?|fistula|shunt|bowel))",
+            about=r"(?:angio|arterio|veno|uro|cysto|aorto|ventriculo|fistulo)gra[mp]|cholangio|fluorosc|injection",
+        ),
+    ),
+    **dict.fromkeys(
+        ("choroid", "choroidal"), _only(_EYE, behind=r"[ ](?:arter\w+|fissure|plexus\w*|point|vein|segment)")
+    ),
+    "portal": _sense(
+        behind=r"(?![ ](?:and|v\w+|hypert\w+|hil\w+|system|tract|flow|circul\w+|pressure|triad|confl\w+|branch\w*|"
+        r"trunk))"
+    ),
+    "papillary": _sense(behind=r"[ ](?:muscle\w*|necrosis|tips?|blush|dermis)"),
+    **dict.fromkeys(
+        ("molar", "molars"),
+        _sense(about=_WITH_CHILD, behind=r"[ ](?:pregnan\w*|changes|ratio|tissue|tooth|teeth)|[ ]?/"),
+    ),
+    "bursa": _only(
+        r"joint|shoulder|knee|hip\b|elbow|acromi|trochant|patell|achill|calcan|olecran|iliopsoas|bursitis|tendon|"
+        r"heel|menisc"
+    ),
+    "ramus": _sense(about=r"coronar|intermedi|arter|\blad\b"),
+    "fovea": _only(_EYE),
+    "obturator": _sense(
+        behind=r"(?![ ](?:hernia\w*|muscle\w*|intern\w+|extern\w+|nerve\w*|arter\w+|foram\w+|lymph|node\w*|vein|"
+        r"canal|ring))"
+    ),
+    "interstitial": _sense(behind=r"[ ](?:brachy\w*|laser|implant\w*|needle\w*|cystitis|nephritis)", about=_WITH_CHILD),
+    "tricuspid": _sense(behind=r"[ ](?:aortic|pulmon\w+|truncal|tooth)|[ ]?/"),
+    "glenoid": _sense(about=r"temporomandib|\btmj\b|condyl|mandib"),
+    "rectus muscle": _sense(about=_EYE),
+    "pedicle": _only(r"vertebr|spin(?:e|al)|lumbar|thoracic|\b[ctl]\d|sacr|screw"),
+    **dict.fromkeys(
+        ("calculus", "calculi"),
+        _sense(about=rf"{_TEETH}|gingiv|periodont", unless=r"saliva|sialo|submandib|parotid|duct|kidney|renal|bladder"),
+    ),
+    "radius": _sense(
+        before=r"(?:cm|mm|bend|turning|inner|outer|a|of)[ ]\Z",
+        behind=r"[ ](?:of (?:curv\w+|the (?:circle|arc|sphere))|[=<>\d])",
+        about=r"curvature|circle|\barc\b|sphere",
+    ),
+    **dict.fromkeys(("apex", "apices"), _sense(about=r"lung|pulmon|thora|chest|orbit|scolio|curve|kypho|petrous")),
+    **dict.fromkeys(("distal", "proximal", "distally"), _sense(about=rf"mesial|{_TEETH}")),
+    **dict.fromkeys(("dorsal", "dorsal side", "dorsal to"), _sense(about=_SMALL_LIMB)),
+    **dict.fromkeys(
+        ("axial", "axial view", "axial views", "axial image", "axial images"),  # a flat picture has no cross-section
+        _sense(
+            about=r"patell|calcan|shoulder|axillary|skyline|merchant|acromio|x-?ray|radiogra",
+            unless=r"\bc[ae]?c?t\b|tomogra|\bmri?\b|magnetic|t[12]\b|weighted|ultraso|sonogra|\bpet\b",
+        ),
+    ),
+    "fistula": _sense(about=r"dialy|(?:radio|brachio)cephalic|vascular access|av access"),
+    "lingual": _sense(behind=r"[ ](?:arter\w+|nerve\w*|tonsil\w*|thyroid\w*|vein\w*|gyr\w+|fren\w+|flap)"),
+    "buccal": _sense(behind=r"[ ](?:arter\w+|nerve\w*|mucosa\w*|fat|vein\w*|space|pad)"),
+    "cystic": _sense(behind=r"[ ](?:fibrosis|arter\w+|ducts?|vein\w*|medial|echinoc\w+|kidney|plate|renal)|[ ]?/"),
+    "umbilical": _sense(behind=r"[ ](?:cord|arter\w+|vein\w*|vessel\w*|catheter|coil\w*|line|cannul\w*)"),
+    "epigastric": _sense(behind=r"[ ](?:arter\w+|vein\w*|vessel\w*|pedicle|perfor\w+)"),
+    "instrumentation": _only(r"spin(?:e|al)|vertebr|lumbar|thorac|scolio|screw|\brods?\b|fusion"),
+    "obturation": _only(_TEETH),
+    **dict.fromkeys(("leaflet", "vegetation", "vegetations"), _only(_HEART)),
+    "degenerative": _only(r"joint|spin|dis[ck]|vertebr|knee|hip\b|arthr|facet|lumbar|cervic|osteophyt|bone|"
+    r"shoulder|valv"),
+    "tubal": _only(rf"ectopic|fallop|ovar|pelvi|{_WITH_CHILD}"),
+    "diffuse": _sense(
+        behind=r"[ ](?:large|axonal|idiopathic|alveolar|panbron\w+|tensor|optical|type|b-cell|scleros\w+|"
+        r"intrinsic|midline)"
+    ),
+    **dict.fromkeys(("systolic", "diastolic"), _sense(behind=r"[ ](?:blood|pressure|bp\b|arterial|function|murmur)")),
+    "aneurysmal": _sense(
+        behind=r"[ ](?:\w+[ ])?(?:ha?emor\w+|sah\b|subarach\w+|bleed\w*|clip\w*|coil\w*|neck|sac\w*|rupture|bone|"
+        r"wall|remnant)"
+    ),
+    "aneurysm": _sense(before=r"(?:cirsoid|racemose)[ ]\Z", behind=r"[ ](?:clip\w*|coil\w*|neck|needle|repair)"),
+    "evident": _sense(before=r"\b(?:an?|more|most|less|the|no)[ ]\Z", behind=_NO_PREDICATE),
+    **dict.fromkeys(
+        ("visualized", "visualised"), _sense(before=r"\b(?:the|an?|all|of)[ ]\Z", behind=_NO_PREDICATE)
+    ),
+    **dict.fromkeys(("contrast-enhanced", "contrast enhanced"), _sense(behind=rf"(?!{_PICTURED})")),
+    **dict.fromkeys(
+        ("lesion", "lesions"),  # a narrowing of a vessel, a tear: no area that looks abnormal
+        _sense(
+            before=r"(?:coronary|culprit|target|stenotic|osteochondral|chondral|ligament\w*|menisc\w+|labral|"
+            r"tendon|nerve|"
+            r"traumatic|axonal|cord|bifurcation|ostial|obstructive|plexus|muscle|carious)[ ]\Z",
+            behind=r"[ ]of (?:the |an? )?(?:[\w-]+[ ]){0,3}?(?:ligament|tendon|menisc\w+|nerve|lad\b|rca\b|"
+            r"coronary|labrum)",
+            about=r"coronary angio|culprit|guide ?wire|microcatheter|\bpci\b|stenosis",
+            unless=r"mass|tumou?r|cyst|metasta|nodul|\bmri?\b|bone",
+        ),
+    ),
+    # Letters that stand for more than one thing.
+    **dict.fromkeys(("asd", "vsd", "pfo", "lvot", "rvot"), _only(_HEART)),
+    **dict.fromkeys(("lad", "lcx", "rca"), _only(rf"{_HEART}|stenos|stent|occlu|angio|infarct|arter")),
+    "sma": _only(r"mesenter|bowel|aort|intestin|celiac|coeliac|arter|duoden|pancrea|jejun"),
+    "cbd": _only(r"duct|bil(?:e|ia)|gall|pancrea|ercp|mrcp|liver|hepat|choled"),
+    "opg": _sense(about=r"glioma|optic"),
+    **dict.fromkeys(("circumscribed",), _sense(behind=r"[ ](?:to|by)\b")),
     "peripheral": _sense(
         behind=r"[ ](?:nerve|neurop|arter|vascul|vein|venous|blood|arthr|line|catheter|access|iv\b|intraven)"
     ),
@@ -102,6 +266,36 @@ _PART_AT_END = re.compile(rf"\b(?:{_PARTS})\Z", re.IGNORECASE)
 _PART_BEHIND = re.compile(
     rf"(?:[ ]?[,/&]|[ ](?:and|or|to)\b)[ ]?(?:(?:and|or|the|proximal|distal)[ ])*(?:{_PARTS})\b", re.IGNORECASE
 )
+# Vessels, nerves and parts of bones are called by their direction: "the superior mesenteric artery".
+_NAMED_PART = re.compile(
+    r"(?:[ ][\w-]+){0,2}?[ ](?:arter(?:y|ies)|veins?|nerves?|muscles?|ligaments?|tendons?|sinus(?:es)?|fissures?|"
+    r"foramen|"
+    r"fossae?|ram[ui]s?|processe?s?|spines?|tubercles?|horns?|commissures?|gyr[ui]s?|sulc[ui]s?|colliculi?|turbinates?|"
+    r"clinoids?|fascicles?|leaflets?|cusps?|root|vena|branch block|arteriogra\w+|angiogra\w+|circumflex|"
+    r"descending|oblique|"
+    r"choroidal|mesenteric|capsules?)(?![\w-])",
+    re.IGNORECASE,
+)
+# Phrases that leave open which of two places is meant, and what decides it.
+_EITHER = tuple(
+    (re.compile(rf"\b{either}\b"), one, re.compile(for_one, re.I), other, re.compile(for_other, re.I))
+    for either, one, for_one, other, for_other in (
+        ("finger or toe", "finger", _OF_HAND, "toe", _OF_FOOT),
+        ("fingers or toes", "fingers", _OF_HAND, "toes", _OF_FOOT),
+        ("ovary or testicle", "ovary", r"ovar|uter|pelvic congest|woman|female", "testicle", r"scrot|testi|varicocele"),
+        (
+            "marrow or cord",
+            "spinal cord",
+            r"spinal cord|\bcord\b|ependym|syrin",
+            "marrow",
+            r"nail|femor|tibi|"
+            r"humer|fractur",
+        ),
+        ("fluid or heart chamber", "fluid chambers of the brain", _OF_BRAIN, "heart chamber", _HEART),
+        ("brain or spine covering", "brain covering", _OF_BRAIN, "spine covering", _OF_SPINE),
+        ("covering of brain or spine", "covering of the brain", _OF_BRAIN, "covering of the spine", _OF_SPINE),
+    )
+)
 _NEARBY = 40  # characters before a word that are looked at
 
 
@@ -115,6 +309,31 @@ def another_sense(surface: str, text: str, start: int, end: int) -> bool:
         or sense.behind.match(text, end)
         or (sense.about.search(text) and not sense.unless.search(text))
     )
+
+
+def names_a_part(text: str, end: int) -> bool:
+    """Whether a direction that ends there belongs to the name of a part: "anterior choroidal artery"."""
+    return _NAMED_PART.match(text, end) is not None
+
+
+def narrowed(lay: str, text: str) -> str:
+    """A phrase that leaves open which of two places is meant, as the caption decides it.
+
+    >>> narrowed("finger or toe bones", "Fractures of two phalanges of the left hand.")
+    'finger bones'
+    """
+    if " or " not in lay:
+        return lay
+    for either, one, for_one, other, for_other in _EITHER:
+        here, there = for_one.search(text) is not None, for_other.search(text) is not None
+        if here is not there:
+            lay = either.sub(one if here else other, lay)
+    return lay
+
+
+def defined_otherwise(short: str, text: str, expected: str) -> bool:
+    """Whether a caption tells itself what some capitals stand for, and none of the words of `expected` is told."""
+    return any(told.short == short and not re.match(expected, told.long, re.IGNORECASE) for told in resolve(text))
 
 
 def has_other_sense(surface: str) -> bool:

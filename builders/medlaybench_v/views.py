@@ -81,6 +81,15 @@ _PICTURES = {
 }  # fmt: skip
 
 
+# Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
+_OTHER_MR = re.compile(
+    r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
+    r"nucl)[a-z]",
+    re.IGNORECASE,
+)
+_AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
+_MAGNETIC = re.compile(r"magnetic|\bMRI|weighted|\bT[12]|FLAIR|gadolin", re.IGNORECASE)
+
 # Parts of the body that stand behind a method: "CT abdomen".
 _WHOLE = {"chest": "chest", "abdomen": "belly", "brain": "brain", "pelvis": "pelvis", "head": "head", "thorax": "chest",
           "neck": "neck", "spine": "spine"}  # fmt: skip
@@ -114,10 +123,13 @@ _WORDS_IN_FRONT = re.compile(
 _LOOK = re.compile(r"CT|M(?:RI|R\b)|omograph|esonance|(?i:x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg)")
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
 _NO_METHOD = re.compile(
-    r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|department|system|"
-    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|transducer|render|"
-    r"beam|room|suite|findings?\b|features?\b|contrast|volumetr|simulat|plann|perfusion|spectro|elasto|tracto|urogr|myelo|"
-    r"colono|ventriculo|cisterno|sialo|dacryo",
+    r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
+    r"department|system|"
+    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|"
+    r"transducer|render|"
+    r"beam|room|suite|findings?\b|features?\b|contrast|volumetr|simulat|plann|perfusion|spectro|elasto|tracto|"
+    r"urogr|myelo|"
+    r"colono|ventriculo|cisterno|sialo|dacryo|[a-z]+gra(?:ph(?:y|ic)|ms?)\b|[a-z]+scop",
     re.IGNORECASE,
 )
 
@@ -130,6 +142,12 @@ def pictures(text: str) -> Iterator[Picture]:
     for found in _STACK.finditer(text, _word_start(text, max(0, first.start() - _WIDEST))):
         surface = found[0]
         if found.end() < len(text) and _NO_METHOD.match(text, found.end() + 1):
+            continue
+        if _AFTER_TIME.search(text, max(0, found.start() - 9), found.start()) and surface.lower().startswith(
+            ("pre", "post")
+        ):
+            continue  # "two weeks post-treatment CT"
+        if surface == "MR" and _OTHER_MR.search(text) and not _MAGNETIC.search(text):
             continue
         lay = _in_plain_words(surface)
         if lay and lay.lower() != surface.lower():
