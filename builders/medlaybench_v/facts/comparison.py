@@ -30,6 +30,11 @@ _STRICT = (
     "size",
     "depth",
     "end",
+    "onset",
+    "lying",
+    "result",
+    "viability",
+    "pace",
 )
 _COMPARING = frozenset(
     "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "

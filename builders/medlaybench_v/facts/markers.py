@@ -83,7 +83,19 @@ def markers(reading: Reading) -> list[Marker]:
                     _in_parentheses(text, words[i].start),
                 )
             )
+    numbered = [m for m in found if m.shape[7:].isdigit()]
+    if numbered:  # "number 1 is the trunk, 2 is its branch": once a key is one of numbers, a bare one belongs to it
+        seen = {m.first for m in found}
+        found += [
+            Marker(f"letter {word}", frozenset(), i, i, False)
+            for i, word in enumerate(texts[:-1])
+            if i not in seen and len(word) == 1 and word.isdigit() and texts[i + 1] in _TELLS
+        ]
+        found.sort(key=lambda marker: marker.first)
     return found
+
+
+_TELLS = frozenset("is are the marks shows".split())
 
 
 def _trait(word: str) -> str:
@@ -307,7 +319,41 @@ def _letter_told(shape: str, lay: Reading) -> bool:
 
 
 def _placed(reading: Reading, found: list[Marker]) -> list[Placed]:
-    return [Placed(_name(m), m.first, m.last, *_directions(reading, m)) for m in found]
+    """Each marker with the words that describe it: "thick" of a thick arrow is no finding."""
+    return [Placed(_name(m), *_described(reading, m), *_directions(reading, m, found)) for m in found]
+
+
+def _described(reading: Reading, marker: Marker) -> tuple[int, int]:
+    first, last = marker.first, marker.last
+    while first and (reading.texts[first - 1] in _TRAITS or reading.texts[first - 1] in _SHAPES):
+        first -= 1
+    if reading.texts[last + 1 : last + 2] and reading.texts[last + 1] in _POINTING:
+        last += 1
+    return first, last
+
+
+def _opens(reading: Reading, marker: Marker) -> bool:
+    """Whether a mark in parentheses opens a statement: "(A) CT without dye. (B) MRI"."""
+    before = reading.text[: reading.words[marker.first].start].rstrip(" (")
+    return not before or before[-1] in ".:;"
+
+
+def _tells_ahead(reading: Reading, marker: Marker) -> bool:
+    """Whether a mark is the subject of what follows: "the arrow shows", "A: before", "(A) before"."""
+    if marker.inside:
+        return _opens(reading, marker)
+    behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 1]
+    following = reading.texts[marker.last + 1 : marker.last + 2]
+    return behind in (":", "=", ",") or (bool(following) and following[0] in _POINTS)
+
+
+def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
+    """As `_tells_ahead`; where one mark does, "and the curved arrow Y" does too."""
+    if _tells_ahead(reading, marker):
+        return True
+    if marker.inside or reading.text[reading.words[marker.last].end :][:1] != " ":
+        return False
+    return any(not m.inside and m.first < marker.first and _tells_ahead(reading, m) for m in found)
 
 
 def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> tuple[str, str] | None:
@@ -339,10 +385,7 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
     bags: dict[str, dict[str, float]] = {}
     for marker in found:
         others = [m for m in found if m is not marker]
-        ahead = not marker.inside and (
-            (texts[marker.last + 1 : marker.last + 2] and texts[marker.last + 1] in _POINTS)
-            or text[words[marker.last].end : words[marker.last].end + 1] in (":", "=", ",")
-        )
+        ahead = _ahead(reading, marker, found)
         if ahead:
             first = marker.last + 1
             last = min([i for i in stops if i > first] + [m.first for m in others if m.first > first] + [len(texts)])
@@ -358,7 +401,9 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
     return bags
 
 
+_POINTING = frozenset("mark marks show shows indicate indicates point points denote denotes".split())
 _POINTS = frozenset(
+    "was has holds gives depicts represents "
     "mark marks show shows indicate indicates point points denote denotes is are lies lie sits sit stands "
     "stand on at to "
     "the encloses outlines surrounds follows follow".split()
@@ -369,9 +414,9 @@ def _name(marker: Marker) -> str:
     return " ".join((*sorted(marker.looks), marker.shape))
 
 
-def _directions(reading: Reading, marker: Marker) -> tuple[float, float]:
+def _directions(reading: Reading, marker: Marker, found: list[Marker]) -> tuple[float, float]:
     """How much what stands before a marker counts, and what stands behind it."""
     behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 2]
-    if behind[:1] in (":", "=") or (behind[:1] == "," and marker.shape.startswith("letter")):
+    if behind[:1] in (":", "=") or (marker.shape.startswith("letter") and _ahead(reading, marker, found)):
         return 0.2, 1.0
     return (1.0, 0.25) if marker.inside else (1.0, 1.0)

@@ -18,7 +18,8 @@ BEFORE, AFTER, DURING = "before", "after", "during"
 
 class Moment(NamedTuple):
     """The caption speaks of a time before, after or during an event; `event` says whether the event follows the words
-    ("after surgery"), precedes them ("surgery was followed by"), or is in them ("postoperative")."""
+    ("after surgery"), precedes them ("surgery was followed by"), is in them ("postoperative"), or is told as done in
+    their sentence ("with the tube already in")."""
 
     value: str
     event: str
@@ -26,7 +27,8 @@ class Moment(NamedTuple):
     last: int
 
 
-_FOLLOWS, _PRECEDES, _WITHIN, _NONE = "follows", "precedes", "within", "none"
+_FOLLOWS, _PRECEDES, _WITHIN, _DONE, _NONE = "follows", "precedes", "within", "done", "none"
+_NOT_DONE = frozenset("not t never no".split())
 
 
 def moments(reading: Reading) -> list[Moment]:
@@ -41,6 +43,8 @@ def moments(reading: Reading) -> list[Moment]:
         if _is_time(reading, i, size):
             moment = _moment(texts, value, event, i, end - 1)
             behind = reading.words[i].end
+            if event == _DONE and not _NOT_DONE.isdisjoint(texts[max(0, i - 3) : i]):
+                continue
             if texts[i] in (BEFORE, AFTER) and reading.text[behind : behind + 1] in (",", "."):
                 moment = moment._replace(event=_NONE)  # "The day before, a tube was put in."
             found.append(moment)
@@ -153,6 +157,9 @@ def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:
             bag |= dict.fromkeys(_bag(reading, moment.first, moment.last + 1), 1.0)
             if _is_operation(reading, moment):
                 bag["surgery"] = 1.0
+        elif moment.event == _DONE:
+            start, end = _sentence(reading, moment.first)
+            bag |= _bag(reading, start, min(end, moment.last + 4))
         else:
             bag |= _ends(reading, moment)[0]
     return bag
@@ -163,7 +170,7 @@ def _is_operation(reading: Reading, moment: Moment) -> bool:
 
 
 def _frames(found: list[Moment]) -> list[str]:
-    return [m.value for m in found if m.value != DURING and m.event in (_FOLLOWS, _WITHIN)]
+    return [m.value for m in found if m.value != DURING and m.event in (_FOLLOWS, _WITHIN, _DONE)]
 
 
 def _told_backwards(found: list[Moment]) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import anchors, likeness
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
+from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
@@ -276,6 +277,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     here, there = expert.get(polarity), lay.get(polarity)
     ours, theirs = _units(expert, here), _units(lay, there)
     if not ours and not theirs:
+        if swap := _exchanged_places(expert.get(_places), lay.get(_places)):
+            outcome.swapped.append(swap)
         return outcome
     moved = _moved(here, there)
     if moved:
@@ -303,7 +306,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if here.cues or basis is not Basis.UNRECOGNISED:  # an opposite may be told by its effect: "preserved"
             outcome.add("lost", _shown(expert, here), basis)
     places = expert.get(_places), lay.get(_places)
-    if not outcome.failed and ours and theirs:
+    if not outcome.failed:
         swap = _exchanged_places(*places)
         if swap:
             outcome.swapped.append(swap)
@@ -328,7 +331,7 @@ _DENYING = (
 
 def _may_deny(reading: Reading) -> bool:
     """Whether anything in a caption could be a denial; most captions hold none."""
-    return not _DENYING.isdisjoint(reading.texts) or any(
+    return not (_DENYING.isdisjoint(reading.texts) and _WELL_OFF.isdisjoint(reading.texts)) or any(
         sense.sign < 0 for said in reading.get(senses) for sense in said.senses
     )
 
@@ -408,16 +411,23 @@ def _places(reading: Reading) -> dict[str, set[int]]:
             start <= s.first < end and any(x.sign < 0 and _judged(x.concept) for x in s.senses)
             for s in reading.get(senses)
         )
-        sign = -1 if denied else 1
+        sign = -1 if denied or not _WELL_OFF.isdisjoint(reading.texts[start:end]) else 1
         for said in reading.get(senses):
             if start <= said.first < end:
                 for sense in said.senses:
                     if kind_of(sense.concept) == ANATOMY:
                         signs.setdefault(sense.concept, set()).add(sign)
+        for moment in reading.get(moments):
+            if start <= moment.first < end and moment.value != "during":
+                signs.setdefault(f"{moment.value}wards", set()).add(sign)
         for side in reading.get(sides):
             if start <= side.first < end and side.value != "both":
                 signs.setdefault(side.value, set()).add(sign)
     return signs
+
+
+# A clause with one of these says that nothing is wrong in its place.
+_WELL_OFF = frozenset("normal clean clear healthy intact unremarkable patent free spared unaffected uninvolved".split())
 
 
 def _exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:

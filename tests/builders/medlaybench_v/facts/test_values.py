@@ -210,6 +210,35 @@ BROKEN = [
     ("inventions", "Fracture of the wrist.", "The wrist broke in a fall.", "fall"),
     ("inventions", "Fracture of the wrist.", "The wrist is broken and was treated with surgery.", "surgery"),
     ("inventions", "Cyst of the liver.", "A cyst of the liver, which is nothing to worry about.", "nothing to worry"),
+    # What describes a mark is no finding; a mark that opens a statement tells of what follows.
+    (
+        "markers",
+        "A polyp (thin arrow) and an ulcer (thick arrow).",
+        "The thick arrow shows a polyp, the thin arrow an ulcer.",
+        "thick arrow and thin arrow",
+    ),
+    (
+        "markers",
+        "(A) X-ray of the hip. (B) Sonogram of the spleen.",
+        "In picture A, a sonogram of the spleen. In picture B, an X-ray of the hip.",
+        "letter A and letter B",
+    ),
+    (
+        "markers",
+        "1, spleen; 2, pancreas; 3, stomach.",
+        "Number 1 is the spleen, 2 is the stomach and 3 the pancreas.",
+        "letter 2 and letter 3",
+    ),
+    # A clause that says that its place is well denies what another place has.
+    (
+        "polarity",
+        "A cyst in the spleen; none in the pancreas.",
+        "The pancreas holds a cyst, whereas the spleen is clean.",
+        "pancreas and spleen",
+    ),
+    ("order", "X-ray prior to drainage of the abscess.", "The abscess has already been drained.", "already"),
+    ("comparison", "The culture was negative.", "The culture was positive.", "became"),
+    ("comparison", "Tooth 11 is vital.", "Tooth 11 is dead.", "became"),
 ]
 
 
