@@ -23,6 +23,8 @@ from loaders.files.disk import write_whole
 from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, read_json
 
 NAME = "manifest.json"
+KEPT = "kept"
+"""The setting of a release that is published only when asked to be; its value says why."""
 FORMAT: Literal[1] = 1
 _MAIN_SPLITS = ("train", "validation", "test")
 

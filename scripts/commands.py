@@ -138,6 +138,14 @@ NEW = {
     ),
 }
 
+CASES = {
+    "new": Command(
+        "scripts.cases",
+        "Write down a patient of your own for MedConceal: asked field by field, or from a filled-in template.",
+        tables=False,
+    ),
+}
+
 COMMANDS: dict[str, Command | Group] = {
     "verify": Command(
         "scripts.verify",
@@ -231,6 +239,7 @@ COMMANDS: dict[str, Command | Group] = {
         SELECT,
     ),
     "endpoint": Group("Seat a product with an API of its own: --doctor or --clinician endpoint:FILE.py.", ENDPOINT),
+    "cases": Group("Patients of a team's own, for MedConceal.", CASES),
     "new": Group("Write the skeleton of a plug-in, with a test that is green from the start.", NEW),
 }
 

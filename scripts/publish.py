@@ -21,6 +21,9 @@ def command(
     replace: list[str] = typer.Option(
         [], metavar="NAME", help="A file (or folder/) on main that may go although this corpus did not put it there."
     ),
+    own: bool = typer.Option(
+        False, "--own", help="Publish patients of your own (`--source cases=FILE`), which are kept otherwise."
+    ),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and send nothing."),
     endpoint: str | None = typer.Option(None, metavar="URL", help="Another Hub than huggingface.co."),
     deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time, whatever it does."),
@@ -45,6 +48,7 @@ def command(
         private=private,
         gated=cast(Literal["auto", "manual"] | None, gated),
         replace=replace,
+        own=own,
         dry_run=dry_run,
         deadline=deadline * 60,
         endpoint=endpoint,

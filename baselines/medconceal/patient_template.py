@@ -1,11 +1,12 @@
 """What may be said in a turn (`View`), and the patient's words without a model: fixed sentences around it, offline.
 
-The same `View`, the same words. Sentences alternate with the turn, so that a dialogue does not read like one reply.
+The same `View`, the same words. Sentences alternate with the turn, so that a dialogue does not read like one reply, and
+go by how open a person is and how they word things.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,24 +51,51 @@ _NEUTRAL = (
     "It is hard to say.",
     "Okay.",
 )
-_OPEN_UP = (
-    "There is something I have not told anyone.",
-    "To be honest with you:",
-    "Since you ask like that, I will tell you.",
-    "All right, I will say it.",
-)
+_OPEN_UP: Mapping[Openness, Sequence[str]] = {
+    "open": ("To be honest with you:", "Well, I will tell you straight.", "You ask, so here it is.", "Let me say it."),
+    "guarded": (
+        "There is something I have not told anyone.",
+        "To be honest with you:",
+        "Since you ask like that, I will tell you.",
+        "All right, I will say it.",
+    ),
+    "reserved": (
+        "I do not speak of this.",
+        "I have never said it aloud.",
+        "You will not tell anyone?",
+        "Hm. All right.",
+    ),
+}
 _AND = ("And there is this too:", "And one more thing:")
-_RESIST = (
-    "I hear you, but I am not there yet.",
-    "I still see it my way.",
-    "That may be, but I am not convinced.",
-)
-_QUESTIONS = (
-    "What exactly would that change for me?",
-    "How can you be sure that it is right for me?",
-    "And what would happen if I waited?",
-    "What would you do about the thing that bothers me?",
-)
+_RESIST: Mapping[Openness, Sequence[str]] = {
+    "open": ("No, that does not convince me.", "I see it differently.", "I am not there yet, I tell you frankly."),
+    "guarded": (
+        "I hear you, but I am not there yet.",
+        "I still see it my way.",
+        "That may be, but I am not convinced.",
+    ),
+    "reserved": ("Maybe.", "I do not know about that.", "I would rather leave it as it is."),
+}
+_QUESTIONS: Mapping[Literacy, Sequence[str]] = {
+    "plain": (
+        "And what would that do for me?",
+        "How do you know it is right for me?",
+        "And if I wait?",
+        "What about the thing that bothers me?",
+    ),
+    "ordinary": (
+        "What exactly would that change for me?",
+        "How can you be sure that it is right for me?",
+        "And what would happen if I waited?",
+        "What would you do about the thing that bothers me?",
+    ),
+    "technical": (
+        "What difference would that make in my case, exactly?",
+        "How certain is it that this applies to me?",
+        "What would be the risk of waiting?",
+        "How would you deal with the thing that bothers me?",
+    ),
+}
 _ACCEPT = (
     "That helps, thank you. Then let us do it that way:",
     "I feel better about it now. I will go along with the plan:",
@@ -80,14 +108,14 @@ def reply(view: View) -> str:
         return f"{_turned(_ACCEPT, view)} {_lower(_short(view.plan or 'as you said', _LONGEST_FACT))}"
     parts: list[str] = []
     if view.disclose:
-        parts.append(_turned(_OPEN_UP, view))
+        parts.append(_turned(_OPEN_UP[view.openness], view))
         for number, texts in enumerate(view.disclose):
             parts += [_turned(_AND, view)] if number else []
             parts.append(_sentence(_short(texts[0], _LONGEST_STATEMENT)))
     else:
         parts.append(_answer(view))
     if view.ask_back:
-        parts.append(_turned(_QUESTIONS, view))
+        parts.append(_turned(_QUESTIONS[view.literacy], view))
     return " ".join(parts)
 
 
@@ -107,7 +135,7 @@ def _answer(view: View) -> str:
     if view.hint:
         return _sentence(view.hint)
     if view.phase == "resisting":
-        return f"{_turned(_RESIST, view)} {_wish(view)}"
+        return f"{_turned(_RESIST[view.openness], view)} {_wish(view)}"
     return neutral(view)[0]
 
 

@@ -1,7 +1,9 @@
-"""Larger synthetic sets for load tests: parts of the written cases put together anew, with the paper's marginals.
+"""Larger synthetic sets, for load tests only: parts of the written cases put together anew, with the paper's marginals.
 
+Plan and concerns of such a case need not meet, and its people come again and again: no clinician is to be judged by it.
 Specialties follow Table 5, concerns per case the histogram of MC-G29 (1,154 over 300 cases, as Table 1 implies), and
-categories the shares of MC-G30; each by largest remainder, so that 300 cases meet the first two to the number.
+categories, of all concerns and of primary ones, the shares of MC-G30; the first three by largest remainder, so that 300
+cases meet the first two to the number.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from builders.medconceal.people import people
 from builders.medconceal.selection import CONCERNS_PER_CASE
 from builders.samples.medconceal.cases import CATEGORY_OF, HERE, near, values_of, written
 from loaders.errors import InputError
-from loaders.medconceal import DEEPEST, SPECIALTY_CASES, PatientProfile, parse_profile
+from loaders.medconceal import SPECIALTY_CASES, PatientProfile, parse_profile
 
 # MC-G30: share of each category.
 CATEGORY_SHARES = {"E": 35, "M": 30, "C": 20, "F": 15}
 
-_OPENNESS = ("open", "guarded", "guarded", "reserved")  # ours: half of the people are in the middle
+_OPENNESS: Mapping[str, int] = {"open": 5, "guarded": 23, "reserved": 12}  # as among the forty written ones
+_DEPTHS = (0,) * 39 + (1,) * 54 + (2,) * 46 + (3,) * 16  # as among their concerns
+_ADULT = 18
+_PARTNERED = ("married", "in a relationship", "engaged")
+_LITTLE_SCHOOL = ("Primary school", "Some high school")
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -40,15 +46,18 @@ def composed(count: int, *, seed: int = 0) -> list[PatientProfile]:
     specialties = _shuffled(shared_out(SPECIALTY_CASES, count), draw)
     sizes = _shuffled(shared_out(CONCERNS_PER_CASE, count), draw)
     categories = _shuffled(shared_out(CATEGORY_SHARES, sum(sizes)), draw)
+    openness = _shuffled(shared_out(_OPENNESS, count), draw)
     used: Counter[str] = Counter()
+    primaries: Counter[str] = Counter()
     found = []
     for number, (specialty, size) in enumerate(zip(specialties, sizes, strict=True), start=1):
         kits = _kits()[specialty]
         kit = kits[used[specialty] % len(kits)]
         used[specialty] += 1
         wanted, categories = categories[:size], categories[size:]
-        values = _compose(kit, wanted, random.Random(f"{seed} {number}"))
+        values = _compose(kit, wanted, primaries, random.Random(f"{seed} {number}"))
         values["case_id"] = f"synthetic-{number:05d}"
+        values["roleplay"]["openness"] = openness[number - 1]
         found.append(parse_profile(values, f"composed case {number}"))
     return found
 
@@ -81,17 +90,24 @@ def _kits() -> dict[str, list[Mapping[str, Any]]]:
 
 
 @cache
-def _bank() -> Mapping[str, Sequence[Sequence[str]]]:
-    found: Mapping[str, Sequence[Sequence[str]]] = yaml.safe_load((HERE / "bank.yaml").read_text(encoding="utf-8"))
+def _bank() -> Mapping[str, Sequence[Sequence[Any]]]:
+    found: Mapping[str, Sequence[Sequence[Any]]] = yaml.safe_load((HERE / "bank.yaml").read_text(encoding="utf-8"))
     return found
 
 
-def _compose(kit: Mapping[str, Any], wanted: Sequence[str], draw: random.Random) -> dict[str, Any]:
-    """A case of the kit's condition, with another person and the wanted categories of concerns."""
+def _compose(
+    kit: Mapping[str, Any], wanted: Sequence[str], primaries: Counter[str], draw: random.Random
+) -> dict[str, Any]:
+    """A case of the kit's condition and person, with the wanted categories of concerns.
+
+    Age, sex, marriage, schooling and work are the kit's, with which its own concerns agree; a concern of the bank is
+    taken only where it fits them. So no case can contradict itself. `primaries` counts the categories of primary
+    concerns so far: the one that is furthest behind its share comes next.
+    """
     values = values_of(kit)
     own = {code: [c for c in values["hidden_concerns"] if c["category"] == CATEGORY_OF[code]] for code in "MECF"}
     chosen: list[dict[str, Any]] = []
-    pools = {code: _pool(code, kit["topic"], draw) for code in "MECF"}
+    pools = {code: _pool(code, kit["topic"], values["demographics"], draw) for code in "MECF"}
     for code in wanted:
         specific = own[code] and draw.random() < 0.5
         chosen.append(own[code].pop(0) if specific else pools[code].pop())
@@ -99,16 +115,32 @@ def _compose(kit: Mapping[str, Any], wanted: Sequence[str], draw: random.Random)
     values["narrative"] = " ".join(
         ["Synthetic case, composed.", *(snippet for concern in chosen for snippet in concern["evidence"])]
     )
-    values["intervention"]["primary_concern"] = max(range(len(chosen)), key=lambda i: chosen[i]["confidence"])
-    values["roleplay"]["openness"] = draw.choice(_OPENNESS)
-    _another_person(values, draw)
+    total = primaries.total() + 1
+    code = min(dict.fromkeys(wanted), key=lambda one: (primaries[one] / total - CATEGORY_SHARES[one] / 100, one))
+    primaries[code] += 1
+    values["intervention"]["primary_concern"] = _made_primary(chosen, wanted.index(code))
+    who = values["demographics"]
+    if who["age"] >= _ADULT:
+        who["name"] = f"{draw.choice(people()[who['sex']])} {draw.choice(people()['last'])}"
     return values
 
 
-def _pool(code: str, topic: Mapping[str, str], draw: random.Random) -> list[dict[str, Any]]:
-    """The bank's concerns of a category, about this topic, in random order."""
+def _made_primary(concerns: Sequence[dict[str, Any]], place: int) -> int:
+    """The place, once the concern that stands there has the greatest confidence of all."""
+    first = max(range(len(concerns)), key=lambda at: concerns[at]["confidence"])
+    concerns[place]["confidence"], concerns[first]["confidence"] = (
+        concerns[first]["confidence"],
+        concerns[place]["confidence"],
+    )
+    return place
+
+
+def _pool(code: str, topic: Mapping[str, str], who: Mapping[str, Any], draw: random.Random) -> list[dict[str, Any]]:
+    """The bank's concerns of a category that this person may have, about this topic, in random order."""
     pool = []
-    for (content, evidence, cue), topics in zip(_bank()[code], near(code), strict=True):
+    for (content, evidence, cue, *needs), topics in zip(_bank()[code], near(code), strict=True):
+        if needs and not _fits(needs[0], who):
+            continue
         pool.append(
             {
                 "content": content.format_map(topic),
@@ -116,7 +148,7 @@ def _pool(code: str, topic: Mapping[str, str], draw: random.Random) -> list[dict
                 "confidence": round(0.5 + 0.45 * draw.random(), 2),
                 "evidence": [evidence],
                 "cue": cue,
-                "depth": draw.randint(0, DEEPEST),
+                "depth": draw.choice(_DEPTHS),
                 "topics": topics,
             }
         )
@@ -124,13 +156,10 @@ def _pool(code: str, topic: Mapping[str, str], draw: random.Random) -> list[dict
     return pool
 
 
-def _another_person(values: dict[str, Any], draw: random.Random) -> None:
-    """Another name, age, schooling and job; a child stays one, and sex stays, for the condition may go with it."""
-    parts, who = people(), values["demographics"]
-    if who["age"] < 18:
-        return
-    who["name"] = f"{draw.choice(parts[who['sex']])} {draw.choice(parts['last'])}"
-    who["age"] = max(18, who["age"] + draw.randint(-6, 6))
-    who["marital_status"] = draw.choice(parts["marital"])
-    who["education"] = draw.choice(parts["education"])
-    who["background"] = draw.choice(parts["background"])
+def _fits(needs: Mapping[str, Any], who: Mapping[str, Any]) -> bool:
+    """Whether a concern of the bank can be this person's."""
+    return (
+        who["age"] >= needs.get("from_age", 0)
+        and (not needs.get("partnered") or who["marital_status"] in _PARTNERED)
+        and (needs.get("schooled") is not False or who["education"] in _LITTLE_SCHOOL)
+    )

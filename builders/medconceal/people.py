@@ -1,4 +1,4 @@
-"""Made-up people: names, jobs and schooling are drawn apart, so that no row is anyone's."""
+"""Made-up names: first and last ones are drawn apart, so that none is anyone's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEXES = ("female", "male")
 
 @cache
 def people() -> dict[str, list[str]]:
-    """What there is to draw from: first names under the sex, last names, and what else is said of a person."""
+    """What there is to draw from: first names under the sex, and last names."""
     parts: dict[str, list[str]] = {}
     for _, cells in read_table(Path(__file__).with_name("people.csv")).rows:
         parts.setdefault(cells["part"], []).append(cells["value"])

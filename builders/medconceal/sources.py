@@ -4,7 +4,7 @@ sample                          forty written cases (bundled)
 sample-threads                  twelve written threads, as a dump would hold them (bundled)
 threads=DIR                     dumps in a folder, told apart by "submissions"/RS and "comments"/RC in their names
 threads=SUBMISSIONS,COMMENTS    two files
-cases=FILE                      whole profiles of somebody else's: CSV, TSV, JSON, JSON lines or Parquet
+cases=FILE                      whole profiles of your own: YAML, CSV, TSV, JSON, JSON lines or Parquet
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from loaders.medconceal import FEATURES, FOREIGN, PatientProfile, from_foreign, 
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"
+MADE_UP = "the patients were made up for this project, and no clinician has reviewed them"
+FOR_LOAD = f"{MADE_UP}; these are put together anew from parts of others, for load tests only"
 SYNTHETIC_LICENCE = "CC0-1.0"
 THREAD_LICENCE = "other"
 _SUBMISSIONS = re.compile(r"submission|^RS[_-]", re.IGNORECASE)
@@ -38,12 +40,16 @@ _COMMENTS = re.compile(r"comment|^RC[_-]", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Written:
-    """Cases that are whole already; `invented` by this project, or somebody else's, each with why it is refused."""
+    """Cases that are whole already; `invented` by this project, or somebody else's, each with why it is refused.
+
+    `caution` says why numbers over them are no results.
+    """
 
     name: str
     rows: list[Row | BadRow]
     digest: str
     invented: bool = True
+    caution: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,10 +77,11 @@ def open_source(
     if fields and not (text or "").startswith(OWN_CASES):
         raise InputError("--fields", found=f"a mapping for {text or 'composed cases'}", expected=f"{OWN_CASES}FILE")
     if synthetic is not None:
-        return _written(f"{synthetic:,} cases composed of the bundled ones", composed(synthetic, seed=seed))
+        title = f"{synthetic:,} cases composed of the bundled ones, for load tests only"
+        return _written(title, composed(synthetic, seed=seed), FOR_LOAD)
     assert text is not None
     if text == SAMPLE:
-        return _written(bundled.TITLE, bundled.profiles())
+        return _written(bundled.TITLE, bundled.profiles(), MADE_UP)
     if text == SAMPLE_THREADS:
         return _bundled_threads(workspace / "sample")
     if text.startswith(THREADS) and text != THREADS:
@@ -85,12 +92,12 @@ def open_source(
     raise InputError("--source", found=text, expected=expected)
 
 
-def _written(title: str, profiles: Iterable[PatientProfile]) -> Written:
+def _written(title: str, profiles: Iterable[PatientProfile], caution: str) -> Written:
     attribution = "Bedside (synthetic patients)"
     rows: list[Row | BadRow] = [
         row_of(profile, author=SYNTHETIC, licence=SYNTHETIC_LICENCE, attribution=attribution) for profile in profiles
     ]
-    return Written(title, rows, hashlib.sha256(canonical_json(rows)).hexdigest())
+    return Written(title, rows, hashlib.sha256(canonical_json(rows)).hexdigest(), caution=caution)
 
 
 def _own_cases(path: Path, fields: Path | None) -> Written:

@@ -9,7 +9,7 @@ from pathlib import Path
 from builders.publish.naming import CROISSANT, named_card, named_croissant
 from loaders.errors import ReleaseError
 from loaders.files.untrusted import read_file
-from loaders.manifest import NAME, FileFacts, Manifest, file_digest
+from loaders.manifest import KEPT, NAME, FileFacts, Manifest, file_digest
 
 CARD = "README.md"
 
@@ -33,13 +33,14 @@ class LocalFile:
 @dataclass(frozen=True, slots=True)
 class LocalRelease:
     """A verified release: its corpus, whether its content is a stand-in, the content digest of its rows, every file by
-    its path in the repository, and the libraries that it was made with."""
+    its path in the repository, the libraries that it was made with, and why it is published only when asked to be."""
 
     corpus: str
     stand_in: bool
     content_digest: str
     files: dict[str, LocalFile]
     versions: dict[str, str]
+    kept: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> LocalRelease:
@@ -59,7 +60,9 @@ class LocalRelease:
         files = {path: LocalFile(folder / path, facts.sha256, facts.size) for path, facts in manifest.files.items()}
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
-        return cls(manifest.corpus, manifest.stand_in is not None, manifest.content_digest, files, manifest.versions)
+        kept = str(manifest.settings.get(KEPT) or "")
+        stand_in = manifest.stand_in is not None
+        return cls(manifest.corpus, stand_in, manifest.content_digest, files, manifest.versions, kept)
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str) -> LocalRelease:
         """The release as it is published there: card and croissant.json name their repository and version.

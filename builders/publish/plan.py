@@ -29,6 +29,8 @@ class Wishes(TypedDict, total=False):
     replace: Sequence[str]
     """Files on main that may be deleted or overwritten although no release of this corpus put them there; a name that
     ends in a slash is a folder. Else none."""
+    own: bool
+    """Publish a release although it holds what its owners keep (`loaders.manifest.KEPT`). Else refuse it."""
     dry_run: bool
     """Report the plan and send nothing that could change the Hub. Else False."""
     read_back: ReadBack

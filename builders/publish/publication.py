@@ -28,7 +28,7 @@ from builders.publish.hub_state import (
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, ReadBack, Wishes, message
 from builders.publish.watch import in_minutes
-from loaders.errors import HubError
+from loaders.errors import HubError, InputError
 
 LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
 
@@ -52,6 +52,11 @@ class Publication:
         dry_run = self.wishes.get("dry_run", False)
         self.hub.watch.enter("reading the release")
         self.unnamed = LocalRelease.read(self.folder)
+        if self.unnamed.kept and not self.wishes.get("own", False):
+            do = (
+                "Publish it with --own, once everybody whom it concerns agrees; --private --gated manual keeps it close"
+            )
+            raise InputError(self.folder, found=self.unnamed.kept, expected="a release that is meant for others", do=do)
         address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
         self.release = self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address)
         try:

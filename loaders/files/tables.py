@@ -1,8 +1,9 @@
 """Rows that somebody else wrote, one at a time, each with the place where it stands.
 
-`open_table` is for CSV and TSV, `read_records` for JSON, JSON lines and Parquet too. Both have one contract: a row is
-there, or a `BadRow` says why it is not; a file is refused only where it has no header of that format. `read_table` is
-for tables that a user wrote for this project, such as decisions: there every row counts, and a bad one is an error.
+`open_table` is for CSV and TSV, `read_records` for JSON, JSON lines, YAML and Parquet too. Both have one contract: a
+row is there, or a `BadRow` says why it is not; a file is refused only where it has no header of that format.
+`read_table` is for tables that a user wrote for this project, such as decisions: there every row counts, and a bad one
+is an error.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ from loaders.files.untrusted import (
     name_of,
     open_file,
     parse_json,
+    parse_yaml,
     read_file,
     unusual,
 )
@@ -211,7 +214,7 @@ class Records:
 
 
 def read_records(path: Path) -> Records:
-    """Open a file by its suffix: CSV, TSV, JSON, JSON lines or Parquet.
+    """Open a file by its suffix: CSV, TSV, JSON, JSON lines, YAML or Parquet.
 
     Raises:
         InputError: missing, empty, too long, of another type, or without the structure of its type.
@@ -221,9 +224,9 @@ def read_records(path: Path) -> Records:
         table = open_table(path)
         placed = [(f"{name_of(path)}:{line}", row) for line, row in table.rows]
         return Records(path, table.columns, lambda _: iter([*placed, *table.bad]), table.digest)
-    if suffix in (".json", ".jsonl", ".ndjson"):
+    if suffix in (".json", ".jsonl", ".ndjson", ".yaml", ".yml"):
         data = _filled(path)
-        rows = list(json_lines(data, path) if suffix != ".json" else _json_list(data, path))
+        rows = list(_LISTS[suffix](data, path) if suffix in _LISTS else json_lines(data, path))
         columns = dict.fromkeys(name for row in rows if not isinstance(row, BadRow) for name in row[1])
         if not columns:
             raise next((row for row in rows if isinstance(row, BadRow)), _no_record(path))
@@ -236,7 +239,9 @@ def read_records(path: Path) -> Records:
         return Records(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None), digest_of(path))
     with open_file(path):
         pass
-    raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json or .jsonl")
+    raise InputError(
+        path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json, .jsonl or .yaml"
+    )
 
 
 def _no_record(path: Path) -> InputError:
@@ -265,7 +270,28 @@ def json_record(line: bytes, where: str) -> dict[str, Any]:
 
 
 def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
-    value = parse_json(data, path, do="Fetch the file again if it was cut off")
+    return _listed(parse_json(data, path, do="Fetch the file again if it was cut off"), path)
+
+
+def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
+    """What YAML holds beyond JSON (dates, sets) is no value here."""
+    value = parse_yaml(decode(data, path), path)
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        do = "Put quotes around dates and the like"
+        raise InputError(path, found="a value that JSON has not", expected="texts, numbers, lists", do=do) from None
+    return _listed(value, path)
+
+
+_LISTS: Mapping[str, Callable[[bytes, Path], Iterator[Placed | BadRow]]] = {
+    ".json": _json_list,
+    ".yaml": _yaml_list,
+    ".yml": _yaml_list,
+}
+
+
+def _listed(value: Any, path: Path) -> Iterator[Placed | BadRow]:
     if not isinstance(value, list):
         raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects")
     for at, item in enumerate(value):

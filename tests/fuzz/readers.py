@@ -159,7 +159,7 @@ def _robots(path: Path) -> object:
 
 
 _TABLES = {f"records {suffix}": Reader(f"tables/captions.{suffix}", lambda path: _all(read_records(path).each(None)))
-           for suffix in ("csv", "tsv", "json", "jsonl", "parquet")}  # fmt: skip
+           for suffix in ("csv", "tsv", "json", "jsonl", "yaml", "parquet")}  # fmt: skip
 _CAPTIONS = {f"captions {suffix}": Reader(f"tables/captions.{suffix}", lambda path: _all(open_captions(path).rows()))
              for suffix in ("csv", "tsv", "json", "jsonl", "parquet")}  # fmt: skip
 _WORDS: dict[str, Callable[[Path], object]] = {

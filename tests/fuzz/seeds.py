@@ -65,6 +65,7 @@ def captions(folder: Path) -> None:
     table(folder / "captions.tsv", *rows, delimiter="\t")
     _json(folder / "captions.json", rows)
     _lines(folder / "captions.jsonl", *rows)
+    _json(folder / "captions.yaml", rows)
     photo = {"bytes": jpeg(drawn(3, (40, 30))), "path": "p.jpg"}
     listed = [{**row, "cuis": row["cuis"].split(";"), "image": photo} for row in rows]
     pq.write_table(pa.Table.from_pylist(listed), folder / "captions.parquet")

@@ -10,13 +10,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from builders.medconceal import recipe
+from builders.medconceal.own import add, asked, problems, read_filled, template
+from builders.publish.run import publish
 from builders.release.verify import verify
 from builders.samples.medconceal import profiles
 from loaders.corpus import load
+from loaders.errors import InputError
 from loaders.manifest import Manifest
-from loaders.medconceal import PatientProfile, profile_of, row_of
+from loaders.medconceal import CATEGORIES, PatientProfile, profile_of, row_of
 from scripts.cli import execute
 
 CANARY = "zirconium quokka"
@@ -77,6 +81,8 @@ def written(folder: Path, kind: str, rows: list[dict[str, Any]]) -> Path:
             for row in rows:
                 cells = {name: json.dumps(v) if isinstance(v, dict | list) else v for name, v in row.items()}
                 writer.writerow(cells)
+    elif kind == "yaml":
+        path.write_text(yaml.safe_dump(rows, allow_unicode=True), encoding="utf-8")
     else:
         text = "".join(json.dumps(row) + "\n" for row in rows) if kind == "jsonl" else json.dumps(rows)
         path.write_text(text, encoding="utf-8")
@@ -91,7 +97,7 @@ def build(folder: Path, path: Path, fields: str | None = FIELDS) -> int:
     return execute(arguments)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "parquet"])
+@pytest.mark.parametrize("kind", ["jsonl", "yaml", "csv", "parquet"])
 def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("phonenumbers")
     chosen = profiles()[:3]
@@ -160,3 +166,91 @@ def test_without_a_mapping_all_that_is_missing_is_said_at_once(
 def test_mistakes(arguments: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["build", "medconceal", *arguments, "--out", str(tmp_path / "out")]) == 2
     assert found in " ".join(capsys.readouterr().err.split())
+
+
+# --- Cases written down one by one ------------------------------------------------------------------------------------
+
+ANSWERS = {
+    "An id": "ward-7",
+    "Specialty": "Cardiologist",
+    "made up": "yes",
+    "Age": "61",
+    "Wording": "",
+    "How readily": "guarded",
+    "Licence": "",
+    "Families": "",
+    "the story": "I count the coins first. They want it all on the table. I never learned to read it.",
+    "Which of them": "2",
+    "What the patient wants": "To be left in peace.",
+    "The plan": "Take one tablet in the morning.",
+}
+CONCERNS = (
+    ("Cannot pay for the tablets.", "4", "I count the coins first."),
+    ("Never learned to read a leaflet.", "3", "I never learned to read it."),
+)
+
+
+def person(concerns: int = len(CONCERNS)) -> Any:
+    """Somebody who answers `bedside cases new`; a question that has to be answered is left empty at first."""
+    left = ["" if number == 1 else "yes" for number in range(concerns)]
+    silent = {"Personality"}
+
+    def ask(question: str) -> str:
+        if question.startswith("Concern"):
+            number, _, what = question.removeprefix("Concern ").partition(". ")
+            content, category, words = CONCERNS[int(number) - 1]
+            fields = {"What the": content, "Category": category, "The patient's own": words, "How deep": "1"}
+            return next(
+                (text for start, text in fields.items() if what.startswith(start)), "0.9" if "sure" in what else "a, b"
+            )
+        if question.startswith("Another"):
+            return left.pop() if len(left) > concerns else "no"
+        if question in silent:
+            silent.remove(question)
+            return ""
+        return next((text for start, text in ANSWERS.items() if start in question), "Nothing much to say.")
+
+    return ask
+
+
+def test_a_case_is_asked_for_field_by_field(tmp_path: Path) -> None:
+    case = asked(person())
+    assert [one["category"] for one in case["hidden_concerns"]] == [CATEGORIES[3], CATEGORIES[2]]
+    assert case["intervention"]["primary_concern"] == 1 and problems(case, "case") == []
+    add(tmp_path / "ours.yaml", case)
+    with pytest.raises(InputError, match="ward-7 twice"):
+        add(tmp_path / "ours.yaml", case)
+    spoilt = {
+        **case,
+        "case_id": "w8",
+        "clinical": {**case["clinical"], "admission_reason": "Never learned to read a leaflet, she says."},
+    }
+    with pytest.raises(InputError, match="admission_reason repeats a hidden concern"):
+        add(tmp_path / "ours.yaml", spoilt)
+    assert [one["case_id"] for one in read_filled(tmp_path / "ours.yaml")] == ["ward-7"]
+    assert (tmp_path / "ours.yaml").stat().st_mode & 0o077 == 0
+
+
+def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("phonenumbers")
+    blank, ours, out = tmp_path / "blank.yaml", tmp_path / "ours.yaml", tmp_path / "out"
+    assert execute(["cases", "new", str(blank), "--template"]) == 0 and blank.read_text() == template()
+    assert execute(["cases", "new", str(ours), "--from", str(blank)]) == 2
+    assert "lacks demographics.name" in " ".join(capsys.readouterr().err.split())
+    filled, case = yaml.safe_load(blank.read_text()), asked(person())
+    assert set(filled[0]) == set(case)
+    flat = {
+        **case,
+        "hidden_concerns": [
+            {**one, "evidence": " | ".join(one["evidence"]), "topics": "a, b"} for one in case["hidden_concerns"]
+        ],
+    }
+    blank.write_text(yaml.safe_dump([flat]))
+    assert execute(["cases", "new", str(ours), "--from", str(blank)]) == 0
+    assert execute(["build", "medconceal", "--source", f"cases={ours}", "--out", str(out), "--workers", "1"]) == 0
+    assert load("medconceal", "test", source=out)[0]["case_id"] == "ward-7"
+    assert list(tmp_path.rglob("review.html"))
+    with pytest.raises(InputError, match="patients of a team of its own"):
+        publish(out, "org/name", tag="v1.0.0", token="none", endpoint="http://127.0.0.1:9", dry_run=True)
+    assert execute(["cases", "new", str(tmp_path / "x.yaml")]) == 2
+    assert "nobody to ask" in capsys.readouterr().err

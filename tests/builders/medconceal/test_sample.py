@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -42,6 +43,71 @@ def test_each_patient_is_whole(profile: PatientProfile) -> None:
     for task in TASKS:
         assert chart(profile, task).lines()
     assert profile.primary_concern.confidence == max(c.confidence for c in profile.hidden_concerns)
+
+
+def test_primary_concerns_have_the_proportion_of_all_concerns() -> None:
+    """Of forty, 12 misbeliefs, 14 fears, 8 barriers of communication, 6 of money (MC-G30); composed, within 2 %."""
+    primary = Counter(profile.primary_concern.category for profile in profiles())
+    assert [primary[name] for name in CATEGORIES] == [12, 14, 8, 6]
+    many = Counter(profile.primary_concern.category for profile in composed(300))
+    assert [
+        abs(many[name] / 300 - share) <= 0.02 for name, share in zip(CATEGORIES, (0.3, 0.35, 0.2, 0.15), strict=True)
+    ]
+
+
+def test_no_two_people_talk_alike() -> None:
+    """Each has a way to answer, something that opens them, and hints of their own."""
+    found = profiles()
+    for said in (
+        [one.roleplay.response_style.get_secret_value() for one in found],
+        [one.roleplay.disclosure_behavior.get_secret_value() for one in found],
+        [concern.cue.get_secret_value() for one in found for concern in one.hidden_concerns if concern.cue],
+    ):
+        assert len(set(said)) == len(said)
+
+
+_DANGER = re.compile(r"\b(?:tired of living|psychiatr|bleeding to death|dead child|depression|lithium|attacks|burst)\b")
+
+
+def test_where_a_life_is_in_danger_the_plan_says_whom_to_call() -> None:
+    found = [
+        profile
+        for profile in profiles()
+        if any(_DANGER.search(concern.content.get_secret_value()) for concern in profile.hidden_concerns)
+    ]
+    assert len(found) >= 6
+    for profile in found:
+        assert re.search(r"\bcalls?\b", profile.intervention.recommended_plan), profile.case_id
+
+
+def _told(profile: PatientProfile) -> str:
+    return " ".join(
+        text.get_secret_value()
+        for concern in profile.hidden_concerns
+        for text in (concern.content, *concern.evidence, concern.cue)
+        if text is not None
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 60))
+def test_composed_people_never_contradict_themselves(seed: int, count: int) -> None:
+    """Age, sex, marriage, schooling and work are those of the case whose concerns they share."""
+    kits = {(one.demographics.background, one.clinical.admission_reason): one for one in profiles()}
+    own = {concern.content for one in profiles() for concern in one.hidden_concerns}
+    for profile in composed(count, seed=seed):
+        who = profile.demographics
+        kit = kits[who.background, profile.clinical.admission_reason]
+        for name in ("age", "sex", "marital_status", "education"):
+            assert getattr(who, name) == getattr(kit.demographics, name)
+        assert profile.psychosocial == kit.psychosocial
+        assert {c.content for c in profile.hidden_concerns} & own <= {c.content for c in kit.hidden_concerns}
+        borrowed = [c for c in profile.hidden_concerns if c.content not in own]
+        told = _told(profile.model_copy(update={"hidden_concerns": tuple(borrowed)}))
+        assert not re.search(r"\b(?:wife|husband|son|daughter|my children|at work|my job|boss|mother's)\b", told)
+        partnered = who.marital_status.get_secret_value() in ("married", "in a relationship", "engaged")
+        assert partnered or "partner" not in told
+        assert (who.age or 0) >= 35 or not re.search(r"\b(?:in my twenties|getting younger)\b", told)
 
 
 def test_three_hundred_composed_cases_have_the_published_marginals() -> None:

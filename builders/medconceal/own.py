@@ -1,0 +1,190 @@
+"""Patients of a team's own: the fields that a person fills in, as questions or as a template, and their check.
+
+    add(Path("ours.yaml"), asked(input))        # one more case, checked
+    Path("blank.yaml").write_text(template())   # or a file to fill in, for `read_filled`
+
+The file is a YAML list of profiles whose blocks are those of `loaders.medconceal.PatientProfile`; `bedside build
+medconceal --source cases=FILE` makes a release of it, and leaves the sheet on which a clinician judges the cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from builders.medconceal.measure import check_row
+from builders.medconceal.profiles import MIN_CONCERNS
+from loaders.errors import InputError
+from loaders.files.disk import write_whole
+from loaders.files.tables import read_records
+from loaders.files.untrusted import BadRow, is_there
+from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, from_foreign
+
+Ask = Callable[[str], str]
+"""Puts a question and returns the answer, stripped; an empty one leaves the field empty."""
+
+# (block, field) -> the question. A block of "" is the profile itself.
+_QUESTIONS: Mapping[tuple[str, str], str] = {
+    ("", "case_id"): "An id of your own for the case, such as ward-7",
+    ("", "specialty"): "Specialty, as Appendix D.1 names it (Cardiologist, Psychiatrist, Unmapped medical specialty …)",
+    ("", "synthetic"): "Was the patient made up? yes or no",
+    ("", "licence"): "Licence of the case, if it has one",
+    ("demographics", "name"): "A made-up name",
+    ("demographics", "age"): "Age in years",
+    ("demographics", "sex"): "Sex, as the patient gives it",
+    ("demographics", "marital_status"): "Marital status",
+    ("demographics", "education"): "Education",
+    ("demographics", "background"): "Work and background; the clinician sees it",
+    ("clinical", "admission_reason"): "Reason for the encounter; the clinician sees it",
+    ("clinical", "medical_surgical_history"): "Medical and surgical history; the clinician sees it",
+    ("clinical", "adherence_behavior"): "What the patient does with treatment; hidden, as is all that follows",
+    ("psychosocial", "personality"): "Personality",
+    ("psychosocial", "current_life_situation"): "Life at present",
+    ("psychosocial", "family_medical_history"): "Illness in the family",
+    ("psychosocial", "lifestyle_history"): "Way of life",
+    ("psychosocial", "family_dynamics"): "Who is close, and how they get on",
+    ("roleplay", "response_style"): "How this person talks, so that nobody else talks alike",
+    ("roleplay", "disclosure_behavior"): "What makes this person open up",
+    ("roleplay", "openness"): "How readily: open, guarded or reserved",
+    ("roleplay", "literacy"): "Wording: plain, ordinary or technical; empty goes by education",
+    ("self_management_domains", "awareness"): "Self-management, awareness: what the patient knows",
+    ("self_management_domains", "adherence"): "Self-management, adherence",
+    ("self_management_domains", "communication"): "Self-management, communication",
+    ("self_management_domains", "regimen_execution"): "Self-management, carrying it out",
+    ("intervention", "original_preference"): "What the patient wants at first; seen in an intervention",
+    ("intervention", "recommended_plan"): "The plan to win the patient for; seen in an intervention. It has to turn on "
+    "the primary concern, and where a life may be in danger it says whom to call",
+    ("", "scenarios"): f"Families of Task 2 that it belongs to, separated by |, if any: {' | '.join(SCENARIOS)}",
+    ("", "narrative"): "Of a made-up patient: the story that the evidence stands in, word for word; else empty",
+}
+_CONCERN: Mapping[str, str] = {
+    "content": "What the patient keeps back, in one sentence",
+    "category": "Category: " + ", ".join(f"{at} {name}" for at, name in enumerate(CATEGORIES, start=1)),
+    "evidence": "The patient's own words for it, several separated by |; of a real patient at most seven words each",
+    "cue": "A hint that the patient may drop without giving it away",
+    "depth": f"How deep it lies: 0 comes out first, {DEEPEST} last",
+    "topics": "Five to twelve words or phrases that a clinician may naturally say near it, separated by commas",
+    "confidence": "How sure it is, from 0 to 1",
+}
+_OPTIONAL = {"licence", "literacy", "scenarios", "narrative", "cue"}
+
+
+def asked(ask: Ask) -> dict[str, Any]:
+    """A case from the answers to every question; a field that has to be filled is asked for again."""
+    case: dict[str, Any] = {}
+    for (block, field), question in _QUESTIONS.items():
+        if (block, field) == ("intervention", "original_preference"):
+            case["hidden_concerns"] = _concerns(ask)
+            primary = _answer(ask, "primary_concern", "Which of them is the primary one: its number, from 1")
+            case["intervention"] = {"primary_concern": int(primary) - 1 if primary.isdecimal() else primary}
+        place = case.setdefault(block, {}) if block else case
+        place[field] = _value(field, _answer(ask, field, question))
+    return case
+
+
+def _concerns(ask: Ask) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while len(found) < MIN_CONCERNS or ask("Another concern? yes or no").casefold().startswith("y"):
+        number = len(found) + 1
+        found.append(
+            {
+                field: _value(field, _answer(ask, field, f"Concern {number}. {question}"))
+                for field, question in _CONCERN.items()
+            }
+        )
+    return found
+
+
+def _answer(ask: Ask, field: str, question: str) -> str:
+    while not (answer := ask(question).strip()) and field not in _OPTIONAL:
+        pass
+    return answer
+
+
+def _value(field: str, answer: str) -> Any:
+    """What an answer means; one that means nothing stays a text, which is refused when the case is read."""
+    if field in ("evidence", "scenarios"):
+        return [part.strip() for part in answer.split("|") if part.strip()]
+    if field == "topics":
+        return [part.strip() for part in answer.split(",") if part.strip()]
+    if field == "synthetic":
+        return answer.casefold().startswith("y")
+    if field == "category" and answer in map(str, range(1, len(CATEGORIES) + 1)):
+        return CATEGORIES[int(answer) - 1]
+    if field in ("depth", "confidence", "age"):
+        try:
+            return float(answer) if field == "confidence" else int(answer)
+        except ValueError:
+            return answer
+    return answer
+
+
+def template() -> str:
+    """A case with every field empty and its question beside it, as YAML."""
+    lines = ["# A patient of your own. Fill in every field, then: bedside cases new FILE.yaml --from THIS"]
+    lines.append(f"# Specialties: {'; '.join(SPECIALTIES)}")
+    block = ""
+    concern = [f"    {'-' if at == 0 else ' '} {name}:  # {text}" for at, (name, text) in enumerate(_CONCERN.items())]
+    entries = []
+    for (own, field), question in _QUESTIONS.items():
+        if own and own != block:
+            if own == "intervention":
+                entries += ["  hidden_concerns:  # two or more", *concern]
+            entries.append(f"  {own}:")
+            if own == "intervention":
+                entries.append("    primary_concern:  # which of the concerns, from 0, or its content word for word")
+        block = own
+        entries.append(f"{'    ' if own else '  '}{field}:  # {question}")
+    return "\n".join([*lines, "-" + entries[0][1:], *entries[1:]]) + "\n"
+
+
+def read_filled(path: Path) -> list[dict[str, Any]]:
+    """The cases of a filled-in template. Raises: InputError for a file that cannot be read."""
+    cases = []
+    for placed in read_records(path).each(None):
+        if isinstance(placed, BadRow):
+            raise InputError(placed.where, found=placed.found, expected=placed.expected, do=placed.do)
+        cases.append(_meant(placed[1]))
+    return cases
+
+
+def _meant(value: Any, field: str = "") -> Any:
+    """A filled-in value as the answer to its question would be."""
+    if isinstance(value, Mapping):
+        return {str(name): _meant(inner, str(name)) for name, inner in value.items()}
+    if field == "hidden_concerns" and isinstance(value, list):
+        return [_meant(inner) for inner in value]
+    if field == "category" and not isinstance(value, str):
+        return _value(field, str(value))
+    return _value(field, value) if isinstance(value, str) else value
+
+
+def problems(case: Mapping[str, Any], where: str) -> list[str]:
+    """What keeps a case out of a release, without a word of it: fields that lack, and rules that it breaks."""
+    try:
+        row = from_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
+    except InputError as error:
+        return [error.found]
+    return check_row(row)
+
+
+def add(path: Path, *cases: Mapping[str, Any]) -> None:
+    """Put cases at the end of a file, which is made where there is none; its owner's alone, as patients hide things.
+
+    Raises:
+        InputError: a case is not whole or breaks a rule, or its id stands in the file; nothing is written then.
+    """
+    before = read_filled(path) if is_there(path) else []
+    ids = {str(case.get("case_id")) for case in before}
+    for case in cases:
+        name = str(case.get("case_id"))
+        if wrong := problems(case, f"case {name}"):
+            raise InputError(f"case {name}", found="; ".join(wrong), expected="a whole case that gives nothing away")
+        if name in ids:
+            raise InputError(path, found=f"case {name} twice", expected="an id of its own for each case")
+        ids.add(name)
+    text = yaml.safe_dump([*before, *map(dict, cases)], allow_unicode=True, sort_keys=False, width=100)
+    write_whole(path, text.encode(), private=True)

@@ -1,0 +1,43 @@
+"""`bedside cases new`: a patient of a team's own, for `bedside build medconceal --source cases=FILE`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typer
+
+from builders.medconceal.own import add, asked, read_filled, template
+from loaders.errors import InputError
+from loaders.files.disk import write_whole
+from loaders.files.untrusted import is_there
+from scripts.terminal.console import output
+
+
+def command(
+    file: Path = typer.Argument(..., metavar="FILE.yaml", help="The cases; made where there is none, else added to."),
+    filled: Path | None = typer.Option(
+        None, "--from", metavar="TEMPLATE", help="Take the answers from a filled-in template instead of asking."
+    ),
+    blank: bool = typer.Option(False, "--template", help="Write an empty template to FILE.yaml, to be filled in."),
+) -> None:
+    """Write down a patient of your own for MedConceal: asked field by field, or from a filled-in template.
+
+    A case is refused, with every reason, that is not whole, whose chart gives a concern away, or that holds an
+    identifier. The build leaves the sheet on which a clinician judges whether it is plausible (`--decisions` applies
+    it), and a release of own cases is published only with `bedside publish --own`.
+
+    Example: `bedside cases new ours.yaml`
+    """
+    if blank:
+        if is_there(file):
+            raise InputError(file, found="is there already", expected="a new file for the template")
+        write_whole(file, template().encode())
+        output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}", markup=False, highlight=False)
+        return
+    if filled is None and not sys.stdin.isatty():
+        raise InputError("--from", found="nobody to ask", expected="a filled-in template (--template writes one)")
+    cases = read_filled(filled) if filled else [asked(lambda question: typer.prompt(question, default=""))]
+    add(file, *cases)
+    output.print(f"{len(cases):,} added to {file}. Next:", markup=False, highlight=False)
+    output.print(f"  bedside build medconceal --source cases={file} --out runs/ours", markup=False, highlight=False)
