@@ -88,6 +88,10 @@ RUN = {
         "scripts.run.findings",
         'Let a model write down what people\'s dialogues brought out, and score that (Table 1, "Claude summary").',
     ),
+    "patients": Command(
+        "scripts.run.patients",
+        "Simulate clinicians of every quality with the patients of a release: a step or a slope? No model is asked.",
+    ),
     "intervention": Command(
         "scripts.run.intervention",
         "Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).",

@@ -12,16 +12,23 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from baselines.medconceal.game import concerns_of
 from baselines.medconceal.policy import Concern, PatientState, PolicyConfig, start, step
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Features, TurnEvaluation
-from loaders.medconceal import PatientProfile, Task, chart
+from baselines.medconceal.tables import GROUPS, PAPER
+from baselines.results.run import Result, RunRecord
+from loaders.medconceal import TASKS, Openness, PatientProfile, Task, chart
 
 GOOD = ("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS")
 """The features that a turn of quality q has near q."""
 
 BETWEEN_TURNS, WITHIN_TURN = 0.12, 0.12
+QUALITIES = tuple(round(0.1 * step, 1) for step in range(1, 11))
+SHAPE = "shape.json"
+"""Name of the file of a run folder that holds shapes."""
+TABLE = "Simulated clinicians"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,46 @@ def success_rate(
     """The share of cases whose primary concern is addressed after at most `turns` turns of intervention."""
     played = _played(policy, profiles, clinician, "intervention", turns, seed)
     return sum(state.concerns[primary].state == ADDRESSED for state, primary in played) / len(played)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What simulated clinicians of each quality get out of one kind of patient in a task, of `cases` cases.
+
+    `share` is of all concerns that are revealed (confirmation), or of cases whose primary one is addressed
+    (intervention), by `QUALITIES`.
+    """
+
+    patient: str
+    task: Task
+    cases: int
+    share: tuple[float, ...]
+
+
+def shapes(policy: PolicyConfig, profiles: Sequence[PatientProfile], *, turns: int = 8, seed: int = 0) -> list[Shape]:
+    """The shape of each kind of patient among the cases, by openness, in both tasks."""
+    found = []
+    for openness in get_args(Openness):
+        own = [profile for profile in profiles if (profile.roleplay.openness or "guarded") == openness]
+        for task in TASKS if own else ():
+            rate = reveal_rate if task == "confirmation" else success_rate
+            share = tuple(rate(policy, own, Simulated(quality), turns=turns, seed=seed) for quality in QUALITIES)
+            found.append(Shape(openness, task, len(own), share))
+    return found
+
+
+def results(found: Sequence[Shape], record: RunRecord, *, turns: int) -> list[Result]:
+    """The shapes as numbers; the paper has none of them."""
+    return [
+        Result(
+            paper=PAPER, table=TABLE, row=f"{shape.patient} patients", setting=f"{turns} turns",
+            column=f"{'Reveal Rate' if shape.task == 'confirmation' else 'Success'}, turns of quality {quality}",
+            split_or_group=GROUPS[shape.task], value=value, unit="proportion", direction="up", n=shape.cases,
+            note="simulated clinicians: the shape of the patients, and nobody's score", record=record,
+        )
+        for shape in found
+        for quality, value in zip(QUALITIES, shape.share, strict=True)
+    ]  # fmt: skip
 
 
 def _played(

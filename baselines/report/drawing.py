@@ -201,6 +201,7 @@ def graph(edges: Mapping[tuple[str, str], float]) -> str:
 # --- Lines over turns -------------------------------------------------------------------------------------------------
 
 _LEFT, _TOP, _TURN, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
+_NAMED = 30  # more on the right, where a name stands at the end of a curve
 
 
 class Curve(NamedTuple):
@@ -227,7 +228,20 @@ class Event(NamedTuple):
 
 def over_turns(turns: int, curves: Sequence[Curve], events: Sequence[Event] = ()) -> str:
     """Curves of values from 0 to 1 over turns from 0, with events on them; each turn tells its values."""
-    parts = [_frame(turns)]
+    names = [str(turn) if turns <= 10 or turn == 1 or turn % 5 == 0 else "" for turn in range(1, turns + 1)]
+    return _over(names, [f"Turn {turn}" for turn in range(1, turns + 1)], curves, events)
+
+
+def over_steps(steps: Sequence[str], curves: Sequence[Curve], what: str) -> str:
+    """Curves of values from 0 to 1 over named steps, the first of which is step 1; each tells its values."""
+    return _over(steps, [f"{what} {step}" for step in steps], curves, (), wider=_NAMED)
+
+
+def _over(
+    names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], events: Sequence[Event], wider: int = 0
+) -> str:
+    turns = len(names)
+    parts = [_frame(names)]
     ends: dict[tuple[int, float], list[str]] = {}  # lines that end in one place share a label
     for curve in curves:
         points = list(enumerate(curve.values, start=curve.start))
@@ -249,23 +263,25 @@ def over_turns(turns: int, curves: Sequence[Curve], events: Sequence[Event] = ()
         ]
         said = "; ".join([*there, *(event.what for event in events if event.turn == turn)])
         if said:
-            parts.append(told(f"Turn {turn}: {said}", "", box=(_at(turn - 0.5, 0)[0], _TOP, _TURN, _HEIGHT)))
-    return _svg(_LEFT + turns * _TURN + _RIGHT, _TOP + _HEIGHT + _BOTTOM, "plot trace", parts)
+            box = (_at(turn - 0.5, 0)[0], _TOP, _TURN, _HEIGHT)
+            parts.append(told(f"{steps[turn - 1]}: {said}", "", box=box))
+    return _svg(_LEFT + turns * _TURN + _RIGHT + wider, _TOP + _HEIGHT + _BOTTOM, "plot trace", parts)
 
 
 def _at(turn: float, value: float) -> tuple[float, float]:
     return round(_LEFT + turn * _TURN, 1), round(_TOP + (1 - value) * _HEIGHT, 1)
 
 
-def _frame(turns: int) -> str:
+def _frame(names: Sequence[str]) -> str:
     parts = []
     for value in (0.0, 0.5, 1.0):
-        (x, y), (end, _) = _at(0, value), _at(turns, value)
+        (x, y), (end, _) = _at(0, value), _at(len(names), value)
         parts.append(f'<line x1="{x:g}" y1="{y:g}" x2="{end:g}" y2="{y:g}"/>')
         parts.append(f'<text x="{x - 5:g}" y="{y + 3:g}" class="tick end">{value:g}</text>')
-    for turn in (turn for turn in range(1, turns + 1) if turns <= 10 or turn == 1 or turn % 5 == 0):
+    for turn, name in enumerate(names, start=1):
         x, y = _at(turn, 0)
-        parts.append(f'<text x="{x:g}" y="{y + 13:g}" class="tick middle">{turn}</text>')
+        if name:
+            parts.append(f'<text x="{x:g}" y="{y + 13:g}" class="tick middle">{escape(name)}</text>')
     return f'<g class="grid">{"".join(parts)}</g>'
 
 

@@ -35,6 +35,7 @@ Numbered = tuple[int, FinishedRun]
 SECTIONS = {
     "confirmation": "baselines.report.medconceal",
     "intervention": "baselines.report.medconceal",
+    "patients": "baselines.report.patients",
     "classifier": "baselines.report.classifier",
     "consultation": "baselines.report.consultation",
 }

@@ -11,7 +11,7 @@ anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` an
 turns in `tests/turns`. `--clinicians` are scripts that their author ranked before they were played: for each task a
 list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} a thing of
 it; a sentence whose slot cannot be filled is left out. Nothing was tuned on `tests/turns/unseen`, which holds both.
-`--out` writes the curves for a figure: three kinds of patient and two tasks.
+`--out` writes the curves of three kinds of patient and two tasks, which `bedside run patients` puts into a report.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from baselines.medconceal.policy import BEDSIDE, PAPER, PolicyConfig
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import HIDDEN
 from baselines.medconceal.rules import turn_quality
-from baselines.medconceal.simulation import Simulated, reveal_rate, success_rate
+from baselines.medconceal.simulation import Simulated, reveal_rate, shapes, success_rate
 from builders.medconceal.compose import composed
 from builders.samples.medconceal.cases import profiles
+from loaders.files.records import to_json
 from loaders.medconceal import PatientProfile, Task
 from loaders.models.messages import Message
 
-QUALITIES = tuple(round(0.1 * step, 1) for step in range(1, 11))
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 TURNS = Path(__file__).parents[2] / "tests" / "turns"
 ORDINARY = (
@@ -175,17 +175,6 @@ def _authored(turns: Sequence[str]) -> Line:
     return line
 
 
-def curves(cases: Sequence[PatientProfile]) -> list[dict[str, Any]]:
-    """Reveal and success over quality, for the open, the guarded and the reserved among the cases."""
-    found = []
-    for openness in ("open", "guarded", "reserved"):
-        own = [case for case in cases if case.roleplay.openness == openness]
-        for task, rate in (("confirmation", reveal_rate), ("intervention", success_rate)):
-            values = [round(rate(BEDSIDE, own, Simulated(quality)), 4) for quality in QUALITIES] if own else []
-            found.append({"patient": openness, "task": task, "cases": len(own), "quality": QUALITIES, "share": values})
-    return found
-
-
 def read_turns(path: Path | None) -> list[dict[str, Any]]:
     """The rated turns of a file, or those in `tests/turns`."""
     files = sorted(TURNS.glob("*.jsonl")) if path is None else [path]
@@ -210,7 +199,7 @@ def main() -> int:
         for tried, paper, ours in [*rows(cases, turns), *ranked]:
             print(f"| {tried} | {paper} | {ours} |", flush=True)
     if given.out is not None:
-        found = {name: curves(cases) for name, cases in sets.items()}
+        found = {name: [to_json(shape) for shape in shapes(BEDSIDE, cases)] for name, cases in sets.items()}
         given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return 0
 

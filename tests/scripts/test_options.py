@@ -82,6 +82,9 @@ OPTIONS = {
         --price=[] --prompts=None --reasoning-effort=[] --seed=0 --temperature=[] --timeout=120.0 --top-p=[]
         --transcripts=None --writer! data!
     """,
+    "run patients": """
+        --out/-o! --policy=bedside --seed=0 --turns=8 data!
+    """,
     "run intervention": """
         --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator=None --judge!
         --limit=None --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None

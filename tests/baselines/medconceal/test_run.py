@@ -106,6 +106,20 @@ def test_runs_are_contrasted_case_by_case(release: Path, tmp_path: Path, capsys:
     assert "two or more" in " ".join(capsys.readouterr().err.split())
 
 
+def test_the_shape_of_the_patients_is_a_figure_of_the_report(release: Path, tmp_path: Path) -> None:
+    """Two tasks, three kinds of patient: what is open comes out sooner, and the better a turn the more."""
+    assert execute(["run", "patients", str(release), "-o", str(tmp_path / "shape")]) == 0
+    numbers = {(one.row, one.column): one.value or 0 for one in read_run(tmp_path / "shape")[1]}
+    good = [
+        numbers[f"{kind} patients", "Reveal Rate, turns of quality 0.5"] for kind in ("open", "guarded", "reserved")
+    ]
+    assert good == sorted(good, reverse=True) and good[0] > good[2]
+    page = write_report(read_runs([tmp_path / "shape"]), tmp_path / "report.html").read_text()
+    figures = re.findall(r'<figure class="curves">.*?</figure>', page, re.S)
+    assert len(figures) == 2 and [figure.count("<polyline") for figure in figures] == [3, 3]
+    assert "Quality 0.5: open" in figures[0] and "addressed" in figures[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

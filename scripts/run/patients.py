@@ -1,0 +1,52 @@
+"""`bedside run patients`: how the reserved patients answer clinicians of any quality, simulated."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from baselines.medconceal.policy import DEFAULT
+from baselines.medconceal.simulation import SHAPE, results, shapes
+from baselines.results.run import RunRecord
+from loaders.files.records import to_json
+from loaders.medconceal import cases
+from scripts.run.confirmation import policy_of
+from scripts.run.play import open_corpus
+from scripts.terminal.finish import because, finish, used
+from scripts.terminal.options import Out, Seed
+
+
+def command(
+    data: str = typer.Argument(
+        ..., metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG]."
+    ),
+    *,
+    out: Out,
+    policy: Annotated[
+        str, typer.Option(metavar="bedside|paper|FILE", help="Who the patient is, as in `bedside run confirmation`.")
+    ] = DEFAULT.name,
+    turns: Annotated[int, typer.Option(min=1, max=40, help="Turns of each dialogue.")] = 8,
+    seed: Seed = 0,
+) -> None:
+    """Simulate clinicians of every quality with the patients of a release: a step or a slope? No model is asked.
+
+    A turn of quality q has each feature of good practice near q and touches a concern now and then. The report draws
+    what is revealed and addressed over q, for open, guarded and reserved patients. It is the shape of the instrument,
+    for a policy that was fitted or cases that were written; nobody's score.
+
+    Example: `bedside run patients runs/medconceal -o runs/patients`
+    """
+    started = time.monotonic()
+    opened = open_corpus("medconceal", data, "test")
+    chosen = policy_of(policy)
+    found = shapes(chosen, cases(opened.splits["test"]), turns=turns, seed=seed)
+    record = RunRecord(
+        baseline="patients",
+        data=used(opened),
+        options={"policy": chosen.digest, "policy_name": chosen.name, "turns": turns},
+        seeds={"simulation": seed},
+        stand_in=because(opened.stand_in, "simulated clinicians"),
+    )
+    finish(out, results(found, record, turns=turns), started, {SHAPE: [to_json(shape) for shape in found]})
