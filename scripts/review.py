@@ -20,6 +20,8 @@ def command(
 ) -> None:
     """Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure about.
 
+    A class of a source that holds other conditions too is asked about once; photos that share much stand side by side.
+
     It opens from disk and sends nothing anywhere. Export the decisions, and give them to the next build.
 
     Example: `bedside review runs/photos.work -o review.html`, then `bedside build 3mdbench … --decisions decisions.csv`
@@ -30,5 +32,5 @@ def command(
     write_review(items, ImageStore(folder / "images").get, out, title=folder.name.removesuffix(".work"))
     kinds = Counter(item.doubts[0].kind if item.doubts else "decided earlier" for item in items)
     told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-    output.print(f"{len(items):,} photos to look at{f' ({told})' if told else ''}", highlight=False)
+    output.print(f"{len(items):,} questions{f' ({told})' if told else ''}", highlight=False)
     output.print(f"{out}", highlight=False, soft_wrap=True)

@@ -99,15 +99,16 @@ def inside(points: NDArray[np.float64], shape: Shape) -> NDArray[np.bool_]:
     return np.asarray((points >= 0).all(axis=1) & (points[:, 0] < shape[1]) & (points[:, 1] < shape[0]))
 
 
-def _corners(shape: Shape) -> Points:
+def corners(shape: Shape) -> Points:
+    """The corners (x, y) of a picture, clockwise from the upper left one."""
     height, width = shape
     return np.array([(0, 0), (width, 0), (width, height), (0, height)], np.float32)
 
 
 def covered(affine: Map, first: Shape, second: Shape) -> tuple[float, float]:
     """The common area as a share of the first picture and of the second."""
-    laid = moved(affine, _corners(first)).astype(np.float32)
-    common = float(cv2.intersectConvexConvex(laid, _corners(second))[0])
+    laid = moved(affine, corners(first)).astype(np.float32)
+    common = float(cv2.intersectConvexConvex(laid, corners(second))[0])
     area = abs(float(np.linalg.det(affine[:, :2]))) * first[0] * first[1]
     return min(1.0, common / area), min(1.0, common / (second[0] * second[1]))
 
@@ -119,6 +120,6 @@ def spread(points: Points) -> float:
 
 def same_frame(affine: Map, first: Shape, second: Shape) -> bool:
     """Does the map lay the corners about onto corners, in whatever order? A fixed camera does, a hand hardly ever."""
-    laid, corners = moved(affine, _corners(first)), _corners(second)
-    apart = np.linalg.norm(laid[:, None] - corners[None], axis=2).min(axis=1)
+    laid, own = moved(affine, corners(first)), corners(second)
+    apart = np.linalg.norm(laid[:, None] - own[None], axis=2).min(axis=1)
     return bool(apart.max() <= _FRAME * max(second))

@@ -62,7 +62,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An image to decide on. `kept` is what becomes of it without a decision, `decided` what was decided earlier."""
+    """An image to decide on. `kept` is what becomes of it without a decision, `decided` what was decided earlier.
+
+    Where its doubt is about a class, it stands for all photos of it, of which `beside` are some.
+    """
 
     picture: Shown
     content: str

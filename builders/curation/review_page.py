@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from builders.curation.review import ACCEPT, REASONS, REJECT, Decision, Item, Shown
+from loaders.errors import MissingExtra
+from loaders.files.images import open_image
 from loaders.pages import Field, embedded, thumbnail, write_page
 
 SIDE = 640  # pixels of the longer side
@@ -31,11 +33,22 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Framed:
+    """A picture in a square of 100 by 100, with marks in that square: an outline, and places (x, y), numbered alike in
+    all pictures of a question."""
+
+    picture: Shown
+    outline: Sequence[tuple[float, float]] = ()
+    points: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One thing to decide on. `content` is the SHA-256 of what is judged, `usual` the reason of a plain rejection.
 
-    `image` and those of `beside` name pictures of the page, `more` counts those that are not shown; `otherwise` says
-    what becomes of it without a decision.
+    `image` and those of `beside` name pictures of the page, `more` counts those that are not shown; `equal` are shown
+    at equal size in place of one `image`, what they share marked. `otherwise` says what becomes of it without a
+    decision.
     """
 
     key: str
@@ -44,6 +57,7 @@ class Question:
     usual: str
     decided: Decision | None
     image: str = ""
+    equal: Sequence[Framed] = ()
     parts: Sequence[Part] = ()
     doubts: Sequence[str] = ()
     otherwise: str = ""
@@ -105,38 +119,100 @@ def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path
     words = Words(
         f"{title}: borderline images",
         "An accepted image comes into the corpus (a copy of another one that is there does not), a rejected one is "
-        "left out with its reason, and one without a decision stays what the checks made of it.",
+        "left out with its reason, and one without a decision stays what the checks made of it. What is decided about "
+        "a class holds for each of its photos that nobody decided on by itself.",
         "bedside build 3mdbench … --decisions decisions.csv",
         ("image_id", "content", "decision", "reason"),
         dict.fromkeys(REASONS, ""),
     )
-    write_questions([_question(item) for item in items], words, page, _images(items, load))
+    images: dict[str, str] = {}
+    questions = [_question(item, _Pictures(load, images)) for item in items]
+    write_questions(questions, words, page, images)
 
 
-def _question(item: Item) -> Question:
+class _Pictures:
+    """The pictures of a page, each encoded once for each size; `of` gives the name of one."""
+
+    def __init__(self, load: Callable[[str], bytes], images: dict[str, str]) -> None:
+        self.load = load
+        self._images = images
+
+    def of(self, shown: Shown, side: int) -> Shown:
+        """The picture under the name that it has on the page."""
+        name = f"{shown.image} {side}"
+        if name not in self._images:
+            self._images[name] = thumbnail(self.load(shown.image), side)
+        return replace(shown, image=name)
+
+
+def _question(item: Item, pictures: _Pictures) -> Question:
     kinds = [doubt.kind for doubt in item.doubts]
+    of_class = _is_class(item)
+    equal, beside = _side_by_side(item, pictures, of_class)
     return Question(
         item.picture.key,
         item.content,
         item.picture.caption,
         _USUAL.get(kinds[0] if kinds else "", REASONS[-1]),
         item.decided,
-        image=item.picture.image,
+        image="" if equal else pictures.of(item.picture, SIDE).image,
+        equal=equal,
         doubts=[doubt.text for doubt in item.doubts] or ["It was decided on earlier; nothing is in doubt."],
-        otherwise=f"Without a decision it is {'kept' if item.kept else 'left out'}.",
+        otherwise=_otherwise(item, of_class),
         facts=[Field(name, value) for name, value in item.facts.items() if value],
-        beside=[replace(other, image=f"{other.image} small") for other in item.beside[:MOST_BESIDE]],
-        more=max(0, len(item.beside) - MOST_BESIDE),
+        beside=[pictures.of(other, BESIDE) for other in beside[:MOST_BESIDE]],
+        more=max(0, len(beside) - MOST_BESIDE),
     )
 
 
-def _images(items: Sequence[Item], load: Callable[[str], bytes]) -> dict[str, str]:
-    """Every picture once, by its name; those that only stand beside another one are smaller."""
-    images: dict[str, str] = {}
-    for item in items:
-        wanted = [(item.picture.image, item.picture.image, SIDE)]
-        wanted += [(f"{other.image} small", other.image, BESIDE) for other in item.beside[:MOST_BESIDE]]
-        for name, image, side in wanted:
-            if name not in images:
-                images[name] = thumbnail(load(image), side)
-    return images
+def _is_class(item: Item) -> bool:
+    """Whether it is a class that is asked about, not a photo; earlier builds asked about each photo of it."""
+    return bool(item.beside) and any(doubt.kind == "class" for doubt in item.doubts)
+
+
+def _otherwise(item: Item, of_class: bool) -> str:
+    what, becomes = "its photos are" if of_class else "it is", "kept" if item.kept else "left out"
+    return f"Without a decision {what} {becomes}."
+
+
+def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequence[Framed], Sequence[Shown]]:
+    """The pictures to show at equal size, with what they share, and those that are left to stand beside them."""
+    if not item.beside:
+        return (), ()
+    if of_class:
+        return [Framed(pictures.of(other, BESIDE)) for other in item.beside], ()
+    other, *rest = item.beside
+    pair = [pictures.of(one, SIDE) for one in (item.picture, other)]
+    marks = _shared(pictures.load(item.picture.image), pictures.load(other.image))
+    if marks is None:
+        return [Framed(one) for one in pair], rest
+    return [Framed(one, *places) for one, places in zip(pair, marks, strict=True)], rest
+
+
+_Places = list[tuple[float, float]]
+
+
+def _shared(first: bytes, second: bytes) -> tuple[tuple[_Places, _Places], ...] | None:
+    """Outline and points of what both share, in the square of each; None where nothing is found, or nobody can look."""
+    try:
+        from builders.curation.shared_area import shared_area
+    except MissingExtra:  # the page needs no OpenCV but for this
+        return None
+    found = shared_area(first, second)
+    if found is None:
+        return None
+    squares = [_square(data) for data in (first, second)]
+    return tuple(
+        ([in_square(place) for place in marks.outline], [in_square(place) for place in marks.points])
+        for marks, in_square in zip(found, squares, strict=True)
+    )
+
+
+def _square(data: bytes) -> Callable[[tuple[float, float]], tuple[float, float]]:
+    """Where a share of a picture's sides lies in a square of 100 that holds all of it in its middle."""
+    width, height = open_image(data).size
+    wide, high = 100 * width / max(width, height), 100 * height / max(width, height)
+    return lambda place: (
+        round((100 - wide) / 2 + wide * place[0], 2),
+        round((100 - high) / 2 + high * place[1], 2),
+    )

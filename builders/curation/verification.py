@@ -87,17 +87,26 @@ def compare(first: Features, second: Features) -> PairVerdict:
         return PairVerdict(COPY, len(first.points), 1.0, 1.0, 1.0, 1.0)
     best = NOTHING
     for mirror in (False, True):
-        verdict = _compare(_mirrored(first) if mirror else first, second, mirror)
+        verdict = _compare(mirrored(first) if mirror else first, second, mirror)
         if _rank(verdict) > _rank(best):
             best = verdict
     return best
+
+
+def best_view(first: Features, second: Features) -> bool | None:
+    """Whether the first picture is to be mirrored to lie on the second; None where it lies on it in neither way."""
+    plain, turned = _compare(first, second, False), _compare(mirrored(first), second, True)
+    if max(plain.matches, turned.matches) == 0:
+        return None
+    return _rank(turned) > _rank(plain)
 
 
 def _rank(verdict: PairVerdict) -> tuple[int, int]:
     return (DIFFERENT, UNSURE, SCENE, COPY).index(verdict.kind), verdict.matches
 
 
-def _mirrored(features: Features) -> Features:
+def mirrored(features: Features) -> Features:
+    """The features of the picture mirrored left to right."""
     return Features(
         mirrored_points(features.points, features.grey.shape[1]),
         mirrored_descriptors(features.descriptors),

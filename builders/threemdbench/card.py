@@ -85,8 +85,9 @@ def _review(manifest: Manifest) -> str:
     if counted is None:
         return "No clinician has reviewed the photos or their labels for this release."
     return (
-        f"A person looked at borderline photos: {counted['accepted']:,} were accepted and {counted['rejected']:,} "
-        "rejected, as the file says whose digest the manifest holds; nobody reviewed the others."
+        f"A person looked at borderline photos and mixed classes: {counted['accepted']:,} were accepted and "
+        f"{counted['rejected']:,} rejected, as the file says whose digest the manifest holds; nobody "
+        "reviewed the others."
     )
 
 

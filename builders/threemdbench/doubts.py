@@ -7,7 +7,8 @@ Borderline is a photo
     quality  left out for nothing but text laid over it (what looks like letters may be skin), blur with at least half
              the sharpness that its source is held to, or a size or exposure within a tenth of the limit
     copy     kept, though it may be a copy of another photo that is kept: much is shared, too little to be sure
-    class    kept, from a class of its source that holds other conditions too (`--mixed-labels`)
+
+A class of a source that holds other conditions too (`--mixed-labels`) is asked about once, by `mixed`.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ class Judged:
         for members in sets.values():
             self._settle_diagnosis(members)
         for photo in photos:
-            if _decided(photo, REJECT):
-                assert photo.decision is not None
-                self.out[photo.key] = f"review: {photo.decision.reason}", self.out.get(photo.key, ("", ""))[0]
+            if (why := photo.decision or photo.of_class) and why.decision == REJECT:
+                of_class = "" if photo.decision else f"its class in the source is mixed: {photo.mixed}"
+                self.out[photo.key] = f"review: {why.reason}", of_class or self.out.get(photo.key, ("", ""))[0]
 
     def compare(self, second: Curation | None) -> None:
         """Leave out the copies among the photos that are fit, and note what is still in doubt."""
@@ -78,8 +79,6 @@ class Judged:
             for photo in members:
                 if others := [other for other in members if other.diagnosis != photo.diagnosis]:
                     self._doubt(photo.key, "label", f"Another photo of the scene: {_named(others)}.", _keys(others))
-                if photo.mixed:
-                    self._doubt(photo.key, "class", f"Its class in the source is mixed: {photo.mixed}.")
 
     def findings(self) -> list[Finding]:
         """A finding for each photo, in order."""
@@ -141,6 +140,9 @@ class Judged:
 
 
 def _decided(photo: Candidate, decision: str) -> bool:
+    """Whether a person did; who rejects a class rejects each photo that was not decided on alone."""
+    if photo.decision is None and photo.of_class is not None:
+        return decision == REJECT == photo.of_class.decision
     return photo.decision is not None and photo.decision.decision == decision
 
 

@@ -15,8 +15,8 @@ FAULTS = ("near_uniform", "small", "dark", "overexposed", "blurred", "text_overl
 class Candidate:
     """A photo to judge: its key, file, source (within which blur is calibrated), and diagnosis.
 
-    `mixed` says what else its class in the source holds, if anything; `decision` is what a person decided, if anyone
-    did.
+    `mixed` says what else its class in the source holds, if anything; `decision` is what a person decided about it,
+    `of_class` about its class, if anyone did.
     """
 
     key: str
@@ -25,6 +25,7 @@ class Candidate:
     diagnosis: str
     mixed: str = ""
     decision: Decision | None = None
+    of_class: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)

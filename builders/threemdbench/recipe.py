@@ -30,6 +30,7 @@ from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
+from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source
@@ -165,7 +166,7 @@ def plan(build: Build[Options]) -> Plan:
     admission = Admission(options.allowed_licences, licences, options.mixed_labels)
     rows, bad = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
     curator = FullCuration(workspace / "curation.sqlite", build.workers, build.progress)
-    applied = decisions.matching((row["image_id"], row["content"]) for row in rows)
+    applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     identity = rows_digest(rows)
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json")
     return Plan(
@@ -224,7 +225,7 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> str:
         do = f"Delete {workspace / 'results'} and run the same command again"
         raise BedsideError(queue, found="the queue of borderline photos is gone", expected="what curation wrote", do=do)
     waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
-    return f"{waiting:,} photos are borderline: bedside review {workspace} -o review.html" if waiting else ""
+    return f"{waiting:,} questions wait for a person: bedside review {workspace} -o review.html" if waiting else ""
 
 
 def _targets(options: Options) -> dict[str, int] | None:

@@ -33,6 +33,7 @@ from builders.threemdbench.complaints import (
 )
 from builders.threemdbench.curate import Curator
 from builders.threemdbench.findings import Candidate, Finding
+from builders.threemdbench.mixed import class_items, class_of
 from builders.threemdbench.temperament import temperaments
 from loaders.models.answers import AnswerStore
 from loaders.models.asking import Ask
@@ -97,11 +98,12 @@ def curate(
             row["diagnosis"],
             row["mixed"],
             decisions.by_key.get(row["image_id"]),
+            decisions.by_key.get(one.key) if (one := class_of(row)) else None,
         )
         for row in rows
     ]
     findings = curator(photos)
-    write_queue(queue.path, _borderline(rows, photos, findings))
+    write_queue(queue.path, _borderline(rows, photos, findings, decisions))
     kin = joined(
         (f"cluster {finding.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))
         for row, finding in zip(rows, findings, strict=True)
@@ -113,7 +115,9 @@ def curate(
             yield {"cluster_id": finding.cluster, "kin": kin[f"cluster {finding.cluster}"]}
 
 
-def _borderline(rows: Collection[Row], photos: Sequence[Candidate], findings: Sequence[Finding]) -> list[Item]:
+def _borderline(
+    rows: Collection[Row], photos: Sequence[Candidate], findings: Sequence[Finding], decisions: Decisions
+) -> list[Item]:
     """What a person is asked about: disputed diagnoses, quality, copies, mixed classes; and all decided earlier."""
     shown = {row["image_id"]: Shown(row["image_id"], row["image"].split(".")[0], row["diagnosis"]) for row in rows}
     items = []
@@ -131,6 +135,7 @@ def _borderline(rows: Collection[Row], photos: Sequence[Candidate], findings: Se
                     decided=photo.decision,
                 )
             )
+    items += class_items(rows, photos, findings, shown, decisions.by_key)
     return sorted(items, key=_place)
 
 
@@ -141,7 +146,7 @@ def _place(item: Item) -> tuple[int, str, str]:
     return _RANK.get(kind, len(_RANK)), min(key, *(other.key for other in item.beside), key), key
 
 
-_RANK = {"label": 0, "quality": 1, "copy": 2, "class": 3}
+_RANK = {"class": 0, "label": 1, "quality": 2, "copy": 3}  # one answer about a class may settle many photos
 
 
 @step(takes="all", reads=("diagnosis", "kin"))

@@ -244,7 +244,6 @@ def test_what_cannot_be_predicted(made: Made, tmp_path: Path, capsys: pytest.Cap
     cases: list[tuple[list[object], str]] = [
         ([made.b, "--predict"], "--weights RUN"),
         ([made.b, "--predict", "--weights", made.run, "--epochs", 3], "--epochs found an option of a training"),
-        ([made.b, "--drop-trained"], "--drop-trained found no --predict"),
         ([made.b, "--predict", "--weights", made.run], "--trained-on DATA"),
         ([made.b, "--predict", "--weights", made.run, "--trained-on", made.b], "without train split"),
         ([made.b, "--predict", "--weights", made.b], "no run.json"),
@@ -283,3 +282,25 @@ def test_weights_that_are_not_the_runs_are_refused(
         write_tensors(run / "model.safetensors", {**tensors, **changed}, about)
         assert execute(given) == 2
         assert said in told(capsys)
+
+
+def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cues(
+    tmp_path: Path, made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tests = [*photos("test", 30, 4), row("test", "copy", 1, disguised(1))]
+    leaky = release(tmp_path / "leaky", photos("train", 0, 8) + photos("validation", 20, 4) + tests)
+    small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
+    given = ["run", "classifier", str(leaky), *small, *SHORT, "-o", str(tmp_path / "run")]
+    assert execute(given) == 2
+    said = told(capsys)
+    assert "1 of 5 photos show what the network is trained or chosen on: copy: train-1 (copy: mirrored" in said
+    assert "--drop-trained" in said and not (tmp_path / "run" / "cues.parquet").exists()
+    assert execute([*given, "--drop-trained"]) == 0
+    found = cues_of(tmp_path / "run", leaky)
+    assert found.more.search and (found.more.search.photos, found.more.search.found) == (12, 1)
+    assert "copy" not in found.names and "train-1" in found.more.without["copy"] and len(found.names) == 4
+    record, results = read_run(tmp_path / "run")
+    assert record.options["training photos"]["found and left out"] == ["copy"]
+    assert max(one.n for one in results if one.n) == 4
+    clean = cues_of(made.run, made.a).more.search
+    assert clean and (clean.photos, clean.found) == (12, 0)

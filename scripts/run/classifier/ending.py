@@ -11,7 +11,7 @@ import numpy as np
 
 from baselines.report.classifier import CONTENT
 from baselines.results.run import ModelUsed, Result, RunRecord
-from baselines.threemdbench.classifier.cues import TOP, More, Search, write_cues
+from baselines.threemdbench.classifier.cues import TOP, More, write_cues
 from baselines.threemdbench.classifier.data import UNKNOWN
 from baselines.threemdbench.classifier.scoring import Answers, Scoring, coverage
 from baselines.threemdbench.classifier.stored import NAME as KEPT
@@ -21,6 +21,7 @@ from baselines.threemdbench.slices import check_columns, sides_of
 from loaders.files.records import to_json
 from loaders.opened import open_data
 from scripts.run.classifier.options import Classifying
+from scripts.run.classifier.seen import Unseen
 from scripts.terminal.console import output
 from scripts.terminal.finish import because, finish
 
@@ -35,8 +36,8 @@ class Answered:
     """What a classifier answered about the photos of test: logits of those that could be decoded.
 
     `unreadable` holds (id, why) of the others, by split. `facts` join the options of the record, `more` the page's
-    content; `digests` are those of single splits where the photos are of several; `without` are photos that were left
-    out, and why; `cues` says whether cues are to be written.
+    content; `digests` are those of single splits where the photos are of several; `looked` is what came of looking for
+    training photos among them; `cues` says whether cues are to be written.
     """
 
     unreadable: Mapping[str, Sequence[tuple[str, str]]]
@@ -53,8 +54,7 @@ class Answered:
     more: Mapping[str, Any]
     cues: bool
     digests: Mapping[str, str] = field(default_factory=dict)
-    without: Mapping[str, str] = field(default_factory=dict)
-    search: Search | None = None
+    looked: Unseen | None = None
 
 
 def end(labelled: Labelled, answered: Answered, options: Classifying, started: float) -> None:
@@ -67,6 +67,7 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
             "allow_untrained": options.allow_untrained,
             "resamples": options.resamples,
             **answered.facts,
+            **({"training photos": answered.looked.facts} if answered.looked else {}),
             "unreadable": {split: len(photos) for split, photos in answered.unreadable.items()},
         },
         seeds=answered.seeds,
@@ -119,6 +120,7 @@ def _write_cues(
 ) -> None:
     ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
     failed = {key: f"the classifier could not decode it ({why})" for key, why in answered.unreadable["test"]}
+    left, search = (answered.looked.left, answered.looked.search) if answered.looked else ({}, None)
     write_cues(
         options.out / CUES,
         {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in ranked if order},
@@ -126,7 +128,7 @@ def _write_cues(
         model=answered.model.name,
         run_id=record.run_id,
         stand_in=record.stand_in,
-        more=More(dict(answered.digests), {**failed, **answered.without}, answered.search),
+        more=More(dict(answered.digests), {**failed, **left}, search),
     )
 
 

@@ -50,6 +50,13 @@ class Common:
     allow_untrained: Annotated[
         bool, typer.Option("--allow-untrained", help="Test classes may lack training photos.")
     ] = False
+    drop_trained: Annotated[
+        bool,
+        typer.Option(
+            "--drop-trained",
+            help="Leave photos out that show what a training or validation photo shows, by name, instead of ending.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +115,6 @@ class Prediction:
             help="With --predict: where the photos lie that the network was trained on, for one of a folder.",
         ),
     ] = None
-    drop_trained: Annotated[
-        bool,
-        typer.Option(
-            "--drop-trained",
-            help="With --predict: leave photos out that show what a training photo shows, by name, instead of ending.",
-        ),
-    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

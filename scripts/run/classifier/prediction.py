@@ -8,7 +8,7 @@ from baselines.results.run import ModelUsed, RunRecord, read_run
 from baselines.results.statistics import Floats
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.classes import Classes
-from baselines.threemdbench.classifier.cues import TOP, Search
+from baselines.threemdbench.classifier.cues import TOP
 from baselines.threemdbench.classifier.data import UNKNOWN, Labelled
 from baselines.threemdbench.classifier.network import Network
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
@@ -19,7 +19,7 @@ from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import Answered, versions_of
 from scripts.run.classifier.options import Classifying
-from scripts.run.classifier.seen import digests_of, facts_of, look_for, trained_photos
+from scripts.run.classifier.seen import trained_photos, unseen
 from scripts.run.classifier.targets import Target, target_of
 from scripts.terminal.console import errors
 from scripts.terminal.photos import cores, pictures_of
@@ -45,11 +45,9 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
     if scored and not options.allow_untrained:
         _check(target, train_labels)
     trained = trained_photos(record, options)
-    search = look_for(trained, target.labelled.splits["test"], options)
-    left = {pair.file: f"it shows the training photo {pair.other} ({pair.how})" for pair in search.pairs}
-    labelled = target.labelled.only([photo for photo in target.labelled.splits["test"] if photo.key not in left])
+    looked = unseen(trained, target.labelled, options)
+    labelled = looked.labelled
     logits, unreadable, device = _ask(network, labelled, record, options)
-    facts = facts_of(search, trained)
     answered = Answered(
         unreadable={"test": unreadable},
         logits=classes.spread(logits),
@@ -61,15 +59,14 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
         train_labels=train_labels,
         facts={
             **{name: record.options[name] for name in _KEPT if name in record.options},
-            "labelled": scored, "training photos": facts, "answered by": record.run_id, "answering": device,
+            "labelled": scored, "answered by": record.run_id, "answering": device,
         },
         seeds={"bootstrap": options.seed},
         versions=versions_of("torch", "torchvision", "timm", "accelerate", "pillow", "numpy", "opencv-python-headless"),
         more={"history": [], "best_epoch": None},
         cues=cues,
         digests=target.digests,
-        without=left,
-        search=Search(digests_of(record, options.weights), facts["looked for"], len(search.pairs)),
+        looked=looked,
     )  # fmt: skip
     return labelled, answered
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baselines.results.run import RunRecord
+from baselines.threemdbench.classifier.cues import Search
 from baselines.threemdbench.classifier.data import Labelled, Photo
 from builders.curation.folders import File
-from builders.curation.seen import Pair, Seen, seen
-from loaders.errors import BedsideError, InputError
+from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import make_folder, write_whole
 from scripts.run.classifier.options import Classifying
 from scripts.run.stored import place_of
 from scripts.terminal.console import errors
 from scripts.terminal.photos import cores, labelled_photos
 from scripts.terminal.progress import Bars
+
+if TYPE_CHECKING:
+    from builders.curation.seen import Pair, Seen
 
 FOUND = "training_photos.json"
 """Name of the file of a run folder that lists every pair."""
@@ -69,15 +72,43 @@ def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
     return labelled
 
 
-def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying) -> Seen:
+@dataclass(frozen=True)
+class Unseen:
+    """The photos that the network has not seen, as `test`; why each other one is left out; what a record and what the
+    cues say of the search."""
+
+    labelled: Labelled
+    left: dict[str, str]
+    facts: dict[str, Any]
+    search: Search
+
+
+def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: bool = False) -> Unseen:
+    """What may be answered about of `target`, once the training and validation photos were looked for in it.
+
+    Raises: InputError as `look_for`; MissingExtra without what curation takes.
+    """
+    MissingExtra.check("curation", purpose="looking for training photos among the cases")
+    photos = target.splits["test"]
+    found = look_for(trained, photos, options, quiet=quiet)
+    left = {pair.file: f"it shows the training photo {pair.other} ({pair.how})" for pair in found.pairs}
+    kept = replace(target, splits={**target.splits, "test": [photo for photo in photos if photo.key not in left]})
+    facts = facts_of(found, trained)
+    digests = {split: trained.digests[split] for split in _SPLITS}
+    return Unseen(kept, left, facts, Search(digests, facts["looked for"], len(found.pairs)))
+
+
+def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *, quiet: bool = False) -> Seen:
     """The photos that show what a training or validation photo shows; all pairs are written into the run's folder.
 
     Raises InputError where there are some, unless they are to be dropped, and where none is left then.
     """
+    from builders.curation.seen import seen  # here, as it needs the extra `curation`
+
     others = [File(one.key, Path(one.key), split, held=one.read) for split in _SPLITS for one in trained.splits[split]]
     files = [File(photo.key, Path(photo.key), held=photo.read) for photo in photos]
     make_folder(options.out)
-    with Bars() as bars:
+    with Bars(quiet=quiet) as bars:
         found = seen(files, others, index=options.out / "index.sqlite", workers=cores(), progress=bars)
     listed = {
         "trained_on": {split: trained.digests[split] for split in _SPLITS},
@@ -87,12 +118,14 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying) -
         "pairs": [asdict(pair) for pair in found.pairs],
     }
     write_whole(options.out / FOUND, json.dumps(listed, ensure_ascii=False, indent=1).encode())
-    _tell(found, len(others), len(files), options)
+    if not quiet:
+        _tell(found, len(others), len(files), options)
+    by = f"of {options.weights} " if options.predict else ""
     if found.pairs and not options.drop_trained:
         raise InputError(
             options.data,
-            found=f"{len(found.pairs):,} of {len(files):,} photos show what the network of {options.weights} was "
-            f"trained or chosen on: {_named(found.pairs)}",
+            found=f"{len(found.pairs):,} of {len(files):,} photos show what the network {by}is trained or chosen on: "
+            f"{_named(found.pairs)}",
             expected="none",
             do=f"--drop-trained leaves them out and says so; all pairs: {options.out / FOUND}",
         )

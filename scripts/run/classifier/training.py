@@ -23,6 +23,7 @@ from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import Answered, versions_of
 from scripts.run.classifier.options import Classifying
+from scripts.run.classifier.seen import Unseen, unseen
 from scripts.terminal.console import errors
 from scripts.terminal.photos import cores, labelled_photos, pictures_of
 from scripts.terminal.progress import Bars
@@ -34,8 +35,7 @@ def trained(options: Classifying) -> tuple[Labelled, Answered] | None:
     """What was trained, and what it answered; None in the processes of a training that are not the first."""
     labelled = labelled_photos(options.data, options.clusters, options.seed)
     labelled.check(allow_untrained=options.allow_untrained)
-    answered = _probe(labelled, options) if options.probe else _train(labelled, options)
-    return None if answered is None else (labelled, answered)
+    return _probe(labelled, options) if options.probe else _train(labelled, options)
 
 
 def _recipe(options: Classifying) -> Recipe:
@@ -58,12 +58,23 @@ def _recipe(options: Classifying) -> Recipe:
     )
 
 
-def _train(labelled: Labelled, options: Classifying) -> Answered | None:
+def _unseen(labelled: Labelled, options: Classifying, *, quiet: bool = False) -> tuple[Labelled, Unseen | None]:
+    """The photos, of test those that show no training photo, since cues will be made of them, and what came of looking.
+
+    A folder of somebody's own has no cases, and so no cues.
+    """
+    looked = unseen(labelled, labelled, options, quiet=quiet) if labelled.corpus != FOLDER else None
+    return (looked.labelled if looked else labelled), looked
+
+
+def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered] | None:
     """Fine-tunes; None in the processes of a training that are not the first."""
     recipe = _recipe(options)
     accelerator = accelerator_of(options.device, recipe.precision)
     main = accelerator.is_main_process
     network = _network(options, recipe, len(labelled.classes))
+    with accelerator.main_process_first():  # the others then find all of it remembered
+        labelled, looked = _unseen(labelled, options, quiet=not main)
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
     workers = options.workers
     if workers is None:
@@ -96,7 +107,7 @@ def _train(labelled: Labelled, options: Classifying) -> Answered | None:
         source=network.source, train=labelled.digests["train"],
     )  # fmt: skip
     write_weights(options.out, training.module, about)
-    return Answered(
+    return labelled, Answered(
         unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
         logits=test,
         temperature=temperature,
@@ -114,7 +125,8 @@ def _train(labelled: Labelled, options: Classifying) -> Answered | None:
         seeds={_SEED: options.seed},
         versions=versions,
         more={"history": [asdict(epoch) for epoch in training.history], "best_epoch": training.best_epoch},
-        cues=labelled.corpus != FOLDER,
+        cues=looked is not None,
+        looked=looked,
     )  # fmt: skip
 
 
@@ -147,9 +159,10 @@ def _trained_on(labelled: Labelled) -> dict[str, Any]:
     return {"trained on": {split: labelled.digests[split] for split in ("train", "validation")}}
 
 
-def _probe(labelled: Labelled, options: Classifying) -> Answered:
+def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered]:
     from baselines.threemdbench.classifier.probe import open_backbone, probe  # needs more than a network
 
+    labelled, looked = _unseen(labelled, options)
     size = options.test_size or options.size
     encoder = open_backbone(options.model, device=options.device, weights=options.weights, size=size, seed=options.seed)
     pictures = pictures_of(labelled, 16, quiet=False)
@@ -163,7 +176,7 @@ def _probe(labelled: Labelled, options: Classifying) -> Answered:
             batch_size=options.batch_size,
             progress=lambda kind, done, total: bars.show(f"{encoder.name}: images", done, total),
         )
-    return Answered(
+    return labelled, Answered(
         unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
         logits=probed.test,
         temperature=fit_temperature(probed.validation, np.array([photo.label for photo in photos["validation"]])),
@@ -176,7 +189,8 @@ def _probe(labelled: Labelled, options: Classifying) -> Answered:
         seeds={_SEED: options.seed},
         versions=versions_of("torch", "timm", "scikit-learn", "numpy"),
         more={"history": [], "best_epoch": None},
-        cues=labelled.corpus != FOLDER,
+        cues=looked is not None,
+        looked=looked,
     )
 
 

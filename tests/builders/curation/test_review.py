@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from builders import recipe as recipes
 from builders.curation.review import NAME, Decision, Doubt, Item, Shown, read_decisions, read_queue, write_queue
@@ -22,7 +22,7 @@ from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, files_of, photo_table, reasons, rows_of
-from tests.parts.pictures import photo
+from tests.parts.pictures import drawn, jpeg, photo
 
 
 def shrunk(data: bytes, side: int) -> bytes:
@@ -160,9 +160,26 @@ def test_photos_of_a_mixed_class_are_to_be_looked_at(tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("label,diagnosis,match,note\nspots,acne,mixed,rosacea is in it\n", encoding="utf-8")
     build(tmp_path, f"table={table}", labels=(f"table={labels}",), mixed_labels=True)
-    queue = read_queue(tmp_path / "release.work" / NAME)
-    doubt = Doubt("class", "Its class in the source is mixed: rosacea is in it.")
-    assert [(item.kept, item.doubts) for item in queue] == [(True, (doubt,))] * 2
+    (item,) = read_queue(tmp_path / "release.work" / NAME)  # one question, not one a photo
+    assert item.kept and len(item.beside) == 2 and item.doubts[0].kind == "class"
+    assert "Photos labelled spots count as acne, and the class is mixed: rosacea is in it." in item.doubts[0].text
+    write_review([item], lambda _: photo("acne", 0), tmp_path / "page.html", title="x")
+    assert (tmp_path / "page.html").read_text().count("<svg") == 2
+    given = {"labels": (f"table={labels}",), "mixed_labels": True}
+    no = decide(tmp_path / "no.csv", (item, "reject", "wrong diagnosis"))
+    one = rows_of(tmp_path / "release")[0]["image_id"]
+    no.write_text(no.read_text() + f"{one},,accept,\n")  # what is decided about a photo goes before its class
+    build(tmp_path, f"table={table}", out="without", decisions=(no,), **given)
+    assert [row["image_id"] for row in rows_of(tmp_path / "without")] == [one]
+    assert reasons(tmp_path / "without") == {"curate: review: wrong diagnosis": 1}
+    assert all(item.decided for item in read_queue(tmp_path / "without.work" / NAME))
+    yes = decide(tmp_path / "yes.csv", (item, "accept", ""))
+    build(tmp_path, f"table={table}", out="with", decisions=(yes,), **given)
+    assert len(rows_of(tmp_path / "with")) == 2
+    assert Manifest.read(tmp_path / "with").settings["decisions"]["accepted"] == 1  # type: ignore[index,call-overload]
+    labels.write_text("label,diagnosis,match,note\nspots,acne,mixed,something else is in it\n", encoding="utf-8")
+    build(tmp_path, f"table={table}", out="changed", decisions=(no,), **given)
+    assert len(rows_of(tmp_path / "changed")) == 2  # the decision was about another table
 
 
 # --- The file ---------------------------------------------------------------------------------------------------------
@@ -232,7 +249,7 @@ def test_the_command_writes_a_page_that_needs_nothing_else(
     page = tmp_path / "review.html"
     # The workspace, or the release that it lies beside.
     assert execute(["review", str(first / "release"), "-o", str(page)]) == 0
-    assert "3 photos to look at (label 2, quality 1)" in capsys.readouterr().out
+    assert "3 questions (label 2, quality 1)" in capsys.readouterr().out
     text = page.read_bytes()
     assert execute(["review", str(first / "release.work"), "-o", str(page)]) == 0
     assert page.read_bytes() == text
@@ -241,7 +258,7 @@ def test_the_command_writes_a_page_that_needs_nothing_else(
     record = record_of(page)
     assert [item["usual"] for item in record["items"]] == ["wrong diagnosis", "wrong diagnosis", "poor quality"]
     assert record["columns"] == ["image_id", "content", "decision", "reason"]
-    shown = re.findall(r'<img data-image="([^"]+)" alt="[^"]+"', page.read_text(encoding="utf-8"))
+    shown = re.findall(r'<ima?ge? data-image="([^"]+)"', page.read_text(encoding="utf-8"))
     assert len(shown) > len(record["items"]) and set(shown) == set(record["images"])
     assert all(image.startswith("data:image/jpeg;base64,") for image in record["images"].values())
 
@@ -273,10 +290,32 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
 ) -> None:
     command = ["build", "3mdbench", "--source", f"table={table}", "--workers", "1", "--out", str(tmp_path / "release")]
     assert execute(command) == 0
-    assert "3 photos are borderline: bedside review" in capsys.readouterr().out
+    assert "3 questions wait for a person: bedside review" in capsys.readouterr().out
     path = decide(tmp_path / "d.csv", (queue_of(first)["acne"], "accept", ""))
     assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
     said = capsys.readouterr().out
     assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are not there" in said
-    assert "2 photos are borderline" in said
+    assert "2 questions wait for a person" in said
     assert Manifest.read(tmp_path / "release").splits
+
+
+def test_photos_that_share_much_stand_side_by_side_with_what_they_share_marked(tmp_path: Path) -> None:
+    whole = drawn(3)
+    stored = {"a": jpeg(whole), "b": jpeg(ImageOps.mirror(whole.crop((100, 40, 400, 300)))), "c": jpeg(drawn(7))}
+    first, second, other = (Shown(name, name, "acne") for name in stored)
+    doubt = Doubt("copy", "It shares much with another photo.", ("b", "c"))
+    item = Item(first, "0" * 64, True, {}, (doubt,), (second, other))
+    write_review([item], stored.__getitem__, tmp_path / "page.html", title="x")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    left, right = re.findall(r"<svg.*?</svg>", page, re.S)
+    assert all(f'data-image="{name} 640"' in svg for name, svg in (("a", left), ("b", right)))  # equally large
+    assert page.count('<img data-image="c 320"') == 1
+    found = [
+        [tuple(map(float, place)) for place in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', svg)] for svg in (left, right)
+    ]
+    assert len(found[0]) == len(found[1]) == 8
+    for (x, y), (u, v) in zip(*found, strict=True):
+        # In a square of 100: the 400 x 300 whole lies below 12.5; the crop of it is mirrored, 300 x 260.
+        assert abs((x * 4 - 100) - (300 - u * 3)) < 8 and abs(((y - 12.5) * 4 - 40) - (v - 100 / 15) * 3) < 8
+    outline = [tuple(map(float, one.split(","))) for one in re.findall(r'polygon points="([^"]+)"', left)[0].split()]
+    assert min(x for x, _ in outline) > 20 and min(y for _, y in outline) > 18  # what was cut off lies outside
