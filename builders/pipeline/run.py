@@ -33,7 +33,7 @@ from rich.progress import Progress
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
-from builders.pipeline.workers import Work, schema_text, side_by_side
+from builders.pipeline.workers import Work, Workers, schema_text
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
 from loaders.files.disk import write_whole
@@ -104,7 +104,7 @@ def run(
     if batch_rows < 1 or workers < 1:
         raise BuildError(f"batch_rows={batch_rows}, workers={workers}: both start at 1")
     store = Workspace(workspace)
-    with store.locked():
+    with store.locked(), Workers(workers) as pool:
         try:
             read = _spool(source, stages[0].schema_in, store, key, batch_rows, source_identity, progress)
             result = _recorded(store, read)
@@ -114,7 +114,7 @@ def run(
             counts = [_count(READ, 1, [result])] if result.excluded else []
             results = [(READ, read)] if result.excluded else []
             for stage in stages:
-                names = _run_stage(Work(stage, key, store, batch_rows), batches, workers, progress)
+                names = _run_stage(Work(stage, key, store, batch_rows), batches, pool, progress)
                 done = [_recorded(store, name) for name in names]
                 batches = [batch for result in done for batch in result.kept]
                 counts.append(_count(stage.name, stage.version, done))
@@ -207,7 +207,7 @@ def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Ro
             yield row
 
 
-def _run_stage(work: Work, batches: Sequence[Batch], workers: int, progress: Progress | None) -> list[str]:
+def _run_stage(work: Work, batches: Sequence[Batch], pool: Workers, progress: Progress | None) -> list[str]:
     """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order."""
     stage = work.stage
     units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
@@ -220,8 +220,8 @@ def _run_stage(work: Work, batches: Sequence[Batch], workers: int, progress: Pro
             missing[name] = unit
         else:
             meter.advance(sum(batch.rows for batch in unit), resumed=True)
-    if workers > 1 and len(missing) > 1 and stage.parallel:
-        finished = side_by_side(work, list(missing.items()), workers, where=f"stage {stage.name}")
+    if pool.number > 1 and len(missing) > 1 and stage.parallel:
+        finished = pool.each(work, list(missing.items()), where=f"stage {stage.name}")
     else:
         finished = (work(name, unit) for name, unit in missing.items())
     with closing(finished):  # an interrupt ends the workers now, not when the exception is forgotten

@@ -6,6 +6,7 @@ writing end only this process has: when it is closed, or when this process is ki
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -17,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -106,31 +107,52 @@ def _told(row: Row, column: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-_work: Work | None = None  # in a worker process only: the stage that it was started for
+class Workers:
+    """So many worker processes, started as batches need them and kept from one stage of a build to the next.
 
-
-def side_by_side(
-    work: Work, units: Sequence[tuple[str, Sequence[Batch]]], workers: int, *, where: str
-) -> Generator[int]:
-    """Do the units in `workers` processes, yielding the rows of each as it is finished, in any order.
-
-    Raises: BedsideError when a worker died (killed, out of memory); BuildError when the work cannot be pickled; and
-    whatever the work itself raised.
+    A context manager; when it ends, so do they.
     """
-    try:
-        pickle.dumps(work)
-    except Exception as error:
-        raise BuildError(f"{where}: cannot be sent to a worker: {error}; its factory must be picklable") from error
-    context = multiprocessing.get_context("spawn")
-    reader, lifeline = context.Pipe(duplex=False)
-    with reader, lifeline:
-        with _interrupts_held():
-            pool = ProcessPoolExecutor(
-                min(workers, len(units)), mp_context=context, initializer=_start, initargs=(work, reader)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._pool: ProcessPoolExecutor | None = None
+        self._lifeline: Connection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._pool is None or self._lifeline is None:
+            return
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self._lifeline.close()  # they end now, not when their batches are done
+        self._pool.shutdown(cancel_futures=True)
+        self._lifeline.close()
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._reader, self._lifeline = context.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(
+                self.number, mp_context=context, initializer=_start, initargs=(self._reader,)
             )
+        return self._pool
+
+    def each(self, work: Work, units: Sequence[tuple[str, Sequence[Batch]]], *, where: str) -> Generator[int]:
+        """Do the units side by side, yielding the rows of each as it is finished, in any order.
+
+        Raises: BedsideError when a worker died (killed, out of memory); BuildError when the work cannot be pickled; and
+        whatever the work itself raised.
+        """
         try:
-            with _interrupts_held():
-                futures = [pool.submit(_do, name, unit) for name, unit in units]
+            pickled = pickle.dumps(work)
+        except Exception as error:
+            raise BuildError(f"{where}: cannot be sent to a worker: {error}; its factory must be picklable") from error
+        stage = hashlib.sha256(pickled).hexdigest()
+        try:
+            with _interrupts_held():  # a batch that finds no worker free starts one
+                pool = self._started()
+                futures = [pool.submit(_do, stage, pickled, name, unit) for name, unit in units]
             for future in as_completed(futures):
                 yield future.result()
         except BrokenProcessPool:
@@ -139,11 +161,6 @@ def side_by_side(
                 found="a worker process ended before its batch was done (killed, or out of memory)",
                 do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
             ) from None
-        except (KeyboardInterrupt, GeneratorExit):
-            lifeline.close()
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -157,9 +174,7 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start(work: Work, lifeline: Connection) -> None:
-    global _work
-    _work = work
+def _start(lifeline: Connection) -> None:
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 
@@ -168,9 +183,14 @@ def _end_with(lifeline: Connection) -> None:
     os._exit(1)
 
 
-def _do(name: str, unit: Sequence[Batch]) -> int:
-    assert _work is not None
-    return _work(name, unit)
+_opened: dict[str, Work] = {}  # in a worker process only: the stage that it works on
+
+
+def _do(stage: str, pickled: bytes, name: str, unit: Sequence[Batch]) -> int:
+    if stage not in _opened:
+        _opened.clear()
+        _opened[stage] = pickle.loads(pickled)
+    return _opened[stage](name, unit)
 
 
 def schema_text(schema: pa.Schema) -> str:

@@ -39,6 +39,7 @@ LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated a
 THOUGHTS = 8192
 """Tokens that a reasoning model may think for, beside those of its answer."""
 
+_NO_LIMIT = 1_000_000
 _REFUSED = "refused the request or failed"
 _log = logging.getLogger(__name__)
 
@@ -91,7 +92,8 @@ def open_model(
     except ImportError:
         raise MissingExtra.named("inspect_ai", extra="dialogue", purpose=f"the chat model {name}") from None
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
-    config = models.GenerateConfig(max_connections=1) if provider == "hf" else models.GenerateConfig()
+    # Elsewhere who asks says how many at a time; inspect_ai would begin with 20 and never go beyond 100.
+    config = models.GenerateConfig(max_connections=1 if provider == "hf" else _NO_LIMIT)
     try:
         model = models.get_model(name, config=config, base_url=base_url, memoize=False)
     except Exception as error:

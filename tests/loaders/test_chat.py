@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import logging
 import sys
+import threading
 from collections.abc import Iterator
 from contextvars import Context
 from pathlib import Path
@@ -14,11 +16,12 @@ from typing import Any
 import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.models.answers import gather_bounded
 from loaders.models.chat import THOUGHTS, open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from loaders.models.waiting import waiting, watched
-from tests.parts.chat_server import ChatServer, Fault, Reply, cut, hang, raw, status
+from tests.parts.chat_server import Body, ChatServer, Fault, Reply, completion, cut, hang, raw, status
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
 KEY = "sk-local-0123456789"
@@ -306,6 +309,25 @@ def test_one_model_serves_many_event_loops(server: ChatServer, calm: Calm) -> No
         assert len(asyncio.run(crowd(model))) == 30
     assert len(asyncio.run(crowd(opened(server, calm, retries=0)))) == 30
     assert len(server.requests) == 120
+
+
+def test_as_many_requests_are_in_flight_as_are_asked(server: ChatServer, calm: Calm) -> None:
+    everybody = threading.Barrier(256)
+
+    def reply(body: Body) -> Fault:
+        def wait(handler: Any) -> None:
+            everybody.wait(20)  # no request is answered before all have come
+            handler.answer(200, json.dumps(completion(body, Reply("Here."))))
+
+        return wait
+
+    server.reply = reply
+    model = opened(server, calm, retries=0)
+
+    async def asked(number: int) -> str:
+        return (await model.ask([Message("user", f"question {number}")], temperature=0, max_tokens=5)).text
+
+    assert asyncio.run(gather_bounded(asked, range(256), limit=256)) == ["Here."] * 256
 
 
 def test_a_cancelled_request_leaves_the_model_usable(server: ChatServer, calm: Calm) -> None:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -465,6 +466,17 @@ def test_errors_of_workers_arrive_whole(toy: Any, tmp_path: Path) -> None:
         build(toy.source(), stage, at=tmp_path / "w", batch_rows=8, workers=2)
     with pytest.raises(BuildError, match="stage s: cannot be sent to a worker"):
         build(rows(8), one(list), at=tmp_path / "v", workers=2)
+
+
+def test_workers_are_kept_from_stage_to_stage(toy: Any, tmp_path: Path) -> None:
+    stages = [replace(stage, parallel=True) for stage in toy.stages(tmp_path / "calls")]
+    build(toy.source(), *stages, at=tmp_path / "w", batch_rows=8, workers=2)
+    who: dict[str, set[str]] = {}
+    for line in calls(tmp_path):
+        stage, _, process = line.split()
+        who.setdefault(stage, set()).add(process)
+    assert str(os.getpid()) not in who["odd"] | who["double"]
+    assert len(who["odd"] | who["double"]) <= 2
 
 
 def wait_for(condition: Any, seconds: float = 20) -> None:
