@@ -42,6 +42,7 @@ PROMPTS: dict[str, frozenset[str]] = {
         {"facts", "personality", "style", "disclosure", "wording", "attitude", "known", "now", "most_words"}
     ),
     "evaluator": frozenset({"features", "intents"}),
+    "relevance": frozenset[str](),
     **JUDGES,
 }
 """Every prompt of the two tasks, those of the judges included -> the placeholders that it may hold."""

@@ -167,9 +167,27 @@ class CaseInPlay:
         window = [exchange.clinician for exchange in self.exchanges[-rubric.WINDOW :]]
         return await rubric.evaluate(ask, prompts, turn, window, question, said)
 
-    def move(self, evaluation: TurnEvaluation, turn: str) -> Update:
-        """Let the turn act on the state."""
-        self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn)
+    async def rate(
+        self, ask: Ask | None, prompts: Prompts, turn: str
+    ) -> tuple[TurnEvaluation, tuple[float, ...] | None]:
+        """The evaluation of the next turn, and how near it comes to each concern where the policy has that rated.
+
+        Topics that no answer could be had for are measured by words; the evaluation says so.
+        """
+        evaluation = await self.evaluate(ask, prompts, turn)
+        if ask is None or self.policy.overlap != "rated":
+            return evaluation, None
+        said = self.exchanges[-1].patient if self.exchanges else ""
+        topics = [
+            [text.get_secret_value() for text in (concern.topics or concern.evidence)]
+            for concern in self.profile.hidden_concerns
+        ]
+        near = await rubric.relevance(ask, prompts, turn, said, topics, case_id=self.profile.case_id)
+        return replace(evaluation, relevance="topics_after_failure" if near is None else "model"), near
+
+    def move(self, evaluation: TurnEvaluation, turn: str, near: Sequence[float] | None = None) -> Update:
+        """Let the turn act on the state; `near` is what `rate` says of it."""
+        self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn, near)
         return update
 
     def settle(self, update: Update, spoken: patient_side.Spoken, allowed: Allowed) -> Update:
@@ -252,8 +270,8 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
         answer = await ask("clinician", messages, **_clinician(rules))
         turn = said_by(answer.text)
         text = heard(turn)
-        evaluation = await in_play.evaluate(evaluator, texts, text)
-        update, allowed = in_play.move(evaluation, text), in_play.guard.so_far()
+        evaluation, near = await in_play.rate(evaluator, texts, text)
+        update, allowed = in_play.move(evaluation, text, near), in_play.guard.so_far()
         view = patient_side.show(profile, in_play.chart, in_play.state, update, text, in_play.exchanges, in_play.guard)
         spoken = await patient_side.speak(
             patient, texts, view, text, in_play.exchanges, in_play.guard, in_play.state, update.revealed

@@ -95,7 +95,8 @@ _REVEAL = Logistic((-3.4, 0.6, 1.2, 0.7, 2.6, 1.5, -0.2, 0.2, -0.3, 0.4, -2.5, 1
 _ADDRESS = Logistic((-3.8, 0.0, 1.1, 0.9, 0.2, 0.3, 1.5, 2.8, 1.1, 0.8, -1.5, 0.0))
 
 
-Overlap = Literal["lexical", "topics"]
+Overlap = Literal["lexical", "topics", "rated"]
+"""How o is measured: shared words, topic terms, or a chat model's rating of topics (`rubric.relevance`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,11 +344,15 @@ def step(
     evaluation: TurnEvaluation,
     concerns: Sequence[Concern],
     utterance: str,
+    rated: Sequence[float] | None = None,
 ) -> tuple[PatientState, Update]:
-    """The state after one more clinician turn, and what the turn did."""
+    """The state after one more clinician turn, and what the turn did.
+
+    `rated` is the o of each concern where a model rated it; else o is measured by words.
+    """
     turn = state.turn + 1
     said = content_roots(utterance)
-    near = [_overlap(config, utterance, said, concern) for concern in concerns]
+    near = rated or [_overlap(config, utterance, said, concern) for concern in concerns]
     weight = min(1.0, new_share(state, utterance, said) / config.novelty) if config.novelty else 1.0
     blocked = blocks(config, evaluation)
     after = list(state.concerns)

@@ -19,6 +19,7 @@ from loaders.medconceal import Task
 Mode = Literal["fixed", "adaptive", "until_addressed", "transcript", "timed"]
 Stopped = Literal["turn_limit", "clinician", "addressed", "transcript_end", "time", "interrupted", "withdrawn"]
 Obtained = Literal["model", "rules", "rules_after_failure", "silence"]
+Relevance = Literal["", "model", "topics_after_failure"]
 ReplySource = Literal["model", "template", "neutral", "transcript"]
 
 HIDDEN, REVEALED, ADDRESSED = 0, 1, 2
@@ -60,7 +61,8 @@ class TurnEvaluation:
     `pending_covered` is None when no question of the patient was pending. `empathy` in [0, 1] is logged and used by
     nothing (MC-G22). `label_probe` is the finding of the regular expressions (`probes`), whoever gave the features.
     `obtained` is how: by the model, by the rules as asked for, by the rules because no answer of the model could be
-    used, or without looking because the turn is empty. `attempts` counts the model's answers.
+    used, or without looking because the turn is empty. `attempts` counts the model's answers. `relevance` says who
+    measured how near the turn comes to the concerns, where a model was to (`--overlap rated`).
     """
 
     intent: str
@@ -71,6 +73,7 @@ class TurnEvaluation:
     label_probe: bool
     obtained: Obtained
     attempts: int
+    relevance: Annotated[Relevance, GROWN] = ""
 
 
 @dataclass(frozen=True, slots=True)

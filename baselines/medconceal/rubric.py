@@ -11,6 +11,7 @@ schema is asked for again, and after the last try the rules speak and the record
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.untrusted import heard
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
-from loaders.models.messages import Decoding, Message
+from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
 from loaders.spans import words
 
@@ -124,6 +125,40 @@ async def evaluate(
     if asked.value is None:
         return rules.evaluate(turn, pending, said, obtained="rules_after_failure", attempts=ATTEMPTS)
     return replace(asked.value, label_probe=label_probe(turn), attempts=asked.attempts)
+
+
+async def relevance(
+    ask: Ask, prompts: Prompts, turn: str, said: str, topics: Sequence[Sequence[str]], *, case_id: str
+) -> tuple[float, ...] | None:
+    """How near a turn comes to each of several topics, in quarters of [0, 1]; None for no usable answer.
+
+    The role `evaluator` is asked apart from the rating, in a request of its own that nobody else sees: it holds the
+    topic terms of the case's concerns under keys that say nothing, in an order of the case's own, and neither a concern
+    nor its category. What it answers are numbers, and they reach the policy alone.
+    """
+    if not words(turn):
+        return (0.0,) * len(topics)
+    order = sorted(range(len(topics)), key=lambda at: hashlib.sha256(f"{case_id} {at}".encode()).digest())
+    keys = {f"T{number}": at for number, at in enumerate(order, start=1)}
+    listed = "\n".join(f"{key}: {'; '.join(topics[at])}" for key, at in keys.items())
+    parts = [fenced("topics", heard(listed)), *([fenced("patient_said", heard(said))] if said else [])]
+    parts += [fenced("turn_to_rate", heard(turn)), "Rate turn_to_rate. Answer with the JSON object alone."]
+
+    def read(answer: Answer) -> tuple[float, ...]:
+        given = read_object(answer.text)
+        if set(given) != set(keys) or not all(map(_share, given.values())):
+            raise Unfit(f"there are no numbers from 0 to 1 for {', '.join(keys)}, all of them and no other")
+        by_place = {at: _quarter(given[key]) for key, at in keys.items()}
+        return tuple(by_place[at] for at in range(len(topics)))
+
+    schema = object_schema({key: {"type": "number"} for key in keys})
+    asked = await ask_until(
+        partial(ask, "evaluator", **DECODING, json_schema=schema),
+        [Message("system", prompts.fill("relevance")), Message("user", "\n\n".join(parts))],
+        read,
+        attempts=ATTEMPTS,
+    )
+    return asked.value
 
 
 def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:

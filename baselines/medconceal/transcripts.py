@@ -167,7 +167,9 @@ def transcript_game(
             "policy": policy.digest,
             "policy_name": policy.name,
             "overlap": policy.overlap,
-            "prompts": {name: texts.digests[name] for name in ("evaluator", *(("findings",) if written else ()))},
+            "prompts": {
+                name: texts.digests[name] for name in ("evaluator", "relevance", *(("findings",) if written else ()))
+            },
             "evaluator": evaluator,
         },
         decoding={
@@ -187,8 +189,8 @@ async def _computed(
     in_play = CaseInPlay(dialogue.profile, dialogue.task, policy)
     for turn, reply in dialogue.turns:
         text = heard(turn)
-        evaluation = await in_play.evaluate(ask if evaluator == "model" else None, texts, text)
-        update = in_play.move(evaluation, text)
+        evaluation, near = await in_play.rate(ask if evaluator == "model" else None, texts, text)
+        update = in_play.move(evaluation, text, near)
         voiced = tuple(index for index in update.revealed if says(reply, texts_of(dialogue.profile, index)))
         in_play.keep(turn, evaluation, update, Spoken(reply, "transcript", LeakCheck(), False, False, voiced))
     episode = in_play.episode(

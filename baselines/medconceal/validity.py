@@ -143,7 +143,8 @@ def _count(exchanges: Sequence[Exchange], has: Callable[[Exchange], bool]) -> in
 
 
 def _fell_back(exchange: Exchange) -> bool:
-    return exchange.evaluation.obtained == "rules_after_failure"
+    how = exchange.evaluation
+    return how.obtained == "rules_after_failure" or how.relevance == "topics_after_failure"
 
 
 def _broke(exchange: Exchange) -> bool:

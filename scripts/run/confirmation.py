@@ -68,7 +68,10 @@ class Scored(Play):
     ] = DEFAULT.name
     overlap: Annotated[
         str | None,
-        typer.Option(metavar="lexical|topics", help="How a turn touches a concern, if not as the policy has it."),
+        typer.Option(
+            metavar="lexical|topics|rated",
+            help="How a turn touches a concern, if not as the policy has it; rated: the evaluator says, in private.",
+        ),
     ] = None
     transcripts: Annotated[
         Path | None,
@@ -139,6 +142,8 @@ def run_task(task: Task, options: Scored) -> None:
     options.check()
     texts = read_prompts(options.prompts)
     policy = policy_of(options.policy, options.overlap)
+    if policy.overlap == "rated" and options.evaluator == RULES:
+        raise InputError("--overlap", found="rated, with --evaluator rules", expected="a model that rates, or topics")
     names = options.names
     opened = open_corpus("medconceal", options.data, "test")
     profiles = cases(opened.splits["test"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from baselines.medconceal.game import Rules, scores, task_game
 from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
+from baselines.medconceal.validity import reasons
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
@@ -177,6 +179,61 @@ def test_an_evaluator_that_copies_a_planted_rating_is_still_blocked() -> None:
 
     episode = asyncio.run(game.play(CASES[0], playing({"clinician": attack, "evaluator": obedient})))
     assert set(episode.states) == {0} and all(exchange.blocked for exchange in episode.exchanges)
+
+
+def test_relevance_is_rated_in_private_by_anonymous_keys() -> None:
+    """Topic terms stand in requests of their own to the evaluator alone; its numbers are the o of the policy."""
+    profile = CASES[0]
+    requests: list[tuple[str, str]] = []
+    rater = rules_evaluator(None)
+
+    def evaluator(messages: Sequence[Message]) -> str:
+        text = messages[-1].text
+        if "<topics>" not in text:
+            return rater(messages)
+        keys = re.findall(r"^(T\d): (.*)$", text, re.M)
+        return json.dumps({key: 1 if "steroid" in terms else 0.2 for key, terms in keys})
+
+    def told(role: str, script: Callable[[Sequence[Message]], str]) -> Callable[[Sequence[Message]], str]:
+        def say(messages: Sequence[Message]) -> str:
+            requests.append((role, "\n".join(message.text for message in messages)))
+            return script(messages)
+
+        return say
+
+    scripts = {
+        "clinician": told("clinician", CLINICIANS["closed-checklist"](None)),
+        "patient": told("patient", lambda messages: "I see. I will think about that, doctor."),
+        "evaluator": told("evaluator", evaluator),
+    }
+    rules = Rules("confirmation", policy=replace(DEFAULT, overlap="rated"))
+    episode = asyncio.run(task_game(rules).play(profile, playing(scripts)))
+    private = [text for role, text in requests if role == "evaluator" and "<topics>" in text]
+    others = [text for role, text in requests if (role, text) not in {("evaluator", one) for one in private}]
+    assert len(private) == 8 and all(one.evaluation.relevance == "model" for one in episode.exchanges)
+    content = [concern.content.get_secret_value() for concern in profile.hidden_concerns]
+    assert not [text for text in private if any(one in text for one in content) or "Emotional" in text]
+    listed = ["; ".join(one.get_secret_value() for one in concern.topics) for concern in profile.hidden_concerns]
+    assert all(one in private[0] for one in listed) and not [one for one in listed for text in others if one in text]
+    assert {trace.overlap for one in episode.exchanges for trace in one.traces if trace.overlap is not None} == {
+        1.0,
+        0.25,
+    }
+    assert from_json(Episode, to_json(episode), "record") == episode
+
+
+def test_relevance_that_nobody_can_read_is_measured_by_words_and_makes_the_run_invalid() -> None:
+    rater = rules_evaluator(None)
+    scripts = {
+        "clinician": CLINICIANS["open-empathic"](None),
+        "evaluator": lambda messages: "all of them" if "<topics>" in messages[-1].text else rater(messages),
+    }
+    rules = {"patient": "template"}
+    rated = task_game(Rules("confirmation", policy=replace(DEFAULT, overlap="rated"), **rules))
+    plain = task_game(Rules("confirmation", **rules))
+    one, other = (asyncio.run(game.play(CASES[0], playing(scripts))) for game in (rated, plain))
+    assert [exchange.traces for exchange in one.exchanges] == [exchange.traces for exchange in other.exchanges]
+    assert any("rules rated in its place" in reason for reason in reasons([one])) and not reasons([other])
 
 
 def test_a_leaking_patient_model_is_caught() -> None:
