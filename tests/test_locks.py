@@ -18,7 +18,8 @@ LOCKS = {
     "earlier": LEGS,
     "lowest": LEGS,
     **{
-        name: [name] for name in ("curation", "dialogue", "figures", "heic", "language", "medcat", "models", "scispacy")
+        name: [name]
+        for name in ("curation", "dialogue", "docs", "figures", "heic", "language", "medcat", "models", "scispacy")
     },
     "test": ["test"],
     "threads": ["threads"],
