@@ -15,9 +15,14 @@ from docutils import nodes
 from markupsafe import escape as marked
 from sphinx.util.docutils import SphinxDirective
 
+from builders.recipe import recipe_of
+from builders.release.cards import SOFTWARE
+from builders.release.preview import entries
+from loaders import __version__
+from scripts.commands import COMMANDS, Group
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-sys.path.insert(0, str(ROOT))
 WORK = HERE / "_build" / "work"  # where the notebooks run; `./scripts/docs` builds the sample releases into it
 
 # What the notebooks' kernels inherit: this environment's commands, a terminal of 100 columns, no bars, one thread.
@@ -31,12 +36,6 @@ os.environ |= {
     "OMP_NUM_THREADS": "1",
     "JUPYTER_PLATFORM_DIRS": "1",
 }
-
-from builders.recipe import recipe_of
-from builders.release.cards import SOFTWARE
-from builders.release.preview import entries
-from loaders import __version__
-from scripts.commands import COMMANDS, Group
 
 project = "Bedside"
 author = copyright = "The Bedside authors"
@@ -81,7 +80,7 @@ def _as_rst(app: Any, what: str, name: str, of: Any, options: Any, lines: list[s
             told.append(line)
             continue
         indented = bool(_INDENTED.match(line)) or (example and line.startswith("    "))
-        if indented and not example and told and not told[-1].strip() and not told[-2:-1] == ["Raises:"]:
+        if indented and not example and told and not told[-1].strip() and told[-2:-1] != ["Raises:"]:
             told += ["::", ""]
             example = True
         elif not indented:
@@ -110,7 +109,9 @@ def _entry(entry: Any) -> str:
 
 
 def _text(text: Any) -> str:
-    return str(marked(text)) if isinstance(text, str) else f"<ul>{''.join(f'<li>{marked(one)}</li>' for one in text)}</ul>"
+    if isinstance(text, str):
+        return str(marked(text))
+    return f"<ul>{''.join(f'<li>{marked(one)}</li>' for one in text)}</ul>"
 
 
 class Commands(SphinxDirective):

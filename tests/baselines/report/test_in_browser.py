@@ -156,3 +156,14 @@ def test_it_prints_its_tables_and_some_rows(tab: Any) -> None:
     assert tab.locator(".explorer").is_hidden() and tab.locator(".tools").first.is_hidden()
     assert tab.locator(".fixed details.dialogue").first.is_visible()
     assert json.dumps(tab.evaluate("getComputedStyle(document.querySelector('.scroll')).maxHeight")) == '"none"'
+
+
+def test_axe_finds_nothing_in_it_on_a_telephone_at_night_and_a_screen_by_day(tab: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    tab.locator(".list").focus()
+    tab.keyboard.press("ArrowDown")  # with a row open
+    for width, scheme in ((390, "dark"), (1400, "light")):
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(color_scheme=scheme)
+        found = axe.Axe().run(tab)
+        assert found.violations_count == 0, f"{width}, {scheme}: {found.generate_report()}"
