@@ -25,11 +25,11 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 WORK = HERE / "_build" / "work"  # where the notebooks run; `./scripts/docs` builds the sample releases into it
 
-# What the notebooks' kernels inherit: this environment's commands, a terminal of 100 columns, no bars, one thread.
+# What the notebooks' kernels inherit: this environment's commands, a terminal of 84 columns, no bars, one thread.
 os.environ |= {
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "PYTHONPATH": str(ROOT),
-    "COLUMNS": "100",
+    "COLUMNS": "84",
     "NO_COLOR": "1",
     "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -87,6 +87,10 @@ def _as_rst(app: Any, what: str, name: str, of: Any, options: Any, lines: list[s
             example = False
         told.append(line if example else re.sub(r"(\*|\||_(?=\W|$))(?![^`]*`[^`]*$)", r"\\\1", line))
     lines[:] = told
+
+
+def _skipped(app: Any, what: str, name: str, of: Any, skip: bool, options: Any) -> bool | None:
+    return True if name == "model_config" else None  # pydantic's
 
 
 class Rows(SphinxDirective):
@@ -154,5 +158,6 @@ class Bibtex(SphinxDirective):
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _as_rst)
+    app.connect("autodoc-skip-member", _skipped)
     for directive in (Bibtex, Columns, Commands, Rows):
         app.add_directive(directive.__name__.lower(), directive)

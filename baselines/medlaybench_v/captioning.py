@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from baselines.dialogue.budget import Budget, BudgetSpent
 from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.language import REGISTERS, read_caption
 from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
@@ -158,13 +159,15 @@ def describe(
     *,
     max_tokens: int = MAX_TOKENS,
     concurrency: int = 16,
+    budget: Budget | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answers:
     """What the model says of every image, asked through the store, `concurrency` requests at a time.
 
     `prompts` are those of `read_prompts`. `progress` is told how many of the answers are there, and how many there will
-    be. Raises ModelError when the model goes away and KeyboardInterrupt on Ctrl-C, both with a message that says what
-    is kept: answers that were paid for stay in the store, and the same call asks for the others only.
+    be. Raises BudgetSpent where the next request could cost more than the `budget` has left, ModelError when the model
+    goes away and KeyboardInterrupt on Ctrl-C, each with a message that says what is kept: answers that were paid for
+    stay in the store, and the same call asks for the others only.
     """
     jobs = [(register, place) for place in range(len(pairs.images)) for register in REGISTERS]
     done = 0
@@ -173,16 +176,21 @@ def describe(
         nonlocal done
         register, place = job
         message = Message("user", prompts[register], (pairs.images[place],))
-        answer = await store.ask(model, [message], temperature=0, max_tokens=max_tokens)
+        if budget is None:
+            answer = await store.ask(model, [message], temperature=0, max_tokens=max_tokens)
+        else:
+            async with budget.paying(model, [message], max_tokens) as paid:
+                answer = await store.ask(model, [message], temperature=0, max_tokens=max_tokens)
+                paid(answer)
         done += 1
         return answer
 
     try:
         said = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
-    except ModelError as error:
+    except (BudgetSpent, ModelError) as error:
         kept = f"{done:,} of {len(jobs):,} answers are in {store.path}: the same command asks for the others only"
         do = f"{error.do}. {kept}" if error.do else kept
-        raise ModelError(error.where, found=error.found, expected=error.expected, do=do) from error
+        raise type(error)(error.where, found=error.found, expected=error.expected, do=do) from error
     except KeyboardInterrupt:
         kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; the same command continues from there"
         raise KeyboardInterrupt(f"Stopped. {kept}") from None

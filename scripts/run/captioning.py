@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from baselines.dialogue.budget import Budget
 from baselines.medlaybench_v.captioning import CAPTIONS, describe, evaluate, read_answers, read_pairs, read_prompts
 from loaders.models.answers import AnswerStore, store_of
 from loaders.models.chat import open_model
 from loaders.opened import open_data
+from scripts.run.play import MaxCost, Price, prices_of
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out, Prompts, Resamples, Seed
@@ -40,6 +42,8 @@ class Captioning:
     label: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the row [the paper's, or the model's].")
     ] = None
+    price: Price = ()
+    max_cost: MaxCost = None
     resamples: Resamples = 1000
     seed: Seed = 0
 
@@ -59,6 +63,9 @@ def command(options: Captioning) -> None:
         opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
     )
     captioner = open_model(options.model, base_url=options.base_url)
+    budget = None if options.max_cost is None else Budget(options.max_cost, prices_of(options.price))
+    if budget is not None and not captioner.stand_in:
+        budget.check([options.model])
     with AnswerStore(store_of(options.out)) as store, Bars() as bars:
         answers = describe(
             captioner,
@@ -67,6 +74,7 @@ def command(options: Captioning) -> None:
             texts,
             max_tokens=options.max_tokens,
             concurrency=options.concurrency,
+            budget=budget,
             progress=bars.count(f"{options.model}: captions", 2 * len(chosen.image_ids)),
         )
     results = evaluate(

@@ -42,11 +42,17 @@ Price = Annotated[
     tuple[str, ...],
     typer.Option(metavar="MODEL=IN,OUT", help="US dollars per million tokens, to count costs. May be repeated."),
 ]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0, metavar="USD", help="Stop before the run costs more, by --price; the same command goes on later."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """Options of every command that asks models case by case. `price` and `model_seed` are options of some of them."""
+    """Options of every command that asks models case by case. `model_seed` is an option of some of them."""
 
     out: Out
     prompts: Prompts = None
@@ -84,8 +90,8 @@ class Asking:
     ] = False
     seed: Seed = 0
     epochs: int = 1
-    price: tuple[str, ...] = ()
-    max_cost: float | None = None
+    price: Price = ()
+    max_cost: MaxCost = None
     model_seed: int | None = None
 
     @property
@@ -100,13 +106,6 @@ class Play(Asking):
 
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play N cases only, the first by id.")] = None
     epochs: Annotated[int, typer.Option(min=1, help="How often each case is played; intervals stay over cases.")] = 1
-    price: Price = ()
-    max_cost: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, metavar="USD", help="Stop before the run costs more, by --price; the same command goes on later."
-        ),
-    ] = None
     model_seed: ModelSeed = None
 
 
@@ -189,7 +188,7 @@ def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent
                 max_retries=options.max_retries,
                 timeout=options.timeout,
             )
-    return Roles(players, _prices(options.price), decoding_of(options, names))
+    return Roles(players, prices_of(options.price), decoding_of(options, names))
 
 
 def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -252,7 +251,8 @@ _EXPECTED = {
 }
 
 
-def _prices(given: Sequence[str]) -> dict[str, tuple[float, float]]:
+def prices_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Model -> dollars per million tokens in and out, by --price. Raises InputError for a text that says neither."""
     prices = {}
     for text in given:
         parts = re.fullmatch(r"(\S+)=(\d+(?:\.\d*)?),(\d+(?:\.\d*)?)", text)

@@ -21,7 +21,7 @@ from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import InputError
 from loaders.opened import open_data
 from scripts.run.consultation import Assessor, Data
-from scripts.run.play import Asking, Price, play, record_of, roles_of
+from scripts.run.play import Asking, play, record_of, roles_of
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish
 from scripts.terminal.options_of import options_of
@@ -34,7 +34,6 @@ class Recheck(Asking):
     run: Annotated[Path, typer.Option(metavar="RUN", help="The finished run of consultations over this data.")]
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="The first N of its consultations only.")] = None
     prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own, as in the run.")] = None
-    price: Price = ()
 
 
 @options_of(Recheck)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,15 +48,20 @@ def play_each(
 ) -> dict[str, Played[Record]]:
     """Candidate -> what came of the cases with it in the role, each in a folder of its own below RUN.
 
+    --max-cost is what all of them may cost together.
+
     Raises InputError for a candidate that is named twice, and what `roles_of` and `play` raise.
     """
     if len(set(names)) < len(names):
         raise InputError(f"--{role}", found="the same model twice", expected="each candidate once")
     playing = {name: roles_of({role: name, **others}, agent, options) for name in names}
-    played = {}
+    played: dict[str, Played[Record]] = {}
     for name, roles in playing.items():
         output.print(name, style="bold", highlight=False)
-        played[name] = play(game, cases, roles, options, title=name, out=options.out / _folder(name))
+        spent = sum(run.cost(role) or 0 for run in played.values() for role in run.spent)
+        left = None if options.max_cost is None else max(0.0, options.max_cost - spent)
+        mine = replace(options, max_cost=left)
+        played[name] = play(game, cases, roles, mine, title=name, out=options.out / _folder(name))
     return played
 
 

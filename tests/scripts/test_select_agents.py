@@ -6,12 +6,16 @@ import csv
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from baselines.results.run import read_run
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS
 from scripts.cli import execute
+from scripts.select_agents import candidates
+from scripts.select_agents.candidates import Selecting
 from tests.parts.played_consultations import write_cases
 
 PATIENTS = ("--doctor", "scripted/doctor", "--judge", "scripted/judge", "--encoder", "words", "--bare")
@@ -52,8 +56,8 @@ def message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_patients_are_ranked_marked_and_kept_apart(release: Path, tmp_path: Path) -> None:
     out = tmp_path / "select"
-    candidates = ("--patient", "scripted/honest", "--patient", "scripted/inventor")
-    arguments = ["select", "patient", str(release), *candidates, *PATIENTS, "-o", str(out)]
+    named = ("--patient", "scripted/honest", "--patient", "scripted/inventor")
+    arguments = ["select", "patient", str(release), *named, *PATIENTS, "-o", str(out)]
     assert execute(arguments) == 0
     record, results = read_run(out)
     cells = {(one.row, one.column): one.value for one in results}
@@ -66,6 +70,20 @@ def test_patients_are_ranked_marked_and_kept_apart(release: Path, tmp_path: Path
     before = [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))]
     assert execute(arguments) == 0
     assert [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))] == before
+
+
+def test_max_cost_is_what_all_candidates_may_cost_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float | None] = []
+
+    def play(game: Any, cases: Any, roles: Any, options: Selecting, **more: Any) -> SimpleNamespace:
+        limits.append(options.max_cost)
+        return SimpleNamespace(spent={"patient": 1, "judge": 1}, cost=lambda role: 2.5 if role == "judge" else None)
+
+    monkeypatch.setattr(candidates, "play", play)
+    monkeypatch.setattr(candidates, "roles_of", lambda *given: None)
+    options = Selecting(out=tmp_path, max_cost=9.0)
+    candidates.play_each(None, [], options, None, "patient", ("a", "b", "c", "d", "e"), {})  # type: ignore[arg-type]
+    assert limits == [9.0, 6.5, 4.0, 1.5, 0.0]
 
 
 def test_a_candidate_named_twice_and_an_unknown_one(

@@ -11,6 +11,8 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from baselines.dialogue.budget import Budget, BudgetSpent
+from baselines.dialogue.planned import asked
 from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.captioning import (
     CHECKPOINTS,
@@ -214,6 +216,28 @@ def test_a_model_that_goes_away_keeps_the_paid_answers_and_the_next_run_asks_the
         found = describe(model, store, pairs, prompts, concurrency=1)
         assert (store.usage.replayed, store.usage.asked) == (3, 7)
     assert all(answer.text == "An image." for given in found.by_register.values() for answer in given)
+
+
+def test_it_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path) -> None:
+    pairs, prompts = read_pairs(rows(5)), read_prompts()
+
+    class Paid:
+        """A captioner that is paid: 3 dollars a request."""
+
+        name, stand_in = "made/captioner", False
+        identity = {"name": "made/captioner", "provider": "made", "base_url": "", "client": ""}  # noqa: RUF012
+
+        async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
+            return Answer("An image.", 1, 2, "stop")
+
+    price = {"made/captioner": (1e6, 1e6)}
+    most = asked([Message("user", prompts["Expert"], (pairs.images[0],))]) + 64.0
+    with AnswerStore(tmp_path / "answers.sqlite") as store:
+        with pytest.raises(BudgetSpent, match=r"--max-cost.* answers are in") as error:
+            describe(Paid(), store, pairs, prompts, concurrency=4, budget=Budget(most + 9, price))
+        assert 0 < store.usage.asked <= 1 + 9 / 3 and "goes on" in error.value.do
+        describe(Paid(), store, pairs, prompts, budget=Budget(1e6, price))
+        assert store.usage.asked == 10  # nothing was paid twice
 
 
 def test_a_model_that_is_down_from_the_start_is_one_error(tmp_path: Path) -> None:
