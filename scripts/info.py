@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import typer
@@ -35,10 +36,17 @@ def command(
     output.print(sources)
     settings = table("\nSettings", "name", "value")
     for key, value in sorted(manifest.settings.items()):
-        settings.add_row(key, str(value))
+        settings.add_row(key, _setting(value))
     for package, version in sorted(manifest.versions.items()):
         settings.add_row(package, version)
     output.print(settings, markup=False)
+
+
+def _setting(value: object) -> str:
+    """A setting in words: a digest by its beginning, as those of the sources; the manifest holds it whole."""
+    if value is None or value == [] or value == {}:
+        return "none"
+    return re.sub(r"\b([0-9a-f]{16})[0-9a-f]{24,}\b", r"\1…", str(value))
 
 
 def _describe(names: list[str]) -> None:

@@ -183,3 +183,16 @@ def test_brackets_are_text(release: Path, tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "manifest.json").write_text(json.dumps(facts))
     assert execute(["info", str(tmp_path)]) == 0
     assert "[red]mine[/b] :smile:" in capsys.readouterr().out
+
+
+def test_settings_stand_side_by_side_in_60_columns_though_one_is_a_digest(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = json.loads((release / "manifest.json").read_bytes())
+    facts["settings"] |= {"authored": "0123456789abcdef" * 4, "allowed": [], "given": {"file": "f" * 64}}
+    (tmp_path / "manifest.json").write_text(json.dumps(facts))
+    monkeypatch.setenv("COLUMNS", "60")
+    assert execute(["info", str(tmp_path)]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if len(line.split()) > 1)
+    assert lines["authored"] == "0123456789abcdef…" and lines["allowed"] == "none"
+    assert lines["given"] == "{'file': 'ffffffffffffffff…'}"
