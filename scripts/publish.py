@@ -24,6 +24,7 @@ def command(
     own: bool = typer.Option(
         False, "--own", help="Publish patients of your own (`--source cases=FILE`), which are kept otherwise."
     ),
+    date: str = typer.Option("", metavar="YYYY-MM-DD", help="Date of publication, for croissant.json."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and send nothing."),
     endpoint: str | None = typer.Option(None, metavar="URL", help="Another Hub than huggingface.co."),
     deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time, whatever it does."),
@@ -49,6 +50,7 @@ def command(
         gated=cast(Literal["auto", "manual"] | None, gated),
         replace=replace,
         own=own,
+        date=date,
         dry_run=dry_run,
         deadline=deadline * 60,
         endpoint=endpoint,

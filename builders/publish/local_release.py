@@ -64,8 +64,9 @@ class LocalRelease:
         stand_in = manifest.stand_in is not None
         return cls(manifest.corpus, stand_in, manifest.content_digest, files, manifest.versions, kept)
 
-    def named(self, folder: Path, repo_id: str, tag: str, address: str) -> LocalRelease:
-        """The release as it is published there: card and croissant.json name their repository and version.
+    def named(self, folder: Path, repo_id: str, tag: str, address: str, date: str = "") -> LocalRelease:
+        """The release as it is published there: card and croissant.json name their repository and version, the latter
+        the date too.
 
         The manifest lists them as they are then. A release whose card has no place for names stays as it is.
         """
@@ -73,7 +74,7 @@ class LocalRelease:
         changed = {CARD: named_card(card, repo_id, tag).encode()}
         if CROISSANT in self.files:
             text = read_file(folder / CROISSANT).decode("utf-8")
-            changed[CROISSANT] = named_croissant(text, address, tag).encode()
+            changed[CROISSANT] = named_croissant(text, address, tag, date).encode()
         elif changed[CARD] == card.encode():
             return self
         manifest = Manifest.read(folder)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 CROISSANT = "croissant.json"
+ADDED = ("url", "version", "datePublished")
+"""What only the croissant.json of a published release holds."""
 REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
 """What stands in a card for the repository and the version that it will be published as."""
 
@@ -14,7 +16,7 @@ def named_card(text: str, repository: str, tag: str) -> str:
     return text.replace(REPOSITORY, repository).replace(TAG, tag).replace(SAME_TAG, tag)
 
 
-def named_croissant(text: str, address: str, tag: str) -> str:
-    """The croissant.json of a release that lies at that address under that tag."""
-    said = json.loads(text)
-    return json.dumps({**said, "url": address, "version": tag.removeprefix("v")}, ensure_ascii=False, indent=1) + "\n"
+def named_croissant(text: str, address: str, tag: str, date: str = "") -> str:
+    """The croissant.json of a release that lies at that address under that tag, since that date where one is given."""
+    said = json.loads(text) | {"url": address, "version": tag.removeprefix("v")}
+    return json.dumps(said | ({"datePublished": date} if date else {}), ensure_ascii=False, indent=1) + "\n"

@@ -31,6 +31,8 @@ class Wishes(TypedDict, total=False):
     ends in a slash is a folder. Else none."""
     own: bool
     """Publish a release although it holds what its owners keep (`loaders.manifest.KEPT`). Else refuse it."""
+    date: str
+    """YYYY-MM-DD, the date of publication that croissant.json states. Else none: nothing depends on a clock."""
     dry_run: bool
     """Report the plan and send nothing that could change the Hub. Else False."""
     read_back: ReadBack

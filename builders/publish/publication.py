@@ -58,7 +58,7 @@ class Publication:
             )
             raise InputError(self.folder, found=self.unnamed.kept, expected="a release that is meant for others", do=do)
         address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
-        self.release = self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address)
+        self.release = self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address, self.wishes.get("date", ""))
         try:
             if not dry_run:
                 self._check_token()

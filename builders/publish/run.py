@@ -9,6 +9,7 @@ on from what is there. The same release again changes nothing; another release u
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,8 @@ def publish(
         raise InputError(f"gated {gated!r}", found="is not a kind of gate", expected="auto or manual")
     if not 0 < deadline < 1e9:
         raise InputError("the deadline", found=f"{deadline:g} s", expected="a time above zero")
+    if (date := wishes.get("date", "")) and not _is_date(date):
+        raise InputError(f"date {date!r}", found="is no date", expected="YYYY-MM-DD, as 2026-11-22")
     api = api or HfApi(endpoint=endpoint, token=token)
     _check_endpoint(api.endpoint)
     watch = Watch(deadline, report)
@@ -72,6 +75,13 @@ def publish(
     except KeyboardInterrupt as stop:
         stop.args = (f"Stopped while {watch.step}; {publication.done()}. The same command goes on from there.",)
         raise
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _check_endpoint(endpoint: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from builders.publish.naming import CROISSANT, REPOSITORY, SAME_TAG, TAG
+from builders.publish.naming import ADDED, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.diff import Change, Diff, diff
 from builders.release.verify import verify
 from builders.release.write import CARD
@@ -91,7 +91,7 @@ def _why(
         return f"the same rows, written by {before}, now by {now}" if before != now else ""
     if name == CROISSANT:
         before, now = (json.loads(read_text(folder / name)) for folder in (published, again))
-        if before == {**now, **{key: before[key] for key in ("url", "version") if key in before}}:
+        if before == {**now, **{key: before[key] for key in ADDED if key in before}}:
             return _NAMED
     if name == CARD:
         before, now = (read_text(folder / name) for folder in (published, again))

@@ -20,7 +20,7 @@ from builders.release.croissant import STATEMENT
 from builders.release.rebuilt import compare
 from builders.release.verify import verify
 from builders.release.write import Facts, write_release
-from loaders.errors import ReleaseError
+from loaders.errors import InputError, ReleaseError
 from loaders.manifest import Manifest, Source, StageCount, file_digest
 from loaders.registry import BUNDLED
 from scripts.loopback_hub.hub import LoopbackHub
@@ -121,10 +121,18 @@ def test_verify_finds_what_is_wrong(tmp_path: Path, name: str, change: Callable[
     assert problems and any(found in problem for problem in problems), problems
 
 
-def test_what_is_published_names_its_repository_and_version(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_what_is_published_names_its_repository_version_and_date(hub: LoopbackHub, tmp_path: Path) -> None:
     """Whole, the same again changes nothing, and what is built again is found to be the same."""
     folder = build(tmp_path / "small")
-    wanted = {"tag": "v1.2.0", "endpoint": hub.url, "token": hub.token, "report": lambda line: None}
+    with pytest.raises(InputError, match="YYYY-MM-DD"):
+        publish(folder, "org/small", tag="v1.2.0", date="22.11.2026")
+    wanted = {
+        "date": "2026-11-22",
+        "tag": "v1.2.0",
+        "endpoint": hub.url,
+        "token": hub.token,
+        "report": lambda line: None,
+    }
     done = publish(folder, "org/small", **wanted)
     assert publish(folder, "org/small", **wanted).unchanged
     from huggingface_hub import snapshot_download
@@ -139,6 +147,7 @@ def test_what_is_published_names_its_repository_and_version(hub: LoopbackHub, tm
     assert 'load_dataset("org/small", revision="v1.2.0")' in card and REPOSITORY not in card
     said = json.loads((there / NAME).read_text(encoding="utf-8"))
     assert (said["url"], said["version"]) == (f"{hub.url}/datasets/org/small", "1.2.0")
+    assert said["datePublished"] == "2026-11-22"
     assert verify(there) == [] and REPOSITORY in (folder / "README.md").read_text(encoding="utf-8")
     found = compare(there, folder)
     assert found.proved and {file.name: file.why for file in found.files}.keys() == {"README.md", NAME}
