@@ -34,7 +34,7 @@ _INTENT_OF = (
 )
 
 # What the listening features have in common: being judged, brushed off, pushed or lectured closes a patient.
-_CLOSING_ACTS = {"judge": -0.6, "brush": -0.4, "push": -0.35, "turnaway": -0.25, "bangs": -0.2, "script": -0.3}
+_CLOSING_ACTS = {"judge": -0.6, "brush": -0.4, "push": -0.35, "turnaway": -0.25, "bangs": -0.2, "script": -0.45}
 
 _WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "DG": {"fact": 0.5, "volley": 0.5, "open": 0.25},
@@ -45,10 +45,10 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
            "bare": 0.3, "volley": -0.5, "orders": -0.3, "long": -0.3, **_CLOSING_ACTS},
     "SP": {"base": 0.25, "last_open": 0.5, "room": 0.4, "permission": 0.2, "echo": 0.25, "bare": 0.35, "safe": 0.15,
            "volley": -0.5, "fact": -0.2, "orders": -0.4, "long": -0.5, "told": -0.2, **_CLOSING_ACTS},
-    "NS": {"why": 0.75, "told": 0.4, "push": 0.25},
+    "NS": {"why": 0.5, "told": 0.4},
     "CM": {"echo": 0.25, "cite": 0.25, "commit": 0.3, "mend": 0.4, "normal": 0.25, "safe": 0.25, "partner": 0.2,
            "exact": 0.15, "quote": 0.2, "teach": 0.15, "open": 0.1, "orders": -0.1, "unasked": -0.15, **_CLOSING_ACTS},
-    "PS": {"commit": 0.35, "exact": 0.4, "net": 0.4, "teach": 0.3, "partner": 0.1, "orders": 0.1},
+    "PS": {"commit": 0.35, "exact": 0.3, "net": 0.4, "teach": 0.3, "partner": 0.1, "push": -0.2, "judge": -0.2},
 }  # fmt: skip
 
 _LIST = 4  # questions for facts in one turn: a list is being worked off
