@@ -35,7 +35,8 @@ _OPEN = re.compile(
 _TELL = re.compile(
     r"^(?:(?:please|do|could you|can you|would you|i'd like you to|maybe)\s+)*"
     r"(?:tell me (?:about|what|how|more|where|a)|walk me|take me|talk me|describe|say (?:more|a bit)|go on|"
-    r"give me a picture|help me (?:understand|see)|finish that|show me how|paint me|i(?:'d| would) like to (?:know|hear|understand))\b",
+    r"give me a picture|help me (?:understand|see)|finish that|show me how|paint me|"
+    r"i(?:'d| would) like to (?:know|hear|understand))\b",
     re.IGNORECASE,
 )
 _FACT = re.compile(
