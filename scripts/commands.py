@@ -129,6 +129,43 @@ ENDPOINT = {
     ),
 }
 
+STUDY = {
+    "new": Command(
+        "scripts.study.new",
+        "Write study.yaml, consent.md and instructions.md of a new study, to be edited.",
+        tables=False,
+    ),
+    "check": Command(
+        "scripts.study.check",
+        "Check a study before anybody is invited: texts, cases, schedule, power, cost; and its journal, once it runs.",
+    ),
+    "serve": Command(
+        "scripts.study.serve",
+        "Serve a study: its pages for people, and one for its coordinator, whose login is printed.",
+        tables=False,
+    ),
+    "invite": Command("scripts.study.invite", "Print one-time links as CSV: person, link.", tables=False),
+    "export": Command(
+        "scripts.study.export",
+        "Write what people did: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.",
+    ),
+    "erase": Command(
+        "scripts.study.erase",
+        "Delete all texts of a person, and the key with which they were encrypted: no copy can be read any more.",
+        tables=False,
+    ),
+    "pay": Command(
+        "scripts.study.pay",
+        "Print what people have earned as CSV: welcome, finished cases, cases that broke off, a part of a stopped one.",
+        tables=False,
+    ),
+    "close": Command(
+        "scripts.study.close",
+        "Close a study: nobody is given a further case, and nobody is invited.",
+        tables=False,
+    ),
+}
+
 NEW = {
     "corpus": Command(
         "scripts.new:corpus",
@@ -243,6 +280,9 @@ COMMANDS: dict[str, Command | Group] = {
         SELECT,
     ),
     "endpoint": Group("Seat a product with an API of its own: --doctor or --clinician endpoint:FILE.py.", ENDPOINT),
+    "study": Group(
+        "Put people before the same cases, under the same rules as models: pages, schedule, payment, export.", STUDY
+    ),
     "cases": Group("Patients of a team's own, for MedConceal.", CASES),
     "new": Group("Write the skeleton of a plug-in, with a test that is green from the start.", NEW),
 }

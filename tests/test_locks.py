@@ -17,10 +17,7 @@ LOCKS = {
     "base": [],
     "earlier": LEGS,
     "lowest": LEGS,
-    **{
-        name: [name]
-        for name in ("curation", "dialogue", "docs", "figures", "heic", "language", "medcat", "models", "scispacy")
-    },
+    **{name: [name] for name in "curation dialogue docs figures heic language medcat models scispacy study".split()},
     "test": ["test"],
     "threads": ["threads"],
 }

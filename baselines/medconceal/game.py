@@ -8,6 +8,9 @@ new state (MC-G5, G28). Confirmation runs for 8 turns, or for up to 20 with the 
 then the clinician submits findings. Intervention runs until the primary concern is addressed, 8 or 20 turns at most;
 the clinician cannot end it (Section 3, MC-G34).
 
+A person has a clock instead (`timed`): at most 5 to 40 turns, until time is up, or in a confirmation until the person
+ends it.
+
 With `evaluator="rules"` or `patient="template"` nobody is asked in that role.
 """
 
@@ -37,6 +40,7 @@ from baselines.medconceal.record import (
 )
 from baselines.medconceal.untrusted import clipped, heard
 from baselines.medconceal.words import content_roots
+from loaders.errors import ModelError
 from loaders.medconceal import Chart, PatientProfile, Task, chart
 from loaders.models.asking import said_by
 from loaders.models.messages import Decoding, Message
@@ -47,6 +51,10 @@ FORMAT = 2
 
 FIRST_STOP = 5
 TURNS = (8, 20)
+TIMED_TURNS = (5, 40)
+"""The fewest and the most that a talk with a clock may be limited to."""
+TIME_UP, FINISHED = "time", "finished"
+"""`Answer.stop` of a person who has no next turn: the time is up, or it was ended."""
 
 Evaluator = Literal["model", "rules"]
 Allowed = tuple[frozenset[str], frozenset[str]]  # of `Guard.so_far`
@@ -58,7 +66,8 @@ class Rules:
     """What two plays of a case have in common.
 
     `turns` of a confirmation is 8 (all of them played) or 20 (STOP or CONTINUE from turn 5 on), of an intervention the
-    most. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
+    most; `timed`, the most of either. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
+    `strict`: where no rating of the evaluator can be read, the case ends with a ModelError, not with one by the rules.
     """
 
     task: Task
@@ -68,13 +77,21 @@ class Rules:
     evaluator: Evaluator = "model"
     patient: Patient = "model"
     temperature: float | None = 0.0
+    timed: bool = False
+    strict: bool = False
 
     def __post_init__(self) -> None:
-        if self.turns not in TURNS:
+        if self.timed:
+            least, most = TIMED_TURNS
+            if not least <= self.turns <= most:
+                raise ValueError(f"turns: {self.turns}, expected {least} to {most}")
+        elif self.turns not in TURNS:
             raise ValueError(f"turns: {self.turns}, expected 8 or 20")
 
     @property
     def mode(self) -> Mode:
+        if self.timed:
+            return "timed"
         if self.task == "intervention":
             return "until_addressed"
         return "fixed" if self.turns == TURNS[0] else "adaptive"
@@ -106,6 +123,7 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
             "prompts": rules.prompts.digests,
             "evaluator": rules.evaluator,
             "patient": rules.patient,
+            **({"timed": True} if rules.timed else {}),
         },
         decoding={role: _decoding(rules)[role] for role in asked},
     )
@@ -119,6 +137,7 @@ def _clinician(rules: Rules) -> Decoding:
     return {"temperature": rules.temperature, "max_tokens": clinician.MAX_TOKENS}
 
 
+_ENDS: Mapping[str, Stopped] = {TIME_UP: "time", FINISHED: "clinician"}
 MIDDLE = 1  # the depth of a concern for which none is given
 
 
@@ -268,9 +287,14 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
     for number in range(1, rules.turns + 1):
         messages = clinician.conversation(system, in_play.exchanges)
         answer = await ask("clinician", messages, **_clinician(rules))
+        if rules.timed and answer.stop in _ENDS:
+            stopped = _ENDS[answer.stop]
+            break
         turn = said_by(answer.text)
         text = heard(turn)
         evaluation, near = await in_play.rate(evaluator, texts, text)
+        if rules.strict and "after_failure" in f"{evaluation.obtained} {evaluation.relevance}":
+            raise ModelError("evaluator", found=f"no rating that can be read in {evaluation.attempts} answers")
         update, allowed = in_play.move(evaluation, text, near), in_play.guard.so_far()
         view = patient_side.show(profile, in_play.chart, in_play.state, update, text, in_play.exchanges, in_play.guard)
         spoken = await patient_side.speak(

@@ -17,6 +17,7 @@ The file is JSON lines, an encounter a line:
     trace         the episode that the live game left, as a line of `dialogues.jsonl` holds it (`record.Episode`);
                   `line_of` makes a line of it
     models        with a trace: role -> name of who played patient and evaluator, and "policy" -> digest of the policy
+    stand_in      why the dialogue is no result (a rehearsal), if it is none
 
 With a trace nothing is rated again: the patient answered from that trace, and no other is its dialogue's. Without one
 (a file of an earlier version, a study that was run elsewhere) the trace is computed from the clinician's turns, and
@@ -73,6 +74,7 @@ class Transcript:
     stopped: Stopped = "transcript_end"
     trace: Episode | None = None
     models: Mapping[str, str] = field(default_factory=dict)
+    stand_in: str | None = None
 
     @property
     def computed(self) -> bool:
@@ -120,6 +122,7 @@ class _Line:
     findings: tuple[SubmittedFinding, ...] | None = None
     trace: Episode | None = None
     models: Mapping[str, str] = field(default_factory=dict)
+    stand_in: str | None = None
 
 
 def transcript_game(
@@ -245,14 +248,14 @@ def traced(people: Transcripts, dialogues: Sequence[Transcript]) -> dict[str, An
 
 
 def acted(dialogues: Sequence[Transcript]) -> list[str]:
-    """Why recorded dialogues are stand-ins: rules rated their turns, or fixed sentences were the patient."""
+    """Why recorded dialogues are stand-ins: rules rated them, fixed sentences were the patient, or they say so."""
     exchanges = [exchange for one in dialogues if one.trace for exchange in one.trace.exchanges]
     reasons = []
     if any(exchange.evaluation.obtained == "rules" for exchange in exchanges):
         reasons.append("evaluator without a model in the recorded dialogues")
     if exchanges and all(exchange.source in ("template", "neutral") for exchange in exchanges):
         reasons.append("patient without a model in the recorded dialogues")
-    return reasons
+    return [*reasons, *sorted({one.stand_in for one in dialogues if one.stand_in})]
 
 
 def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -324,6 +327,7 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
         who=who,
         stopped=stopped or "transcript_end",
         models=told.models,
+        stand_in=told.stand_in,
     )
     return (found if told.trace is None or reason else replace(found, trace=_checked(told, found, where))), reason
 

@@ -34,8 +34,8 @@ CRITERIA = {
     "fluency": "Fluency",
 }
 LOW, HIGH = 1, 5
-_CAPTIONS = ("expert_caption", "layman_caption")
-_COLUMNS = ("rater", "pair", "image_id", *_CAPTIONS, *CRITERIA, "stand_in")
+CAPTIONS = ("expert_caption", "layman_caption")
+_COLUMNS = ("rater", "pair", "image_id", *CAPTIONS, *CRITERIA, "stand_in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,25 @@ def write_sheets(
     """
     if pairs < 2 or raters < 1:
         raise InputError("sheet", found=f"{pairs} pairs, {raters} raters", expected="2 pairs and 1 rater at least")
+    drawn = drawn_pairs(rows, pairs, seed)
+    contents = {}
+    for rater in (f"R{number}" for number in range(1, raters + 1)):
+        order = list(drawn)
+        random.Random(f"{seed} {rater}").shuffle(order)  # so that no pair is always met tired
+        lines = ({"rater": rater, "pair": number, **drawn[number]} for number in order)
+        contents[path.with_stem(f"{path.stem}-{rater}")] = filled_sheet(lines, stand_in)
+    contents[path.with_suffix(".md")] = _instructions().replace("{pairs}", str(pairs)).encode()
+    return write_new(contents)
+
+
+def drawn_pairs(rows: Iterable[Mapping[str, Any]], pairs: int, seed: int) -> dict[str, Mapping[str, Any]]:
+    """Number of a pair, P001 and so on -> its row, drawn by seed whatever the order of the rows.
+
+    Raises InputError on fewer rows than pairs, or a row without a caption.
+    """
     known = {str(row["image_id"]): row for row in rows}
     for name, row in known.items():
-        for column in _CAPTIONS:
+        for column in CAPTIONS:
             if not str(row.get(column) or "").strip():
                 raise InputError(name, found=f"no {column}", expected="both captions of every pair")
     if len(known) < pairs:
@@ -81,25 +97,26 @@ def write_sheets(
             "--pairs", found=f"{pairs}, of {len(known)} rows", expected="at most as many as there are rows"
         )
     drawn = random.Random(seed).sample(sorted(known), pairs)
-    numbers = {name: f"P{number:0{len(str(pairs))}d}" for number, name in enumerate(drawn, start=1)}
-    names = [f"R{number}" for number in range(1, raters + 1)]
-    contents = {
-        path.with_stem(f"{path.stem}-{rater}"): _sheet(rater, known, numbers, seed, stand_in) for rater in names
-    }
-    instructions = (files("baselines.medlaybench_v") / "rating_instructions.md").read_text(encoding="utf-8")
-    contents[path.with_suffix(".md")] = instructions.replace("{pairs}", str(pairs)).encode()
-    return write_new(contents)
+    return {f"P{number:0{len(str(pairs))}d}": known[name] for number, name in enumerate(drawn, start=1)}
 
 
-def _sheet(
-    rater: str, rows: Mapping[str, Mapping[str, Any]], numbers: Mapping[str, str], seed: int, stand_in: str | None
-) -> bytes:
-    order = list(numbers)
-    random.Random(f"{seed} {rater}").shuffle(order)  # so that no pair is always met tired
-    lines = (
-        {**rows[name], "rater": rater, "pair": numbers[name], "image_id": name, "stand_in": stand_in} for name in order
-    )
-    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], lines)
+def filled_sheet(lines: Iterable[Mapping[str, Any]], stand_in: str | None) -> bytes:
+    """A sheet of these lines (rater, pair, image_id, captions, and ratings where they are given), as its bytes."""
+    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], ({**line, "stand_in": stand_in} for line in lines))
+
+
+def _instructions() -> str:
+    return (files("baselines.medlaybench_v") / "rating_instructions.md").read_text(encoding="utf-8")
+
+
+def questions() -> dict[str, tuple[str, dict[int, str]]]:
+    """Criterion -> what is asked, and what 1, 3 and 5 mean, as the instructions of the sheets have it."""
+    asked = {}
+    for line in _instructions().splitlines():
+        name, *cells = (cell.strip().strip("`") for cell in line.strip("|").split("|"))
+        if name in CRITERIA:
+            asked[name] = cells[0], dict(zip((1, 3, 5), cells[1:], strict=True))
+    return {name: asked[name] for name in CRITERIA}
 
 
 def read_sheets(paths: Sequence[Path]) -> Ratings:
@@ -121,7 +138,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
             if pair in ratings.setdefault(rater, {}):
                 raise InputError(where, found=f"pair {pair} of rater {rater} again", expected="each pair once a rater")
             ratings[rater][pair] = given
-            shown = tuple(row.get(column, "") for column in ("image_id", *_CAPTIONS))
+            shown = tuple(row.get(column, "") for column in ("image_id", *CAPTIONS))
             if captions.setdefault(pair, shown) != shown:
                 raise InputError(where, found=f"pair {pair} with other captions", expected="those of the other raters")
             reasons.add(row.get("stand_in", ""))

@@ -33,6 +33,19 @@ def power(cases: int, difference: float, spread: float, *, alpha: float = ALPHA)
     return float(quad(given, 0, 1, limit=200)[0])
 
 
+def independent(encounters: int, people: int, cases: int, *, by_person: float, by_case: float) -> float:
+    """How many independent differences as many encounters are worth, where people and cases are crossed.
+
+    `by_person` and `by_case` are the shares of the variance of a difference that a person's, and a case's, have in
+    common; each person has encounters / people of them, each case encounters / cases. Source: the variance of a mean
+    with two crossed random effects in a balanced design.
+    """
+    if min(encounters, people, cases) < 1 or not 0 <= by_person + by_case <= 1:
+        raise ValueError("one of each or more, and shares that add up to 1 at most")
+    own, others = max(1.0, encounters / people), max(1.0, encounters / cases)
+    return encounters / (1 + (own - 1) * by_person + (others - 1) * by_case)
+
+
 def smallest_difference(cases: int, spread: float, *, wanted: float = POWER, alpha: float = ALPHA) -> float:
     """The smallest difference that so many cases find with a power of `wanted`; in the unit of the spread."""
     from scipy.optimize import brentq

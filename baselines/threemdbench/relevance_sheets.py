@@ -77,24 +77,14 @@ def write_relevance_sheets(
     """
     if raters < 1:
         raise InputError("--raters", found=str(raters), expected="1 at least")
-    by_diagnosis: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in rows:
-        if not row["general_complaint"] or not row["complaints"] or not row["image"]:
-            raise InputError(row["image_id"], found="no photo or no complaints", expected="rows of the test split")
-        by_diagnosis.setdefault(row["diagnosis"], {})[row["image_id"]] = row
-    if not by_diagnosis:
-        raise InputError("sheet", found="no row", expected="a release with a test split")
-    drawn = {
-        name: there[random.Random(f"{seed} {name}").choice(sorted(there))]
-        for name, there in sorted(by_diagnosis.items())
-    }
+    drawn = drawn_cases(rows, seed)
     folder = path.with_name(f"{path.stem}-photos")
     contents: dict[Path, bytes] = {}
     items: dict[str, list[dict[str, str]]] = {}
-    for number, (name, row) in enumerate(drawn.items(), start=1):
-        photo = folder / f"D{number:02}{PurePosixPath(row['image']['path'] or '.jpg').suffix}"
+    for name, row in drawn.items():
+        photo = folder / f"{name}{PurePosixPath(row['image']['path'] or '.jpg').suffix}"
         contents[photo] = row["image"]["bytes"]
-        items[name] = _items(f"D{number:02}", row, f"{folder.name}/{photo.name}")
+        items[name] = asked_of(name, row, f"{folder.name}/{photo.name}")
     for rater in (f"R{number}" for number in range(1, raters + 1)):
         contents[path.with_stem(f"{path.stem}-{rater}")] = _sheet(rater, items, seed, stand_in)
     instructions = (files("baselines.threemdbench") / "relevance_instructions.md").read_text(encoding="utf-8")
@@ -102,7 +92,25 @@ def write_relevance_sheets(
     return write_new(contents)
 
 
-def _items(name: str, row: Mapping[str, Any], photo: str) -> list[dict[str, str]]:
+def drawn_cases(rows: Iterable[Mapping[str, Any]], seed: int) -> dict[str, Mapping[str, Any]]:
+    """D01 and so on -> the row of one case of each diagnosis, drawn by seed whatever the order of the rows.
+
+    Raises InputError on no row, or a row without photo or complaints.
+    """
+    by_diagnosis: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        if not row["general_complaint"] or not row["complaints"] or not row["image"]:
+            raise InputError(row["image_id"], found="no photo or no complaints", expected="rows of the test split")
+        by_diagnosis.setdefault(row["diagnosis"], {})[row["image_id"]] = row
+    if not by_diagnosis:
+        raise InputError("sheet", found="no row", expected="a release with a test split")
+    return {
+        f"D{number:02}": there[random.Random(f"{seed} {name}").choice(sorted(there))]
+        for number, (name, there) in enumerate(sorted(by_diagnosis.items()), start=1)
+    }
+
+
+def asked_of(name: str, row: Mapping[str, Any], photo: str) -> list[dict[str, str]]:
     """What is asked about a diagnosis: its basic complaint, then the additional ones of its case."""
     shown = {"diagnosis": row["diagnosis"], "general_complaint": row["general_complaint"]}
     basic = {"item": name, "task": BASIC, **shown, "complaint": row["general_complaint"]}
@@ -118,13 +126,14 @@ def _sheet(rater: str, items: Mapping[str, Sequence[dict[str, str]]], seed: int,
     order = list(items)
     random.Random(f"{seed} {rater}").shuffle(order)
     rows = (
-        {"rater": rater, "stand_in": stand_in, **item}
-        for task in TASKS
-        for name in order
-        for item in items[name]
-        if item["task"] == task
+        {"rater": rater, **item} for task in TASKS for name in order for item in items[name] if item["task"] == task
     )
-    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], rows)
+    return marked_sheet(rows, stand_in)
+
+
+def marked_sheet(rows: Iterable[Mapping[str, Any]], stand_in: str | None) -> bytes:
+    """A sheet of these rows (rater, `asked_of`, and marks where they are given), as its bytes."""
+    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], ({**row, "stand_in": stand_in} for row in rows))
 
 
 def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:

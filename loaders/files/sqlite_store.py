@@ -33,6 +33,8 @@ class SqliteStore:
     """Of a new file, beyond each connection."""
     PRIVATE: ClassVar[bool] = False
     """Whether the file is its owner's alone."""
+    THREADS: ClassVar[bool] = False
+    """Whether several threads of one process may use it, one after the other."""
     PATIENCE: ClassVar[float] = 60.0
     """Seconds to wait for another process to finish its commit."""
 
@@ -44,7 +46,9 @@ class SqliteStore:
                     self._create(path)
                 self._check_header(path)
                 self._keep_private(path)
-            self.connection = sqlite3.connect(path or ":memory:", timeout=self.PATIENCE)
+            self.connection = sqlite3.connect(
+                path or ":memory:", timeout=self.PATIENCE, check_same_thread=not self.THREADS
+            )
             if autocommit:
                 self.connection.isolation_level = None
             try:

@@ -98,19 +98,9 @@ CREATE TABLE answers (
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
-        told = f"[{','.join(map(_told, messages))}]"
-        request = _plain(
-            {
-                # Not the client's version: an upgrade must not buy every answer again.
-                "model": model.identity["name"],
-                "messages": _digest(told) if self._dialogue else json.loads(told),
-                "decoding": _drawn(decoding),
-                "json_schema": None if json_schema is None else dict(json_schema),
-                "namespace": namespace,
-                "encounter": encounter,
-            }
+        request, digest = request_of(
+            model, messages, decoding, json_schema, namespace=namespace, encounter=encounter, dialogue=self._dialogue
         )
-        digest = _digest(request)
         while True:
             stored = self._read(digest)
             if stored is not None:
@@ -218,6 +208,32 @@ async def gather_bounded(
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
     return [results[index] for index in range(len(items))]
+
+
+def request_of(
+    model: ChatModel,
+    messages: Sequence[Message],
+    decoding: Mapping[str, Any],
+    json_schema: Mapping[str, Any] | None,
+    *,
+    namespace: str,
+    encounter: str | None,
+    dialogue: bool,
+) -> tuple[str, str]:
+    """A request as it is stored, JSON, and the digest by which it is known; `dialogue` as in the store."""
+    told = f"[{','.join(map(_told, messages))}]"
+    request = _plain(
+        {
+            # Not the client's version: an upgrade must not buy every answer again.
+            "model": model.identity["name"],
+            "messages": _digest(told) if dialogue else json.loads(told),
+            "decoding": _drawn(decoding),
+            "json_schema": None if json_schema is None else dict(json_schema),
+            "namespace": namespace,
+            "encounter": encounter,
+        }
+    )
+    return request, _digest(request)
 
 
 def _told(message: Message) -> str:

@@ -17,13 +17,19 @@ from baselines.threemdbench.consultation import selection_assessor
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import Cases
 from baselines.threemdbench.consultation.prompts import read_prompts
-from baselines.threemdbench.consultation.selection_raters import Annotations, Dialogue, Key, agreement, read_sheets
+from baselines.threemdbench.consultation.selection_raters import (
+    Annotations,
+    Dialogue,
+    Key,
+    agreement,
+    dialogues_of,
+    read_sheets,
+)
 from loaders.errors import InputError
 from scripts.select_agents.candidates import (
     Selecting,
     Sheets,
     cases_of,
-    dialogues_of,
     digest_of,
     play_each,
     reasons_of,

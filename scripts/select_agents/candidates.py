@@ -12,12 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
-from baselines.dialogue.played import PlayedCase, read_played
 from baselines.dialogue.run import Played, stands_in
-from baselines.results.comparison import FinishedRun
 from baselines.threemdbench.consultation.cases import Cases, read_cases
-from baselines.threemdbench.consultation.record import Consultation
-from baselines.threemdbench.consultation.selection_raters import Dialogue
 from loaders.errors import InputError
 from loaders.files.untrusted import read_file
 from loaders.opened import Opened
@@ -79,18 +75,6 @@ def cases_of(data: str, split: str) -> tuple[Opened, Cases]:
     read = read_cases(opened.splits[split])
     warn_of_cases(read, data)
     return opened, read
-
-
-def dialogues_of(run: FinishedRun) -> list[Dialogue]:
-    """The consultations of a run. Raises InputError for a run without any."""
-    dialogues = [
-        Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
-        for one in read_played(run.folder, PlayedCase[Consultation])
-        if one.record is not None
-    ]
-    if run.record.baseline != "consultation" or not dialogues:
-        raise InputError(run.folder, found=f"a run of {run.record.baseline}", expected="one with consultations")
-    return dialogues
 
 
 def digest_of(sheets: Sequence[Path]) -> str:

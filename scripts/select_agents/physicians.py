@@ -11,7 +11,8 @@ import typer
 
 from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.physicians import read_sheets, results
-from scripts.select_agents.candidates import dialogues_of, digest_of
+from baselines.threemdbench.consultation.selection_raters import dialogues_of
+from scripts.select_agents.candidates import digest_of
 from scripts.terminal.finish import because, finish
 from scripts.terminal.options import Out
 

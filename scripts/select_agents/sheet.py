@@ -10,10 +10,9 @@ import typer
 
 from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.cases import picture_path
-from baselines.threemdbench.consultation.selection_raters import drawn, write_sheets
+from baselines.threemdbench.consultation.selection_raters import dialogues_of, drawn, write_sheets
 from loaders.files.disk import make_folder
 from loaders.files.untrusted import is_there
-from scripts.select_agents.candidates import dialogues_of
 from scripts.terminal.console import output
 
 

@@ -60,7 +60,8 @@ def test_the_modules_are_those_that_the_extras_bring() -> None:
     known = packages_distributions()
     for extra, modules in installed.MODULES.items():
         lines = [line for line in config["options.extras_require"][extra].split("\n") if line.strip()]
-        wanted = {re.split(r"[<>=;!]", line)[0].strip().lower().replace("_", "-") for line in lines if ";" not in line}
+        names = [re.split(r"[\[<>=;!]", line)[0] for line in lines if ";" not in line]
+        wanted = {name.strip().lower().replace("_", "-") for name in names}
         brought = {name.lower().replace("_", "-") for module in modules for name in known.get(module, [])}
         if all(module in known for module in modules):
             assert wanted <= brought, extra

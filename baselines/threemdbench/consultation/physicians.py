@@ -30,7 +30,7 @@ from loaders.threemdbench import NAMES
 TABLE, GROUP = "Table 7", "one case per diagnosis (N=34 stated)"
 SETTINGS = {"image+basic": "General complaint + image", "image+all": "Full complaints list + image"}
 """Setting of a consultation without dialogue -> its name in Table 7."""
-_COLUMNS = ("rater", "setting", "case", "case_id", "photo", "complaints", "diagnosis", "stand_in")
+COLUMNS = ("rater", "setting", "case", "case_id", "photo", "complaints", "diagnosis", "stand_in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +65,41 @@ def write_sheets(
         raise InputError(
             "sheet", found=f"{len(chosen)} cases, {raters} raters", expected="2 cases and 1 rater at least"
         )
-    # Numbers by the order of ids: that of the diagnoses would give them away.
-    numbers = {case_id: f"C{at:02d}" for at, case_id in enumerate(sorted(case.case_id for case in chosen), start=1)}
+    numbers = case_numbers(chosen)
 
     def row(case: Case) -> dict[str, str]:
-        return {
-            "setting": setting,
-            "case": numbers[case.case_id],
-            "case_id": case.case_id,
-            "photo": picture_path(Path(), case.case_id).name,
-            "complaints": "\n".join((case.basic, *(case.additional if setting == "image+all" else ()))),
-            "stand_in": stand_in or "",
-        }
+        return sheet_row(numbers[case.case_id], case.case_id, told(case, setting), setting, stand_in)
 
-    contents = rater_sheets(path, raters, _COLUMNS, chosen, row, seed=seed)
+    contents = rater_sheets(path, raters, COLUMNS, chosen, row, seed=seed)
     known = {"selection_physicians": frozenset({"count", "diagnoses"})}
     texts = read_prompts(Path(__file__).parent / "prompts", known)
-    told = texts.fill("selection_physicians", {"count": str(len(chosen)), "diagnoses": ", ".join(NAMES)})
-    contents[path.with_suffix(".md")] = (told + "\n").encode()
+    instructions = texts.fill("selection_physicians", {"count": str(len(chosen)), "diagnoses": ", ".join(NAMES)})
+    contents[path.with_suffix(".md")] = (instructions + "\n").encode()
     return write_new(contents)
+
+
+def case_numbers(cases: Sequence[Case]) -> dict[str, str]:
+    """Case id -> C01 and so on by the order of ids: that of the diagnoses would give them away."""
+    return {case_id: f"C{at:02d}" for at, case_id in enumerate(sorted(case.case_id for case in cases), start=1)}
+
+
+def told(case: Case, setting: str) -> tuple[str, ...]:
+    """The complaints that a setting tells."""
+    return case.basic, *(case.additional if setting == "image+all" else ())
+
+
+def sheet_row(
+    number: str, case_id: str, complaints: Sequence[str], setting: str, stand_in: str | None
+) -> dict[str, str]:
+    """What a sheet says of a case."""
+    return {
+        "setting": setting,
+        "case": number,
+        "case_id": case_id,
+        "photo": picture_path(Path(), case_id).name,
+        "complaints": "\n".join(complaints),
+        "stand_in": stand_in or "",
+    }
 
 
 def read_sheets(paths: Sequence[Path]) -> Physicians:

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from baselines.dialogue.played import PlayedCase, read_played
+from baselines.results.comparison import FinishedRun
 from baselines.results.sheets import rater_sheets, read_sheet, write_new
 from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
@@ -30,7 +32,7 @@ from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultat
 from loaders.errors import InputError
 from loaders.models.prompts import read_prompts
 
-_COLUMNS = (
+COLUMNS = (
     "rater", "dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation", *ITEMS, "diagnosis", "stand_in",
 )  # fmt: skip
 _WANTED = ("rater", "run", "case_id", "epoch", *ITEMS, "diagnosis")
@@ -73,6 +75,18 @@ class Annotations:
         return replace(self, raters=names, items=self.items[kept], diagnoses=tuple(self.diagnoses[at] for at in kept))
 
 
+def dialogues_of(run: FinishedRun) -> list[Dialogue]:
+    """The consultations of a run. Raises InputError for a run without any."""
+    dialogues = [
+        Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
+        for one in read_played(run.folder, PlayedCase[Consultation])
+        if one.record is not None
+    ]
+    if run.record.baseline != "consultation" or not dialogues:
+        raise InputError(run.folder, found=f"a run of {run.record.baseline}", expected="one with consultations")
+    return dialogues
+
+
 # --- Sheets -----------------------------------------------------------------------------------------------------------
 
 
@@ -111,28 +125,37 @@ def write_sheets(
     if raters < 1:
         raise InputError("raters", found=str(raters), expected="1 or more")
     chosen = drawn(dialogues, count, seed)
-    numbers = {dialogue.key: f"D{number:0{len(str(count))}d}" for number, dialogue in enumerate(chosen, start=1)}
+    numbers = {dialogue.key: number for number, dialogue in numbered(chosen).items()}
 
     def row(dialogue: Dialogue) -> dict[str, Any]:
-        record = dialogue.record
-        return {
-            "dialogue": numbers[dialogue.key],
-            "run": dialogue.run_id,
-            "case_id": record.case_id,
-            "epoch": dialogue.epoch,
-            "photo": picture_path(Path(), record.case_id).name,
-            "gold": record.gold,
-            "conversation": "\n\n".join(f"{turn.role.upper()}: {turn.text}" for turn in record.turns),
-            "stand_in": dialogue.stand_in or "",
-        }
+        return {"dialogue": numbers[dialogue.key], **sheet_row(dialogue)}
 
-    contents = rater_sheets(path, raters, _COLUMNS, chosen, row, seed=seed)
+    contents = rater_sheets(path, raters, COLUMNS, chosen, row, seed=seed)
     questions = rubric_items(consultation_prompts())
     texts = read_prompts(Path(__file__).parent / "prompts", {"selection_annotators": frozenset({"count", "items"})})
     items = "\n".join(f"- {item} {question}" for item, question in questions.items())
     told = texts.fill("selection_annotators", {"count": str(count), "items": items})
     contents[path.with_suffix(".md")] = (told + "\n").encode()
     return write_new(contents)
+
+
+def numbered(chosen: Sequence[Dialogue]) -> dict[str, Dialogue]:
+    """The dialogues by what raters know them by: D001 and so on."""
+    return {f"D{number:0{len(str(len(chosen)))}d}": dialogue for number, dialogue in enumerate(chosen, start=1)}
+
+
+def sheet_row(dialogue: Dialogue) -> dict[str, Any]:
+    """What a sheet says of a dialogue."""
+    record = dialogue.record
+    return {
+        "run": dialogue.run_id,
+        "case_id": record.case_id,
+        "epoch": dialogue.epoch,
+        "photo": picture_path(Path(), record.case_id).name,
+        "gold": record.gold,
+        "conversation": "\n\n".join(f"{turn.role.upper()}: {turn.text}" for turn in record.turns),
+        "stand_in": dialogue.stand_in or "",
+    }
 
 
 def read_sheets(paths: Sequence[Path]) -> Annotations:

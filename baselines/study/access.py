@@ -1,0 +1,158 @@
+"""Who may see what: one-time links, sessions, forms that only our pages send, and limits.
+
+A link holds 128 random bits, of which the database keeps a digest. Opening it shows a button; only the button uses it
+up, since mail programs open links by themselves. What it is exchanged for is a cookie of a session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sqlalchemy import delete, select, update
+
+from baselines.study.store import links, sessions
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+COOKIE = "__Host-bedside"
+COORDINATOR = None
+"""The person of a coordinator's link and session."""
+LINK_LASTS = 30 * 86400.0
+LOGIN_LASTS = 3600.0
+SESSION_LASTS = 14 * 86400.0
+COORDINATOR_LASTS = 12 * 3600.0
+_MOST_KEPT = 10_000  # callers that a limit remembers
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Somebody who is in: a person, or a coordinator (None)."""
+
+    digest: str
+    person: str | None
+    csrf: str
+
+
+def digest_of(token: str) -> str:
+    """What the database keeps of a token."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def make_link(connection: Connection, person: str | None, now: float) -> str:
+    """A new link's token; what the same person was sent before and has not used is of no use any more."""
+    if person is not None:
+        connection.execute(delete(links).where(links.c.person == person, links.c.used.is_(None)))
+    token = secrets.token_urlsafe(16)
+    lasts = LINK_LASTS if person is not None else LOGIN_LASTS
+    connection.execute(links.insert().values(digest=digest_of(token), person=person, made=now, expires=now + lasts))
+    return token
+
+
+def is_open(connection: Connection, token: str, now: float, *, coordinator: bool) -> bool:
+    """Whether a link can still be used; looking does not use it up."""
+    found = connection.execute(select(links).where(links.c.digest == digest_of(token))).first()
+    return found is not None and found.used is None and now < found.expires and (found.person is None) == coordinator
+
+
+def exchange(connection: Connection, token: str, now: float, *, coordinator: bool) -> tuple[str, Session] | None:
+    """Uses a link up: the cookie's token, and its session. None for a link that is wrong, used or too old.
+
+    Sessions that the person had elsewhere end.
+    """
+    if not is_open(connection, token, now, coordinator=coordinator):
+        return None
+    used = connection.execute(
+        update(links).where(links.c.digest == digest_of(token), links.c.used.is_(None)).values(used=now)
+    )
+    if used.rowcount != 1:
+        return None
+    person = connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).scalar()
+    return begin(connection, person, now)
+
+
+def begin(connection: Connection, person: str | None, now: float) -> tuple[str, Session]:
+    """A new session and its cookie's token; those of the person before it end."""
+    if person is not None:
+        connection.execute(delete(sessions).where(sessions.c.person == person))
+    connection.execute(delete(sessions).where(sessions.c.expires < now))
+    token = secrets.token_urlsafe(32)
+    session = Session(digest_of(token), person, secrets.token_urlsafe(16))
+    lasts = SESSION_LASTS if person is not None else COORDINATOR_LASTS
+    connection.execute(
+        sessions.insert().values(
+            digest=session.digest, person=person, csrf=session.csrf, made=now, seen=now, expires=now + lasts
+        )
+    )
+    return token, session
+
+
+def session_of(connection: Connection, token: str | None, now: float) -> Session | None:
+    """The session of a cookie."""
+    if not token:
+        return None
+    found = connection.execute(
+        select(sessions).where(sessions.c.digest == digest_of(token), sessions.c.expires > now)
+    ).first()
+    return None if found is None else Session(found.digest, found.person, found.csrf)
+
+
+def end(connection: Connection, session: Session) -> None:
+    """The cookie is of no use any more."""
+    connection.execute(delete(sessions).where(sessions.c.digest == session.digest))
+
+
+def same(given: str, wanted: str) -> bool:
+    """Whether a form's token is the session's, told in a time that says nothing."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def from_our_page(headers: Mapping[str, str], origins: frozenset[str]) -> bool:
+    """Whether a browser says that a form was sent by a page of ours.
+
+    A page that sends no referrer has the origin "null"; then the browser says by another header where it came from.
+    """
+    origin = headers.get("origin", "null")
+    return origin in origins or (origin == "null" and headers.get("sec-fetch-site") == "same-origin")
+
+
+def is_private(host: str) -> bool:
+    """Whether only this machine reaches a server that listens there."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def origin_of(address: str) -> str:
+    """scheme://host[:port] of an address."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+class Limit:
+    """At most `most` calls in `seconds` for each caller, and as many at once. Kept in this process."""
+
+    def __init__(self, most: float, seconds: float) -> None:
+        self._most, self._rate = float(most), most / seconds
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, caller: str, now: float, cost: float = 1.0) -> bool:
+        """Counts a call; False where there were too many."""
+        left, then = self._left.pop(caller, (self._most, now))
+        left = min(self._most, left + max(0.0, now - then) * self._rate)
+        allowed = left >= cost
+        self._left[caller] = (left - cost if allowed else left, now)
+        while len(self._left) > _MOST_KEPT:
+            self._left.popitem(last=False)
+        return allowed

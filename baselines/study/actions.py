@@ -1,0 +1,206 @@
+"""What the buttons of the pages do: each takes a form, at the page that it was made for, and moves on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from baselines.medconceal.untrusted import heard
+from baselines.study import people as who
+from baselines.study import slots as at
+from baselines.study.flow import Stage
+from baselines.study.site import Site
+from baselines.study.tasks.task import Form, FormError
+from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, TOOLS, Place, answers_of, practised, said_by_patient
+from loaders.models.asking import said_by
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Did:
+    """What is to be done beside the pages: a reply prepared, an episode written, both by the number of the slot."""
+
+    reply: int | None = None
+    episode: int | None = None
+
+
+NOTHING = Did()
+Action = Callable[["Connection", Site, Place, Form], Did]
+
+
+def _one(form: Form, name: str) -> str:
+    return next(iter(form.get(name, ())), "")
+
+
+def consent(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """Agree or disagree; what was agreed to is kept by its digest."""
+    now, answer = site.clock(), _one(form, "answer")
+    if answer == "disagree":
+        who.move(connection, place.person, "declined", now)
+    elif answer == "agree":
+        digest = site.study.texts.consent_digest
+        following: Stage = "survey" if site.study.design.survey else "instructions"
+        who.move(connection, place.person, following, now, consent=digest, began=now)
+    else:
+        raise FormError("answer", "Choose whether you agree.")
+    return NOTHING
+
+
+def survey(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The survey about the person."""
+    who.keep(connection, site.keys, place.person, "survey", who.read_survey(site.study.design.survey, form))
+    who.move(connection, place.person, "instructions", site.clock())
+    return NOTHING
+
+
+def instructions(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The instructions were read."""
+    who.move(connection, place.person, "practice", site.clock())
+    return NOTHING
+
+
+def practice(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The practice item: what was answered is told about, and not exported."""
+    task = practised(site)
+    if task.name in ("confirmation", "intervention"):
+        if not heard(_one(form, "text")).strip():
+            raise FormError("text", "Write a first sentence to the patient.")
+        told = task.feedback(task.practice(), {})
+    else:
+        told = task.feedback(task.practice(), task.read(task.practice(), form))
+    who.keep(connection, site.keys, place.person, "feedback", told)
+    who.move(connection, place.person, "feedback", site.clock())
+    return NOTHING
+
+
+def feedback(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The feedback was read."""
+    who.move(connection, place.person, "comprehension" if site.study.design.comprehension else "work", site.clock())
+    return NOTHING
+
+
+def comprehension(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The questions about the instructions: all right, or the instructions again, three times at most."""
+    now, person = site.clock(), place.person
+    if who.right(site.study.design.comprehension, form):
+        who.move(connection, person, "work", now)
+    elif person.tries + 1 >= who.TRIES:
+        who.move(connection, person, "screened_out", now, tries=person.tries + 1)
+    else:
+        who.move(connection, person, "instructions", now, tries=person.tries + 1)
+    return NOTHING
+
+
+def debriefing(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The end."""
+    who.move(connection, place.person, "done", site.clock())
+    return NOTHING
+
+
+def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """Stop: what was done is kept, or deleted."""
+    answer = _one(form, "answer")
+    if answer not in ("keep", "delete"):
+        raise FormError("answer", "Choose what becomes of what you did.")
+    who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete")
+    return NOTHING
+
+
+# --- Items ------------------------------------------------------------------------------------------------------------
+
+
+def begin(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """From the chart to the talk."""
+    if place.slot is not None:
+        at.begin_talk(connection, place.slot, site.clock())
+    return NOTHING
+
+
+def say(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """A message to the patient, as the game takes it: without labels, and without lines for the other side."""
+    slot = place.slot
+    if slot is None or slot.step != "talk":
+        return NOTHING
+    text = said_by(_one(form, "text")[: 2 * LONGEST_MESSAGE])
+    if not heard(text):
+        raise FormError("text", "Write something first.")
+    if len(text) > LONGEST_MESSAGE or len(text.split()) > site.study.design.limits.words_a_message:
+        most = site.study.design.limits.words_a_message
+        raise FormError("text", f"That is too long for one message: at most {most} words.")
+    client = _one(form, "client")[:64] or f"turn {slot.turns + 1}"
+    kept = at.say(connection, site.keys, slot, site.study.design, client, text, site.clock())
+    return Did(reply=slot.id) if kept else NOTHING
+
+
+def finish(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The person ends the talk: in a confirmation, after the fewest turns."""
+    slot, design = place.slot, site.study.design
+    if slot is None or slot.step != "talk" or slot.preparing or slot.task != "confirmation":
+        return NOTHING
+    if slot.turns < design.least_turns:
+        raise FormError("text", f"Please talk for at least {design.least_turns} messages first.")
+    at.end_talk(connection, slot, "clinician", site.clock())
+    return NOTHING
+
+
+def findings(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """What a person submits after a confirmation; `more` asks for room for another one."""
+    slot = place.slot
+    if slot is None or slot.step != "findings":
+        return NOTHING
+    now = site.clock()
+    if _one(form, "more"):
+        draft = answers_of(form)
+        for name in ("category", "description", "quote"):
+            draft[name] = [*draft.get(name, []), ""]
+        at.keep_draft(connection, site.keys, slot, draft, now)
+        return NOTHING
+    said = said_by_patient(at.said_in(connection, site.keys, slot))
+    item = at.item_of(connection, slot.task, slot.item)
+    given = site.tasks[slot.task].read(item, {**form, "said": said})
+    if not given["findings"] and _one(form, "none") != "yes":
+        raise FormError("none", "Write down one finding at least, or tick that you found none.")
+    at.keep_answer(connection, site.keys, slot, given, now, after=True)
+    return Did(episode=slot.id)
+
+
+def work(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The answer to an item of a rating task."""
+    slot = place.slot
+    if slot is None or slot.step != "work":
+        return NOTHING
+    task = site.tasks[slot.task]
+    given = task.read(at.item_of(connection, slot.task, slot.item), form)
+    at.keep_answer(connection, site.keys, slot, given, site.clock(), after=task.survey)
+    return NOTHING
+
+
+def after(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    """The short survey behind an item."""
+    slot = place.slot
+    if slot is None or slot.step != "after":
+        return NOTHING
+    questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
+    at.close(connection, site.keys, slot, who.read_survey(questions, form), site.clock())
+    return Did(episode=slot.id if slot.task == "intervention" else None)
+
+
+ACTIONS: dict[str, tuple[tuple[str, ...], Action]] = {
+    "consent": (("consent",), consent),
+    "survey": (("survey",), survey),
+    "instructions": (("instructions",), instructions),
+    "practice": (("practice",), practice),
+    "feedback": (("feedback",), feedback),
+    "comprehension": (("comprehension",), comprehension),
+    "debriefing": (("debriefing",), debriefing),
+    "begin": (("work",), begin),
+    "say": (("work",), say),
+    "finish": (("work",), finish),
+    "findings": (("work",), findings),
+    "work": (("work",), work),
+    "after": (("work",), after),
+}
+"""Name -> the stages in which it may be done, and what it does."""

@@ -1,0 +1,92 @@
+"""Signs that somebody did not read: flags with their reason, for a person to decide on. Nobody is left out by them.
+
+3MDBench left out one of five annotators, who was abnormally fast and answered at random (Appendix B); each sign here is
+one of those that would have shown it before the agreement did.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from statistics import median
+
+from baselines.study.tasks.forms import is_check
+from baselines.study.tasks.task import Response
+
+FEWEST = 5
+"""Items of a person below which times and sameness say nothing."""
+HASTY = 1 / 3
+"""Of the other people's usual time for an item."""
+WORDS_A_SECOND = 10.0
+"""Nobody reads faster: about 250 words a minute is usual, 600 the fastest."""
+UNSTEADY = 0.5
+"""Share of equal answers to what was shown twice, below which somebody is unsteady."""
+ALIKE = 20
+"""Items that all have the same answers."""
+
+
+def flags(responses: Sequence[Response]) -> dict[str, list[str]]:
+    """Person -> why their answers should be looked at, for those with a reason; `responses` are all of one task."""
+    by_person: dict[str, list[Response]] = {}
+    for one in responses:
+        by_person.setdefault(one.participant, []).append(one)
+    usual = {person: median(one.seconds for one in own) for person, own in by_person.items() if len(own) >= FEWEST}
+    found = {}
+    for person, own in by_person.items():
+        others = [seconds for other, seconds in usual.items() if other != person]
+        reasons = [*_checks(own), *_repeats(own), *_times(own, usual.get(person), others), *_alike(own)]
+        if reasons:
+            found[person] = reasons
+    return found
+
+
+def _checks(own: Sequence[Response]) -> list[str]:
+    asked = [one for one in own if is_check(one.item) and not one.repeat]
+    wrong = [one for one in asked if dict(one.given) != dict(one.item.key["expected"])]
+    return [f"{len(wrong)} of {len(asked)} items that say what to answer had other answers"] if wrong else []
+
+
+def _repeats(own: Sequence[Response]) -> list[str]:
+    first = {one.item.id: one.given for one in own if not one.repeat}
+    twice = [
+        (value, one.given.get(name))
+        for one in own
+        if one.repeat and one.item.id in first
+        for name, value in first[one.item.id].items()
+    ]
+    equal = sum(before == after for before, after in twice)
+    if not twice or equal / len(twice) >= UNSTEADY:
+        return []
+    return [f"{equal} of {len(twice)} answers to items that came twice were the same"]
+
+
+def _times(own: Sequence[Response], usual: float | None, others: Sequence[float]) -> list[str]:
+    if usual is None:
+        return []
+    reasons = []
+    if len(others) >= 2 and usual < HASTY * median(others):
+        reasons.append(f"{usual:.0f} s an item (median), others {median(others):.0f} s")
+    read = [one for one in own if not one.repeat]
+    hasty = sum(one.seconds < _words(one) / WORDS_A_SECOND for one in read)
+    if hasty * 2 > len(read):
+        reasons.append(f"{hasty} of {len(read)} items were answered faster than they can be read")
+    return reasons
+
+
+def _words(response: Response) -> int:
+    return sum(len(text.split()) for text in _texts(response.item.payload))
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for one in value for text in _texts(one)] if isinstance(value, (list, tuple)) else []
+
+
+def _alike(own: Sequence[Response]) -> list[str]:
+    given = [json.dumps(dict(one.given), sort_keys=True) for one in own if not one.repeat and not is_check(one.item)]
+    if len(given) < ALIKE or len(set(given)) > 1:
+        return []
+    return [f"all {len(given)} items have the same answers"]

@@ -1,0 +1,258 @@
+"""What a study is: `study.yaml` as typed data.
+
+    design = read_design(Path("study"))
+    design.digest                          # stands beside all that the study leaves
+
+The papers are silent on cases for each person, payment, order, re-entry, who speaks first, and grace at time-out. The
+file states each, and what it leaves out has the default that stands here. Texts for people are files beside it:
+`consent.md` (or `consent.pdf`) and `instructions.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from loaders.errors import InputError
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import is_file, parse_yaml, read_file, read_text
+
+TaskName = Literal["confirmation", "intervention", "pairs", "diagnosis", "rubric", "relevance"]
+TASKS: tuple[TaskName, ...] = get_args(TaskName)
+TALKS: tuple[TaskName, ...] = ("confirmation", "intervention")
+"""The tasks in which a person talks with a patient."""
+FILE = "study.yaml"
+CONSENTS = ("consent.md", "consent.pdf")
+MOST_TEXT = 1 << 18  # bytes of a text for people
+
+Kind = Literal["choice", "number", "line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a survey. `options` are those of a choice; `shown` is what the person reads."""
+
+    name: str
+    shown: str
+    kind: Kind = "choice"
+    options: tuple[str, ...] = ()
+    required: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"a question's name is one word of letters, not {self.name[:40]!r}")
+        if (self.kind == "choice") != bool(self.options):
+            raise ValueError(f"question {self.name}: a choice has options, and nothing else has")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A comprehension question: its options, and which of them is right (from 0)."""
+
+    shown: str
+    options: tuple[str, ...]
+    right: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.right < len(self.options):
+            raise ValueError("a comprehension question has no option of that number")
+
+
+@dataclass(frozen=True, slots=True)
+class Pay:
+    """What people get, in `currency`: by case, by a case that broke off for no fault of theirs, and for the rest."""
+
+    currency: str = "USD"
+    each_case: float = 5.0
+    interrupted_case: float = 5.0
+    welcome: float = 2.0
+    """For consent, survey, instructions and practice, once they are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a person, an address and the study may ask for."""
+
+    requests_a_minute: int = 240
+    words_a_message: int = 400
+    tries_a_link: int = 20
+    """Wrong links from one address in an hour."""
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prolific:
+    """A study of Prolific: its id, and the completion codes by how a person ends."""
+
+    study_id: str
+    completed: str
+    screened_out: str
+    timed_out: str
+    withdrawn: str
+
+
+ROLE_YEARS = Question(
+    "years",
+    "How long have you worked in your current role?",
+    options=(
+        "Student / trainee",
+        "Less than 1 year",
+        "1 to 5 years",
+        "6 to 10 years",
+        "11 to 20 years",
+        "More than 20 years",
+    ),
+)
+PLACE = Question(
+    "place",
+    "Where do you practise?",
+    options=(
+        "Hospital or academic centre",
+        "Private practice or clinic",
+        "Community or public health",
+        "Somewhere else",
+        "I do not practise",
+    ),
+)
+COMPREHENSION = (
+    Check(
+        "When does the clock of a conversation run?",
+        (
+            "While you read and write; it stops while the patient answers",
+            "All the time",
+            "Only while the patient answers",
+        ),
+        0,
+    ),
+    Check(
+        "May you stop whenever you like?",
+        ("Yes, by the button Stop on every page", "No, a case has to be finished", "Only after half of the cases"),
+        0,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A study. Times are in minutes unless they say otherwise."""
+
+    title: str
+    contact: str
+    tasks: tuple[TaskName, ...]
+    seed: int = 0
+    cases: int | None = None
+    """How many of the cases are used, drawn by seed; all where it is not said."""
+    completed: int = 1
+    """Finished encounters wanted of every case in each task."""
+    per_person: int = 2
+    """Cases that a person is given, at most, to talk about; who rates or diagnoses gets all items (see `cases`)."""
+    people: int = 20
+    """Planned, for power and cost."""
+    minutes: float = 10.0
+    remind: float = 2.0
+    grace: float = 15.0
+    """Seconds after the end in which words that are being written may still be sent."""
+    least_turns: int = 5
+    most_turns: int = 40
+    speaks_first: Literal["clinician"] = "clinician"
+    lease: float = 90.0
+    """Minutes after which an unfinished case goes to somebody else; until then a person may come back to it."""
+    repeated: float = 0.05
+    """Share of a rater's items that are shown again."""
+    attention: float = 0.0
+    """Share of items that say what to answer."""
+    setting: str = "image+basic"
+    """Of task diagnosis: image+basic, image+all, or both, between people."""
+    survey: tuple[Question, ...] = (ROLE_YEARS, PLACE)
+    comprehension: tuple[Check, ...] = COMPREHENSION
+    debriefing: str = "The patients were simulated by a computer program from written cases. Nobody real was spoken to."
+    pay: Pay = field(default_factory=Pay)
+    limits: Limits = field(default_factory=Limits)
+    prolific: Prolific | None = None
+
+    def __post_init__(self) -> None:
+        if not self.tasks or len(set(self.tasks)) < len(self.tasks):
+            raise ValueError("tasks: one or more, each once")
+        if self.minutes <= 0 or not 0 <= self.remind < self.minutes:
+            raise ValueError("minutes and remind: a time, and a shorter one before its end")
+        if not 5 <= self.least_turns <= self.most_turns <= 40:
+            raise ValueError("least_turns, most_turns: from 5 to 40 (Appendix D.2), the one no more than the other")
+        for name in ("completed", "per_person", "people"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: 1 or more")
+        for name in ("repeated", "attention"):
+            if not 0 <= getattr(self, name) <= 0.5:
+                raise ValueError(f"{name}: a share from 0 to 0.5")
+        names = [question.name for question in self.survey]
+        if len(set(names)) < len(names):
+            raise ValueError("survey: a name twice")
+
+    @property
+    def talks(self) -> bool:
+        """Whether people talk with patients."""
+        return any(task in TALKS for task in self.tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What people read: `consent` is Markdown, or the bytes of a PDF."""
+
+    consent: str | bytes
+    instructions: str
+
+    @property
+    def consent_digest(self) -> str:
+        """SHA-256 of what a person agrees to."""
+        consent = self.consent if isinstance(self.consent, bytes) else self.consent.encode()
+        return hashlib.sha256(consent).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The folder of a study, read."""
+
+    folder: Path
+    design: Design
+    texts: Texts
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the design and of what people read."""
+        told = json.dumps(
+            [to_json(self.design), self.texts.consent_digest, self.texts.instructions],
+            sort_keys=True,
+            ensure_ascii=True,
+        )
+        return hashlib.sha256(told.encode()).hexdigest()
+
+
+def read_study(folder: Path) -> Study:
+    """The study of a folder.
+
+    Raises InputError, with the field, for a file that is missing, that is no such design, or that still holds a place
+    to be filled in (`TODO`).
+    """
+    path = folder / FILE
+    read = parse_yaml(read_text(path, most=MOST_TEXT, expected="the design of a study"), path)
+    if not isinstance(read, Mapping):
+        raise InputError(path, found="no fields", expected="the design of a study")
+    design = from_json(Design, dict(read), path)
+    texts = Texts(_consent(folder), read_text(folder / "instructions.md", most=MOST_TEXT, expected="instructions"))
+    return Study(folder, design, texts)
+
+
+def _consent(folder: Path) -> str | bytes:
+    there = [name for name in CONSENTS if is_file(folder / name)]
+    if len(there) != 1:
+        found = "both" if there else "neither"
+        raise InputError(folder, found=f"{found} of {' and '.join(CONSENTS)}", expected="one text of consent")
+    if there[0].endswith(".pdf"):
+        data = read_file(folder / there[0], most=1 << 24, expected="a PDF")
+        if not data.startswith(b"%PDF-"):
+            raise InputError(folder / there[0], found="is no PDF", expected="a PDF, or consent.md")
+        return data
+    return read_text(folder / there[0], most=MOST_TEXT, expected="a text of consent")

@@ -1,0 +1,195 @@
+"""What a study leaves for the baselines, in the files that they read already.
+
+    RUN/confirmation.jsonl, intervention.jsonl    for `bedside run confirmation --transcripts`
+    RUN/…                                         the sheets of the rating tasks (`Task.sheet`)
+    RUN/people.csv                                a row a person: how far they came, their survey, time granted, flags
+    RUN/items.csv                                 a row an item: who, when, how long, why it ended, the short survey
+    RUN/study.json                                the design, its digest, the models, the last digest of the journal
+
+People are their pseudonyms. Those whose texts were erased, and practice, stand in no file but as a count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from baselines.medconceal.record import Encounter, Episode
+from baselines.medconceal.transcripts import line_of
+from baselines.results.sheets import table_bytes
+from baselines.study import journal
+from baselines.study import people as who
+from baselines.study import slots as at
+from baselines.study.design import Study
+from baselines.study.flagged import flagged
+from baselines.study.keys import Erased, Keys
+from baselines.study.store import Store, facts
+from baselines.study.tasks.task import Response, task_named
+from loaders.errors import InputError
+from loaders.files.disk import make_folder, write_whole
+from loaders.files.records import from_json, to_json
+from loaders.files.untrusted import is_there
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_LOST = {"interrupted": "interrupted", "stopped": "withdrawn", "lease": "withdrawn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The files written, and how many items went into them or, by reason, did not."""
+
+    files: tuple[Path, ...]
+    items: int
+    left_out: Mapping[str, int]
+    stand_in: str | None
+
+
+def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
+    """Writes all files. Raises InputError for a folder that holds an export already, and a journal that was changed."""
+    if is_there(out / "study.json"):
+        raise InputError(out, found="an export that is there already", expected="a new folder", do="Choose another -o")
+    make_folder(out)
+    left_out: Counter[str] = Counter()
+    with store.reading() as connection:
+        rows, head = journal.checked(connection)
+        known = {row.name: row.value for row in connection.execute(select(facts))}
+        stand_in = json.loads(known.get("stand_in", "null"))
+        models = json.loads(known.get("models", "{}"))
+        responses = {name: _responses(connection, keys, name, models, left_out) for name in study.design.tasks}
+        everybody = who.everybody(connection)
+        flags = flagged(connection, keys, study.design, everybody)
+        persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in everybody]
+        times = list(_times(connection, keys))
+    written: list[Path] = []
+    for name, answered in responses.items():
+        if answered:
+            written += task_named(name).sheet(answered, out, stand_in=stand_in)
+    written += _tables(out, study, persons, times)
+    told = {
+        "title": study.design.title,
+        "design": to_json(study.design),
+        "digest": study.digest,
+        "consent": study.texts.consent_digest,
+        "models": models,
+        "rehearsal": json.loads(known.get("rehearsal", "false")),
+        "stand_in": stand_in,
+        "journal": {"rows": rows, "last": head},
+        "left_out": dict(sorted(left_out.items())),
+    }
+    write_whole(out / "study.json", (json.dumps(told, indent=2, sort_keys=True) + "\n").encode())
+    return Exported((*written, out / "study.json"), sum(map(len, responses.values())), dict(left_out), stand_in)
+
+
+def _responses(
+    connection: Connection, keys: Keys, name: str, models: Mapping[str, str], left_out: Counter[str]
+) -> list[Response]:
+    """What was answered in a task, by person and in the order in which each of them had it."""
+    found = []
+    for person in who.everybody(connection):
+        for slot in at.slots_of(connection, person.id):
+            if slot.task != name:
+                continue
+            if slot.step not in at.OVER:
+                left_out["not finished"] += 1
+                continue
+            try:
+                given = _line(connection, keys, slot, models) if slot.talks else _answer(connection, keys, slot)
+            except Erased:
+                left_out["erased"] += 1
+                continue
+            if given is None:
+                left_out[f"nothing said ({slot.why})" if slot.talks else f"left ({slot.why})"] += 1
+                continue
+            item = at.item_of(connection, slot.task, slot.item)
+            found.append(Response(person.id, item, given, round(slot.used, 1), slot.repeat, slot.position))
+    return found
+
+
+def _answer(connection: Connection, keys: Keys, slot: at.Slot) -> dict[str, Any] | None:
+    if slot.step != "done":
+        return None
+    given: dict[str, Any] | None = keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"])
+    return given
+
+
+def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str, str]) -> dict[str, Any] | None:
+    """A talk as a line of a file of dialogues; None where nobody said a word. Raises Erased."""
+    said = at.said_in(connection, keys, slot)
+    if not said:
+        keys.seal(slot.person, "")  # raises where the person was erased
+        return None
+    start = said[0].at - said[0].used
+    sent = tuple(round(one.at - start, 3) for one in said if one.who == at.CLINICIAN)
+    shown = tuple(round(one.at - start, 3) for one in said if one.who == at.PATIENT)
+    sealed = at.sealed_of(connection, slot)["episode"]
+    if slot.step == "done" and sealed is not None:
+        episode = from_json(Episode, keys.open(slot.person, sealed).encode(), f"slot {slot.id}")
+        return line_of(episode, Encounter(slot.person, f"E{slot.id}", sent, shown), models)
+    replies = [one.text for one in said if one.who == at.PATIENT]
+    words = [one.text for one in said if one.who == at.CLINICIAN]
+    turns = [
+        {"clinician": text, "patient": replies[number] if number < len(replies) else ""}
+        for number, text in enumerate(words)
+    ]
+    stopped = _LOST.get(slot.why or "", "interrupted")
+    told = {"case": slot.item, "participant": slot.person, "encounter": f"E{slot.id}", "task": slot.task}
+    return {**told, "turns": turns, "stopped": stopped, "models": dict(models)}
+
+
+def _person(
+    connection: Connection, keys: Keys, study: Study, person: who.Person, flags: Sequence[str]
+) -> dict[str, Any]:
+    try:
+        survey = who.known_of(connection, keys, person.id).get("survey", {})
+    except Erased:
+        survey = {}
+    mine = at.slots_of(connection, person.id)
+    return {
+        "participant": person.id,
+        "stage": person.stage,
+        "done": sum(slot.step == "done" for slot in mine),
+        "time_factor": f"{person.factor:g}",
+        "comprehension_tries": person.tries,
+        "pastes_refused": person.paste,
+        "flags": "; ".join(flags),
+        **{question.name: survey.get(question.name, "") for question in study.design.survey},
+    }
+
+
+def _times(connection: Connection, keys: Keys) -> Iterable[dict[str, Any]]:
+    for person in who.everybody(connection):
+        for slot in at.slots_of(connection, person.id):
+            try:
+                after = keys.open_json(person.id, at.sealed_of(connection, slot)["after"]) or {}
+            except Erased:
+                after = {}
+            yield {
+                "participant": person.id,
+                "position": slot.position + 1,
+                "task": slot.task,
+                "item": slot.item,
+                "repeat": int(slot.repeat),
+                "state": slot.step,
+                "ended_by": slot.why or "",
+                "seconds": round(slot.used, 1),
+                "allowed_seconds": round(slot.allowed, 1),
+                "turns": slot.turns if slot.talks else "",
+                **{name: after.get(name, "") for name in ("difficulty", "realism", "tools")},
+            }
+
+
+def _tables(out: Path, study: Study, persons: list[dict[str, Any]], times: list[dict[str, Any]]) -> list[Path]:
+    written = []
+    for name, rows in (("people.csv", persons), ("items.csv", times)):
+        if rows:
+            write_whole(out / name, table_bytes(list(rows[0]), rows))
+            written.append(out / name)
+    return written

@@ -1,0 +1,47 @@
+"""Why somebody's work should be looked at by a person, from all that a study holds. Nobody is left out by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from baselines.study import attention
+from baselines.study import slots as at
+from baselines.study.design import TALKS, Design
+from baselines.study.keys import Erased, Keys
+from baselines.study.people import Person
+from baselines.study.tasks.task import Response
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def flagged(connection: Connection, keys: Keys, design: Design, everybody: Sequence[Person]) -> dict[str, list[str]]:
+    """Person -> reasons, for those with one: pastes, the instructions, tools, and how they rated (`attention`)."""
+    found: dict[str, list[str]] = {}
+    rated: dict[str, list[Response]] = {task: [] for task in design.tasks if task not in TALKS}
+    for person in everybody:
+        told = found.setdefault(person.id, [])
+        if person.paste:
+            told.append(f"{person.paste} pastes refused")
+        if person.tries:
+            told.append(f"{person.tries} times wrong about the instructions")
+        tools = 0
+        for slot in at.slots_of(connection, person.id):
+            if slot.step != "done":
+                continue
+            try:
+                sealed = at.sealed_of(connection, slot)
+                after = keys.open_json(person.id, sealed["after"]) or {}
+                tools += after.get("tools", "None") not in ("", "None")
+                if slot.task in rated and (given := keys.open_json(person.id, sealed["sealed"])) is not None:
+                    item = at.item_of(connection, slot.task, slot.item)
+                    rated[slot.task].append(Response(person.id, item, given, slot.used, slot.repeat, slot.position))
+            except Erased:
+                break
+        if tools:
+            told.append(f"says that a tool was used in {tools} cases")
+    for responses in rated.values():
+        for name, reasons in attention.flags(responses).items():
+            found[name] += reasons
+    return {name: reasons for name, reasons in found.items() if reasons}

@@ -1,0 +1,50 @@
+"""Where a person stands in a study, and what every page tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Stage = Literal[
+    "invited",
+    "consent",
+    "survey",
+    "instructions",
+    "practice",
+    "feedback",
+    "comprehension",
+    "work",
+    "debriefing",
+    "done",
+    "declined",
+    "screened_out",
+    "withdrawn",
+    "timed_out",
+    "erased",
+]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+ENDED: tuple[Stage, ...] = ("done", "declined", "screened_out", "withdrawn", "timed_out", "erased")
+
+Step = Literal["chart", "talk", "findings", "work", "after", "done", "lost"]
+STEPS: tuple[Step, ...] = get_args(Step)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What every page has around its content.
+
+    `here` names the page that a form was made for, so that one that comes late, from another tab or by Back, does
+    nothing twice. `progress` is (items done, items in all), None before the work. `following` says what happens next.
+    """
+
+    study: str
+    contact: str
+    csrf: str
+    here: str
+    title: str
+    following: str
+    progress: tuple[int, int] | None = None
+    stop: bool = True
+    notice: str = ""
+    refresh: int | None = None
+    """Seconds after which a page without script asks again."""

@@ -1,0 +1,75 @@
+"""What happened in a study, row by row, each with the digest of the one before, and without anything that was said.
+
+    note(connection, at, "message", person="P001", slot=3, number=5)
+    checked(connection)                        # how many rows, and the digest of the last
+
+Rows are written in the transaction of what they tell, and never changed. Whoever wants to prove later that no row was
+cut off at the end keeps the last digest elsewhere: `study check`, `export` and the coordinator's page print it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from baselines.study.store import journal
+from loaders.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+BEGINNING = "0" * 64
+
+
+def note(
+    connection: Connection,
+    at: float,
+    what: str,
+    *,
+    person: str | None = None,
+    slot: int | None = None,
+    **detail: str | int | float | bool | None,
+) -> None:
+    """Writes a row; `detail` holds counts, codes and digests, never a text of a person."""
+    last = connection.execute(
+        select(journal.c.number, journal.c.digest).order_by(journal.c.number.desc()).limit(1)
+    ).first()
+    number, previous = (1, BEGINNING) if last is None else (last.number + 1, last.digest)
+    told = json.dumps(detail, sort_keys=True)
+    values = {
+        "number": number, "at": at, "what": what, "person": person, "slot": slot, "detail": told, "previous": previous,
+    }  # fmt: skip
+    connection.execute(journal.insert().values(**values, digest=_digest(values)))
+
+
+def checked(connection: Connection) -> tuple[int, str]:
+    """How many rows there are, and the digest of the last one.
+
+    Raises InputError for the first row that is not what was written, or follows another than it did.
+    """
+    previous, count = BEGINNING, 0
+    for row in connection.execute(select(journal).order_by(journal.c.number)).mappings():
+        values = {name: row[name] for name in ("number", "at", "what", "person", "slot", "detail", "previous")}
+        count += 1
+        if row["number"] != count or row["previous"] != previous or row["digest"] != _digest(values):
+            raise InputError(
+                f"journal, row {count}",
+                found="is not what was written, or one before it is gone",
+                expected="rows that are only ever added",
+                do="Compare with a backup: something has changed the database by hand",
+            )
+        previous = row["digest"]
+    return count, previous
+
+
+def head(connection: Connection) -> str:
+    """The digest of the last row."""
+    found = connection.execute(select(journal.c.digest).order_by(journal.c.number.desc()).limit(1)).scalar()
+    return BEGINNING if found is None else str(found)
+
+
+def _digest(values: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,103 @@
+"""Texts of people, encrypted by a key for each of them, so that a person's texts go when the key goes.
+
+    with Keys(folder / "private" / "keys.sqlite") as keys:
+        sealed = keys.seal("P001", "Are you worried about the cost?")
+        keys.open("P001", sealed)
+        keys.erase("P001")                       # now no copy of the database, old or new, can be read
+
+AES-256-GCM, a fresh nonce each time, bound to the person's name. The file of keys is its owner's alone, and has to be
+backed up apart from the database: an old copy of both together would bring erased texts back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+
+from loaders.errors import InputError, MissingExtra
+from loaders.files.sqlite_store import SqliteStore
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+except ImportError:
+    raise MissingExtra.named("cryptography", extra="study", purpose="a study with people") from None
+
+STUDY = "study"
+"""The holder of the key of the study itself: who people are for others."""
+_NONCE = 12
+
+
+class Erased(Exception):
+    """What was sealed cannot be read any more: the person's key was erased."""
+
+
+class Keys(SqliteStore):
+    """The keys of a study, by person. For errors see the base."""
+
+    KIND = "a file of keys"
+    APPLICATION = 0x4245444B  # "BEDK"
+    FORMAT = 1
+    TABLE = "CREATE TABLE keys (person TEXT PRIMARY KEY, key BLOB NOT NULL)"
+    PRIVATE = True
+    THREADS = True
+    WHEN_DAMAGED = "Bring its backup back: without it no text of the study can be read"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, autocommit=True)
+        with self.explained():
+            # No file keeps what is overwritten: not this one, and none beside it.
+            self.connection.execute("PRAGMA secure_delete = ON")
+            self.connection.execute("PRAGMA synchronous = FULL")
+
+    def make(self, person: str) -> None:
+        """A key for the person; nothing where there is one."""
+        with self.explained():
+            row = (person, secrets.token_bytes(32))
+            self.connection.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+
+    def erase(self, person: str) -> bool:
+        """The key goes for ever; whether there was one."""
+        with self.explained():
+            return self.connection.execute("DELETE FROM keys WHERE person = ?", (person,)).rowcount > 0
+
+    def seal(self, person: str, text: str) -> bytes:
+        """The text, encrypted. Raises Erased."""
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + self._cipher(person).encrypt(nonce, text.encode("utf-8", "replace"), person.encode())
+
+    def open(self, person: str, sealed: bytes) -> str:
+        """The text again. Raises Erased; InputError for bytes that this key has not sealed."""
+        cipher = self._cipher(person)
+        try:
+            return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], person.encode()).decode()
+        except InvalidTag:
+            found = f"a text of {person} that its key does not open"
+            raise InputError(self.path or "keys", found=found, expected="the keys of this database") from None
+
+    def seal_json(self, person: str, value: Any) -> bytes:
+        """JSON, encrypted. Raises Erased."""
+        return self.seal(person, json.dumps(value, ensure_ascii=False, sort_keys=True))
+
+    def open_json(self, person: str, sealed: bytes | None) -> Any:
+        """The JSON again; None for nothing. Raises as `open`."""
+        return None if sealed is None else json.loads(self.open(person, sealed))
+
+    def known(self, text: str) -> str:
+        """A keyed digest, by which an outside id is found again and not read."""
+        self.make(STUDY)
+        return hmac.new(self._key(STUDY), text.encode(), hashlib.sha256).hexdigest()
+
+    def _key(self, person: str) -> bytes:
+        with self.explained():
+            row = self.connection.execute("SELECT key FROM keys WHERE person = ?", (person,)).fetchone()
+        if row is None:
+            raise Erased(person)
+        return bytes(row[0])
+
+    def _cipher(self, person: str) -> AESGCM:
+        return AESGCM(self._key(person))

@@ -1,0 +1,177 @@
+"""The coordinator's page: who is where, what needs people, what models do and cost. Nobody's words stand on it."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+from sqlalchemy import func, select
+
+from baselines.study import journal, schedule
+from baselines.study import people as who
+from baselines.study import slots as at
+from baselines.study.access import Session
+from baselines.study.design import TaskName
+from baselines.study.flagged import flagged
+from baselines.study.flow import STAGES, Frame
+from baselines.study.site import Site, dollars
+from baselines.study.store import answers, messages, slots
+from baselines.study.store import journal as journal_table
+from loaders.errors import InputError
+from loaders.pages import render
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+Row = tuple[str, str]
+_SHOWN = 12
+"""Items that are named as wanting people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the page shows, as texts by heading."""
+
+    stages: Sequence[Row]
+    slots: Sequence[Row]
+    models: Sequence[Row]
+    wanted: Sequence[Row]
+    left: Sequence[Row]
+    people: Sequence[Mapping[str, str]]
+    head: str
+
+
+def page(connection: Connection, site: Site, session: Session, *, told: str = "") -> Markup:
+    """The page, with a line about what was just done."""
+    design = site.study.design
+    frame = Frame(design.title, design.contact, session.csrf, "coordinator", "Coordinator", "", stop=False, notice=told)
+    return render(
+        "baselines/study/pages/coordinator.html",
+        frame=frame,
+        shown=overview(connection, site),
+        factors=who.FACTORS,
+        stand_in=site.stand_in,
+    )
+
+
+def overview(connection: Connection, site: Site) -> Overview:
+    """Counts by stage, items, models and people."""
+    everybody = who.everybody(connection)
+    stages = Counter(person.stage for person in everybody)
+    held = at.held(connection)
+    states = Counter(one.state for one in held)
+    needed = schedule.wanted(site.study.design, at.offers_of(connection), held)
+    flags = flagged(connection, site.keys, site.study.design, everybody)
+    lost = Counter(str(row.why) for row in connection.execute(select(slots.c.why).where(slots.c.step == "lost")))
+    done = [
+        ("Finished", f"{states['done']:,}"),
+        ("In people's hands", f"{states['open']:,}"),
+        ("Still wanted", f"{sum(needed.values()):,}"),
+        *((f"Lost: {why}", f"{count:,}") for why, count in sorted(lost.items())),
+    ]
+    return Overview(
+        [(stage.replace("_", " "), f"{stages[stage]:,}") for stage in STAGES if stages[stage]],
+        done,
+        _models(connection, site),
+        _wanted(needed),
+        _left(connection),
+        [_person(connection, person, flags.get(person.id, []), site.clock()) for person in everybody],
+        journal.head(connection),
+    )
+
+
+def _wanted(needed: Mapping[tuple[TaskName, str], int]) -> list[Row]:
+    """The items that need most people."""
+    first = sorted(needed.items(), key=lambda one: (-one[1], one[0]))
+    rows = [(f"{task}, {item}", f"{count:,}") for (task, item), count in first[:_SHOWN]]
+    return [*rows, *([("others", f"{len(first) - _SHOWN:,} items")] if len(first) > _SHOWN else [])]
+
+
+def _left(connection: Connection) -> list[Row]:
+    """Where people were when they left, from the journal."""
+    stage: dict[str, str] = {}
+    left: Counter[tuple[str, str]] = Counter()
+    rows = select(journal_table.c.person, journal_table.c.detail).where(journal_table.c.what == "stage")
+    for row in connection.execute(rows.order_by(journal_table.c.number)):
+        reached = str(json.loads(row.detail).get("stage"))
+        if reached in ("declined", "screened_out", "withdrawn", "timed_out"):
+            left[stage.get(row.person, "invited"), reached] += 1
+        stage[row.person] = reached
+    return [
+        (f"{reached.replace('_', ' ')}, at {at_stage}", f"{count:,}")
+        for (at_stage, reached), count in sorted(left.items())
+    ]
+
+
+def _models(connection: Connection, site: Site) -> list[Row]:
+    counted = connection.execute(
+        select(answers.c.role, func.count().label("asked")).group_by(answers.c.role).order_by(answers.c.role)
+    )
+    rows = [(f"Answers of the {row.role}", f"{row.asked:,}") for row in counted]
+    waits = waited(connection)
+    if waits:
+        middle = statistics.median(waits)
+        late = sorted(waits)[max(0, -(-95 * len(waits) // 100) - 1)]
+        rows.append(("Wait for the patient's reply", f"{middle:.1f} s (median), {late:.1f} s (95th percentile)"))
+    failures = connection.execute(select(func.sum(slots.c.failures))).scalar() or 0
+    rows.append(("Failures of models", f"{failures:,}"))
+    leaks = connection.execute(
+        select(func.sum(slots.c.leaks), func.sum(slots.c.turns)).where(slots.c.episode.is_not(None))
+    )
+    drafts, turns = leaks.one()
+    if turns:
+        rows.append(("First drafts that gave something away", f"{drafts or 0:,} of {turns:,}; none of them was shown"))
+    spent = dollars(connection, site.prices)
+    rows.append(("Cost so far", "not known: give --price for each model" if spent is None else f"${spent:,.2f}"))
+    return rows
+
+
+def waited(connection: Connection) -> list[float]:
+    """Seconds between each message and the patient's reply to it."""
+    found = connection.execute(
+        select(messages.c.slot, messages.c.who, messages.c.at).order_by(messages.c.slot, messages.c.number)
+    ).all()
+    return [
+        later.at - row.at
+        for row, later in pairwise(found)
+        if row.slot == later.slot and row.who == at.CLINICIAN and later.who == at.PATIENT
+    ]
+
+
+def _person(connection: Connection, person: who.Person, flags: Sequence[str], now: float) -> dict[str, str]:
+    mine = at.slots_of(connection, person.id)
+    current = next((slot for slot in mine if slot.step not in at.OVER), None)
+    state = person.stage.replace("_", " ")
+    if current is not None:
+        state += f", {current.step} of {current.item}"
+        if current.failing is not None:
+            state += f"; models fail since {now - current.failing:.0f} s"
+    return {
+        "id": person.id,
+        "state": state,
+        "done": f"{sum(slot.step == 'done' for slot in mine)}",
+        "factor": f"{person.factor:g}",
+        "flags": "; ".join(flags),
+    }
+
+
+def change(connection: Connection, site: Site, what: str, form: Mapping[str, Sequence[str]], address: str) -> str:
+    """More time, or another link, for a person; a line about it. Raises InputError."""
+    name, now = next(iter(form.get("person", ())), ""), site.clock()
+    if what == "grant":
+        given = next(iter(form.get("factor", ())), "")
+        try:
+            factor = float(given)
+        except ValueError:
+            raise InputError("factor", found=repr(given), expected="one of 1, 1.5 and 2") from None
+        who.grant(connection, name, factor, now)
+        return f"{name} has {factor:g} times the time, from the next conversation on."
+    if what == "link":
+        return f"A new link for {name}, which works once: {address}/i/{who.link_again(connection, name, now)}"
+    raise InputError("coordinator", found=repr(what), expected="grant or link")

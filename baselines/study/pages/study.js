@@ -1,0 +1,218 @@
+// The clock, replies without loading anew, drafts, pastes, quotes. Every page works without this file.
+
+const at = (id) => document.getElementById(id);
+const fields = (form) => new URLSearchParams(new FormData(form));
+const post = (where, body) => fetch(where, { method: "POST", body, credentials: "same-origin" });
+const say = (text) => { const told = at("told"); if (told) told.textContent = text; };
+
+// --- Drafts: kept a moment after the last key, and when the page is left -------------------------------------------
+
+let unsaved = null, timer = 0, pasted = 0;
+
+function keep(form) {
+  unsaved = form;
+  clearTimeout(timer);
+  timer = setTimeout(save, 800);
+}
+
+function save() {
+  clearTimeout(timer);
+  if (!unsaved && !pasted) return;
+  const form = unsaved ?? document.querySelector("form[data-draft]");
+  if (!form) return;
+  const body = fields(form);
+  if (pasted) body.set("pasted", String(pasted));
+  unsaved = null;
+  pasted = 0;
+  fetch("/draft", { method: "POST", body, credentials: "same-origin", keepalive: true }).catch(() => { unsaved = form; });
+}
+
+document.addEventListener("input", (event) => {
+  const form = event.target.closest?.("form[data-draft]");
+  if (form) keep(form);
+});
+document.addEventListener("submit", (event) => {
+  clearTimeout(timer);
+  if (event.target === unsaved) unsaved = null;
+});
+addEventListener("pagehide", save);
+document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") save(); });
+
+// --- Pastes: answers are the person's own words; what is refused is counted, and said ------------------------------
+
+const own = (field) => field.matches?.("form[data-draft] textarea, form[data-draft] input[type=text]:not([name=quote])");
+
+for (const kind of ["paste", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    if (!own(event.target)) return;
+    event.preventDefault();
+    pasted += 1;
+    const note = at("pasted") ?? document.createElement("p");
+    note.id = "pasted";
+    note.className = "small";
+    note.setAttribute("role", "status");
+    event.target.after(note);
+    note.textContent = "Pasting is off here: please answer in your own words.";
+    keep(event.target.form);
+  });
+}
+
+// --- Quotes: the patient's words, picked for a finding -------------------------------------------------------------
+
+const findings = document.querySelector("[data-findings]");
+if (findings) {
+  let current = findings.querySelector(".finding");
+  const status = document.createElement("p");
+  status.className = "small";
+  status.setAttribute("role", "status");
+  at("log").before(status);
+  findings.addEventListener("focusin", (event) => { current = event.target.closest(".finding") ?? current; });
+  for (const turn of findings.querySelectorAll("#log .patient")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "quiet pick";
+    button.textContent = "Use these words";
+    turn.append(button);
+  }
+  // A click on the button would take the selection away.
+  findings.addEventListener("pointerdown", (event) => { if (event.target.closest(".pick")) event.preventDefault(); });
+  findings.addEventListener("click", (event) => {
+    const turn = event.target.closest(".pick")?.closest("li");
+    if (!turn) return;
+    const chosen = getSelection(), words = turn.querySelector("p");
+    const inside = chosen.rangeCount && words.contains(chosen.anchorNode) && words.contains(chosen.focusNode);
+    const text = ((inside && chosen.toString().trim()) || words.textContent.trim()).slice(0, 500);
+    const rows = [...findings.querySelectorAll(".finding")];
+    const quote = current.querySelector("[name=quote]");
+    quote.value = text;
+    status.textContent = `These words now stand in finding ${rows.indexOf(current) + 1}.`;
+    keep(quote.form);
+  });
+}
+
+// --- The talk ------------------------------------------------------------------------------------------------------
+
+const talk = document.querySelector("[data-talk]");
+if (talk) {
+  const remind = Number(talk.dataset.remind);
+  let left = 0, running = false, since = 0, before = Infinity, asking = false, sending = false, failed = 0;
+  const seconds = () => Math.max(0, left - (running ? (performance.now() - since) / 1000 : 0));
+  const here = () => at("say").elements.here.value;
+  const state = () => at("state").dataset.state;
+  const words = () => at("say").elements.text;
+
+  function set(clock) {
+    left = clock.left;
+    running = clock.running;
+    since = performance.now();
+    show();
+  }
+
+  function show() {
+    const now = seconds(), whole = Math.ceil(now);
+    at("clock").querySelector("strong").textContent = `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+    at("stands").textContent = running ? "" : "; the clock stands still";
+    at("clock").classList.toggle("late", now <= remind);
+    for (const mark of [300, remind, 60]) {
+      if (before > mark && now <= mark && now > 0 && before !== Infinity) {
+        say(`${mark % 60 ? `${mark} seconds` : mark === 60 ? "1 minute" : `${mark / 60} minutes`} left.`);
+      }
+    }
+    before = now;
+  }
+
+  function told(name) {
+    at("state").dataset.state = name;
+    at("send").disabled = name !== "yours";
+  }
+
+  // What the server shows now, put into this page: new turns at the end of the log, focus and words left alone.
+  function take(text) {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    if (!page.querySelector("[data-talk]")) { location.assign("/"); return; }
+    const log = at("log"), shown = log.querySelectorAll("li:not(.opening)").length;
+    const turns = [...page.querySelectorAll("#log li:not(.opening)")].slice(shown);
+    if (turns.length) log.querySelector(".opening")?.remove();
+    for (const turn of turns) log.querySelector("ol").append(document.adoptNode(turn));
+    if (turns.length) log.scrollTop = log.scrollHeight;
+    for (const name of ["here", "client"]) {
+      at("say").elements[name].value = page.querySelector(`#say [name=${name}]`).value;
+    }
+    at("state").replaceChildren(...page.getElementById("state").childNodes);
+    for (const link of at("state").querySelectorAll("a")) link.remove(); // it comes by itself
+    told(page.getElementById("state").dataset.state);
+    const finish = page.getElementById("finish");
+    if (finish && at("finish")) at("finish").replaceWith(document.adoptNode(finish));
+    const clock = page.getElementById("clock").dataset;
+    set({ left: Number(clock.left), running: clock.running === "yes" });
+  }
+
+  async function look() {
+    if (asking || sending) return;
+    asking = true;
+    try {
+      const answer = await fetch("/status", { credentials: "same-origin" });
+      if (answer.status === 403) { location.assign("/"); return; }
+      const now = await answer.json();
+      failed = 0;
+      if (now.state === "over") { save(); location.assign("/"); return; }
+      if (now.here !== here() || now.state !== state()) take(await (await fetch("/", { credentials: "same-origin" })).text());
+      else set(now);
+    } catch {
+      failed += 1;
+      if (failed === 2) say("There is no connection. What you write stays here, and we keep trying.");
+    } finally {
+      asking = false;
+    }
+  }
+
+  talk.addEventListener("submit", async (event) => {
+    if (event.target.id !== "say") return;
+    event.preventDefault();
+    const field = words(), body = fields(event.target);
+    if (sending || state() !== "yours" || !field.value.trim()) { field.focus(); return; }
+    sending = true;
+    at("send").disabled = true;
+    field.focus();
+    try {
+      const answer = await post("/do/say", body);
+      const text = await answer.text();
+      if (answer.ok) {
+        field.value = "";
+        at("error-text")?.remove();
+        field.removeAttribute("aria-invalid");
+        take(text);
+      } else {
+        const page = new DOMParser().parseFromString(text, "text/html");
+        const again = page.getElementById("say");
+        if (answer.status === 422 && again) at("say").replaceWith(document.adoptNode(again));
+        else if (answer.status === 429) say("Too many requests. Please wait a minute, then send again.");
+        else location.assign("/");
+        words().focus();
+      }
+    } catch {
+      say("This was not sent. Your words are still here: please send again.");
+    } finally {
+      sending = false;
+      if (at("send")) at("send").disabled = state() !== "yours";
+    }
+  });
+  talk.addEventListener("keydown", (event) => {
+    if (event.target === words() && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      at("say").requestSubmit();
+    }
+  });
+
+  const clock = at("clock").dataset;
+  for (const link of at("state").querySelectorAll("a")) link.remove();
+  set({ left: Number(clock.left), running: clock.running === "yes" });
+  before = seconds();
+  at("log").scrollTop = at("log").scrollHeight;
+  setInterval(show, 500);
+  let beat = 0;
+  setInterval(() => {
+    beat += 1;
+    if (state() !== "yours" || seconds() <= 0 || beat % 8 === 0) look();
+  }, 1500);
+}

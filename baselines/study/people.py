@@ -1,0 +1,195 @@
+"""The people of a study: invited, in, done, gone. Each step is taken once, from the stage that it belongs to.
+
+A person is P001, P002 and so on, everywhere. Who that is for others (Prolific's id) stands in one table, sealed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, select, update
+
+from baselines.study import slots as at
+from baselines.study.access import make_link
+from baselines.study.design import Check, Prolific, Question
+from baselines.study.flow import ENDED, Stage
+from baselines.study.journal import note
+from baselines.study.keys import STUDY, Keys
+from baselines.study.store import answers, drafts, identity, links, messages, people, sessions, slots
+from baselines.study.tasks.task import Form, FormError
+from loaders.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+MOST_LINE = 500  # characters of an answer in a survey
+TRIES = 3
+"""Times that the comprehension questions may be answered."""
+FACTORS = (1.0, 1.5, 2.0)
+"""Of the time limit, that a coordinator may grant."""
+_OUTSIDE = re.compile(r"[0-9a-f]{24}")  # an id of Prolific
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person, as the row has it; what they wrote stays sealed."""
+
+    id: str
+    number: int
+    stage: Stage
+    invited: float
+    began: float | None
+    ended: float | None
+    factor: float
+    consent: str | None
+    tries: int
+    paste: int
+
+
+_COLUMNS = [people.c[name] for name in Person.__slots__]
+
+
+def person_of(connection: Connection, name: str) -> Person:
+    """A person by name. Raises InputError."""
+    row = connection.execute(select(*_COLUMNS).where(people.c.id == name)).mappings().first()
+    if row is None:
+        raise InputError("person", found=repr(name), expected="one of the study, such as P001")
+    return Person(**row)
+
+
+def everybody(connection: Connection) -> list[Person]:
+    """All people, in the order in which they were invited."""
+    return [Person(**row) for row in connection.execute(select(*_COLUMNS).order_by(people.c.number)).mappings()]
+
+
+def invite(connection: Connection, keys: Keys, count: int, now: float) -> list[tuple[str, str]]:
+    """New people, each with the token of a one-time link."""
+    invited = []
+    first = 1 + (connection.execute(select(func.max(people.c.number))).scalar() or 0)
+    for number in range(first, first + count):
+        name = f"P{number:03d}"
+        keys.make(name)
+        connection.execute(people.insert().values(id=name, number=number, stage="invited", invited=now))
+        note(connection, now, "invited", person=name)
+        invited.append((name, make_link(connection, name, now)))
+    return invited
+
+
+def link_again(connection: Connection, name: str, now: float) -> str:
+    """Another link for somebody who cannot get in any more. Raises InputError for one who has ended."""
+    person = person_of(connection, name)
+    if person.stage in ENDED:
+        raise InputError(name, found=person.stage, expected="somebody who is still in the study")
+    note(connection, now, "linked again", person=name)
+    return make_link(connection, name, now)
+
+
+def from_prolific(
+    connection: Connection, keys: Keys, prolific: Prolific, query: Mapping[str, str], now: float
+) -> str | None:
+    """The person who comes with Prolific's three ids; None where they are not those of this study."""
+    outside, study, session = (query.get(name, "") for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+    if study != prolific.study_id or not _OUTSIDE.fullmatch(outside) or not _OUTSIDE.fullmatch(session):
+        return None
+    known = keys.known(outside)
+    there = connection.execute(select(identity.c.person).where(identity.c.known == known)).scalar()
+    if there is not None:
+        return str(there)
+    ((name, _),) = invite(connection, keys, 1, now)
+    sealed = keys.seal_json(STUDY, {"prolific": outside, "session": session})
+    connection.execute(identity.insert().values(person=name, sealed=sealed, known=known))
+    return name
+
+
+# --- Steps ------------------------------------------------------------------------------------------------------------
+
+
+def move(connection: Connection, person: Person, stage: Stage, now: float, **values: Any) -> None:
+    """From the stage that the person is at to another."""
+    if stage in ENDED:
+        values["ended"] = now
+    changed = connection.execute(
+        update(people).where(people.c.id == person.id, people.c.stage == person.stage).values(stage=stage, **values)
+    )
+    if changed.rowcount:
+        note(connection, now, "stage", person=person.id, stage=stage)
+
+
+def keep(connection: Connection, keys: Keys, person: Person, name: str, value: Any) -> None:
+    """Adds to what is known of a person, sealed."""
+    told = known_of(connection, keys, person.id) | {name: value}
+    connection.execute(update(people).where(people.c.id == person.id).values(sealed=keys.seal_json(person.id, told)))
+
+
+def known_of(connection: Connection, keys: Keys, name: str) -> dict[str, Any]:
+    """What a person answered outside of the items: survey, practice. Raises Erased."""
+    sealed = connection.execute(select(people.c.sealed).where(people.c.id == name)).scalar()
+    return keys.open_json(name, sealed) or {}
+
+
+def read_survey(questions: Sequence[Question], form: Form) -> dict[str, str]:
+    """The answers of a survey. Raises FormError for the first that is missing or none of the options."""
+    found = {}
+    for question in questions:
+        text = " ".join(" ".join(form.get(question.name, ())).split())[:MOST_LINE]
+        if question.kind == "choice" and text and text not in question.options:
+            raise FormError(question.name, f"“{question.shown}”: choose one of the answers.")
+        if question.kind == "number" and text and not re.fullmatch(r"\d{1,6}", text):
+            raise FormError(question.name, f"“{question.shown}”: a whole number, please.")
+        if question.required and not text:
+            raise FormError(question.name, f"“{question.shown}” has no answer yet.")
+        found[question.name] = text
+    return found
+
+
+def right(checks: Sequence[Check], form: Form) -> bool:
+    """Whether all comprehension questions are answered, and rightly. Raises FormError for one without an answer."""
+    given = []
+    for number in range(len(checks)):
+        chosen = form.get(f"check{number}", ())
+        if not chosen:
+            raise FormError(f"check{number}", f"Question {number + 1} has no answer yet.")
+        given.append(chosen[0])
+    return given == [str(check.right) for check in checks]
+
+
+def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, erased: bool) -> None:
+    """The person stops: what they have in hand is nobody's, and `erased` takes all that they did with it."""
+    if (mine := at.open_slot(connection, person.id)) is not None:
+        at.lose(connection, mine, "stopped", now)
+    if person.stage not in ENDED:
+        move(connection, person, "withdrawn", now)
+    if erased:
+        erase(connection, keys, person.id, now)
+
+
+def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
+    """All texts of a person go, with the key that opens their copies. What remains: that there was somebody, when, and
+    how many items. Raises InputError for nobody."""
+    person = person_of(connection, name)
+    mine = select(slots.c.id).where(slots.c.person == name).scalar_subquery()
+    for table in (messages, drafts, answers):
+        connection.execute(delete(table).where(table.c.slot.in_(mine)))
+    connection.execute(update(slots).where(slots.c.person == name).values(sealed=None, after=None, episode=None))
+    for slot in at.slots_of(connection, name):
+        if slot.step not in at.OVER:
+            at.lose(connection, slot, "stopped", now)
+    connection.execute(delete(identity).where(identity.c.person == name))
+    connection.execute(delete(links).where(links.c.person == name))
+    connection.execute(delete(sessions).where(sessions.c.person == name))
+    values = {"sealed": None, "stage": "erased", "ended": person.ended or now, "consent": None}
+    connection.execute(update(people).where(people.c.id == name).values(**values))
+    note(connection, now, "erased", person=name)
+    keys.erase(name)
+
+
+def grant(connection: Connection, name: str, factor: float, now: float) -> None:
+    """More time for a person, from the next talk on; it is recorded, and reported apart. Raises InputError."""
+    if factor not in FACTORS:
+        raise InputError("factor", found=str(factor), expected="one of 1, 1.5 and 2")
+    person = person_of(connection, name)
+    connection.execute(update(people).where(people.c.id == person.id).values(factor=factor))
+    note(connection, now, "granted", person=name, factor=factor)

@@ -1,0 +1,68 @@
+"""What a study would show and take, before anybody is invited.
+
+People and models meet the same cases; the difference between a person's score and a model's has a part that all
+encounters of the person share, and one that all of the case share. Both are assumed here and said so: no study has
+published them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from baselines.dialogue.game import Case, Game, ScriptedAgent
+from baselines.dialogue.planned import estimate
+from baselines.dialogue.played import Spent
+from baselines.results.power import independent
+from baselines.study.design import TALKS, Design, TaskName
+from baselines.study.schedule import CHECKS, Offer, fewest_people
+
+BY_PERSON, BY_CASE = 0.1, 0.3
+"""Shares of the variance of a difference, person beside model, that a person and a case have in common: assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A task as it will be: cases, encounters or ratings in all, people, and what a case counts as.
+
+    `each` is how many independent differences a case is worth; `fewest` how many people the whole design needs.
+    """
+
+    task: TaskName
+    cases: int
+    encounters: int
+    people: int
+    fewest: int
+    each: float
+
+
+def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:
+    """The tasks of a design over its items; in ratings all people meet all cases (of their arm)."""
+    found = []
+    fewest = fewest_people(design, offers)
+    people = max(design.people, fewest)
+    for task in design.tasks:
+        cases = len({offer.group for offer in offers if offer.task == task and offer.part != CHECKS})
+        if cases == 0:
+            continue
+        encounters = cases * design.completed
+        working = min(people, encounters) if task in TALKS else design.completed
+        worth = independent(encounters, working, cases, by_person=BY_PERSON, by_case=BY_CASE)
+        found.append(Expected(task, cases, encounters, working, fewest, worth / cases))
+    return found
+
+
+def taken(
+    design: Design, game: Game[Case, Any], cases: Sequence[Case], agents: Mapping[str, ScriptedAgent | None]
+) -> dict[str, Spent]:
+    """What the models of one talk task would take over all its encounters, without the person's own role."""
+    spent = estimate(game, cases, agents, epochs=design.completed)
+    return {role: one for role, one in spent.items() if role != "clinician"}
+
+
+def paid(design: Design, offers: Sequence[Offer]) -> float:
+    """What people are paid in all if everybody finishes, in the design's currency."""
+    people = max(design.people, fewest_people(design, offers))
+    cases = sum(one.encounters for one in expected(design, offers))
+    return people * design.pay.welcome + cases * design.pay.each_case

@@ -1,0 +1,489 @@
+"""The pages of a study over HTTP: forms that work without script, and a few lines of JSON for those that have it.
+
+    app = create_app(site, frozenset({"https://study.example.org"}))
+
+Whoever is in has a cookie; "/" is the page where they are, whatever they did before, and every form says which page it
+was made for. Nothing is served without a session but invitations, the style and the script.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from baselines.study import access, overview, views
+from baselines.study import people as who
+from baselines.study import slots as at
+from baselines.study.actions import ACTIONS, NOTHING, Did, leave
+from baselines.study.flow import ENDED
+from baselines.study.keys import Erased
+from baselines.study.replies import Replies
+from baselines.study.site import Site
+from baselines.study.store import fact_in, people, set_fact
+from baselines.study.tasks.task import FormError
+from loaders.errors import InputError, MissingExtra
+from loaders.pages import part
+
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+except ImportError:
+    raise MissingExtra.named("fastapi", extra="study", purpose="a study with people") from None
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BODY = 1 << 18  # bytes of a form
+BEAT = 2.0  # seconds between two looks at what is due
+_log = logging.getLogger(__name__)
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), browsing-topics=()",
+    "x-robots-tag": "noindex, nofollow",
+}
+SECURE = {"strict-transport-security": "max-age=31536000"}
+
+
+class _Refused(Exception):
+    """A request that gets no page: its status, and what to say."""
+
+    def __init__(self, status: int, title: str, text: str) -> None:
+        super().__init__(text)
+        self.status, self.title, self.text = status, title, text
+
+
+_NOT_IN = "Open the link of your invitation. A link works once; if yours was used, ask for another one."
+
+
+class _Headers:
+    """Puts the headers on every response, errors of the server included, and hides what an error says."""
+
+    def __init__(self, app: ASGIApp, more: dict[str, str]) -> None:
+        self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in {**HEADERS, **more}.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                message["headers"] = [*message.get("headers", []), *self._headers]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            _log.error("a page could not be made: %s", type(error).__name__)
+            if not begun:
+                text = "Something went wrong here. What you sent before is kept: load the page again."
+                page = HTMLResponse(views.notice_page("An error", text), status_code=500)
+                await page(scope, receive, sending)
+
+
+@dataclass
+class _Server:
+    """What the routes share."""
+
+    site: Site
+    origins: frozenset[str]
+    proxied: bool
+    replies: Replies
+    links: access.Limit = field(init=False)
+    requests: access.Limit = field(init=False)
+    addresses: access.Limit = field(init=False)
+
+    def __post_init__(self) -> None:
+        limits = self.site.study.design.limits
+        self.links = access.Limit(limits.tries_a_link, 3600)
+        self.requests = access.Limit(limits.requests_a_minute, 60)
+        self.addresses = access.Limit(20 * limits.requests_a_minute, 60)
+
+    # --- Who asks -----------------------------------------------------------------------------------------------------
+
+    def address(self, request: Request) -> str:
+        """Where a request comes from; behind a proxy, what the proxy says last."""
+        if self.proxied and (forwarded := request.headers.get("x-forwarded-for")):
+            return forwarded.rpartition(",")[2].strip()
+        return request.client.host if request.client else ""
+
+    def within_limits(self, request: Request, session: access.Session | None = None) -> None:
+        now = self.site.clock()
+        fine = self.addresses.allows(self.address(request), now)
+        if session is not None:
+            fine = self.requests.allows(session.digest, now) and fine
+        if not fine:
+            raise _Refused(429, "Too many requests", "Please wait a minute and load the page again.")
+
+    def session(self, connection: Connection, request: Request, *, coordinator: bool = False) -> access.Session:
+        found = access.session_of(connection, request.cookies.get(access.COOKIE), self.site.clock())
+        if found is None or (found.person is None) != coordinator:
+            raise _Refused(403, "You are not signed in", _NOT_IN)
+        self.within_limits(request, found)
+        return found
+
+    async def form(self, request: Request) -> dict[str, list[str]]:
+        """What was posted by one of our pages."""
+        if not access.from_our_page(request.headers, self.origins):
+            raise _Refused(403, "Not from here", "This form was not sent by a page of the study.")
+        kind = request.headers.get("content-type", "").partition(";")[0].strip()
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BODY:
+                raise _Refused(413, "Too long", "What you sent is too long.")
+        if kind != "application/x-www-form-urlencoded" and body:
+            raise _Refused(415, "Not a form", "What you sent is no form.")
+        try:
+            read = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=1000, errors="replace")
+        except ValueError:
+            raise _Refused(413, "Too long", "What you sent cannot be read.") from None
+        return {name: [text.replace("\r\n", "\n").strip() for text in texts] for name, texts in read.items()}
+
+    def known(self, form: dict[str, list[str]], session: access.Session) -> None:
+        if not access.same(next(iter(form.get("csrf", [])), ""), session.csrf):
+            raise _Refused(403, "An old page", "This page is from another session. Load it again.")
+
+    # --- What becomes due ---------------------------------------------------------------------------------------------
+
+    def do(self, did: Did) -> None:
+        if did.reply is not None:
+            self.replies.due(did.reply)
+        if did.episode is not None:
+            self.replies.over(did.episode)
+
+    def wake(self) -> None:
+        """At the start: clocks stood while no server ran, and what was under way goes on."""
+        site, now = self.site, self.site.clock()
+        with site.store.writing() as connection:
+            beat = fact_in(connection, "beat")
+            if beat is not None:
+                at.resume_clocks(connection, float(beat), now)
+            if site.store.sqlite:  # then no other process prepares replies
+                at.free_claims(connection)
+            _beat(connection, now)
+            waiting, unwritten = at.unanswered(connection), at.without_episode(connection)
+        for slot in waiting:
+            self.replies.due(slot.id)
+        for slot in unwritten:
+            self.replies.over(slot.id)
+
+    async def watch(self) -> None:
+        """Ends what is over while nobody looks, and takes up what another process has left."""
+        while True:
+            await asyncio.sleep(BEAT)
+            try:
+                self.look()
+            except Exception as error:
+                _log.error("what is due could not be done: %s", type(error).__name__)
+
+    def look(self) -> None:
+        """One look."""
+        site, now = self.site, self.site.clock()
+        with site.store.writing() as connection:
+            _beat(connection, now)
+            ended, left = at.overdue(connection, site.study.design, now)
+            for slot in ended:
+                at.end_talk(connection, slot, "time", now)
+            for slot in left:
+                if slot.step == "after":
+                    at.close(connection, site.keys, slot, {}, now)
+                else:
+                    at.lose(connection, slot, "lease", now)
+            waiting = at.unanswered(connection)
+        for slot in waiting:
+            self.replies.due(slot.id)
+
+
+def _beat(connection: Connection, now: float) -> None:
+    set_fact(connection, "beat", repr(now))
+
+
+def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, replies: Replies | None = None) -> FastAPI:
+    """The application. `origins` are the addresses under which browsers know it; `proxied` says that a proxy of ours
+    stands before it, which alone may say where a request comes from."""
+    server = _Server(site, frozenset(origins), proxied, replies or Replies(site))
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        server.wake()
+        watching = asyncio.create_task(server.watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await server.replies.stop()
+            site.close()
+
+    app = FastAPI(lifespan=running, docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(_Headers, more=SECURE if proxied else {})
+    app.state.server = server
+
+    @app.exception_handler(_Refused)
+    async def refused(request: Request, error: _Refused) -> HTMLResponse:
+        return HTMLResponse(views.notice_page(error.title, error.text), status_code=error.status)
+
+    @app.exception_handler(404)
+    @app.exception_handler(405)
+    async def absent(request: Request, error: Exception) -> HTMLResponse:
+        return HTMLResponse(views.notice_page("There is nothing here", _NOT_IN), status_code=404)
+
+    @app.exception_handler(Erased)
+    async def gone(request: Request, error: Erased) -> HTMLResponse:
+        return HTMLResponse(views.notice_page("Deleted", "What you did was deleted."), status_code=410)
+
+    _style(app, server)
+    _links(app, server)
+    _pages(app, server)
+    _posts(app, server)
+    _coordinator(app, server)
+    return app
+
+
+def _style(app: FastAPI, server: _Server) -> None:
+    def fixed(name: str, kind: str) -> Callable[[], Awaitable[Response]]:
+        text = str(part(f"{views.PAGES}/{name}"))
+
+        async def send() -> Response:
+            return Response(text, media_type=kind)
+
+        return send
+
+    app.get("/study.css")(fixed("study.css", "text/css"))
+    app.get("/study.js")(fixed("study.js", "text/javascript"))
+
+
+def _signed_in(token: str, where: str) -> RedirectResponse:
+    """To the page, with the cookie."""
+    page = RedirectResponse(where, status_code=303)
+    page.set_cookie(access.COOKIE, token, path="/", secure=True, httponly=True, samesite="lax", max_age=14 * 86400)
+    return page
+
+
+def _links(app: FastAPI, server: _Server) -> None:
+    site = server.site
+
+    def look(request: Request, token: str, *, coordinator: bool) -> HTMLResponse:
+        server.within_limits(request)
+        now = site.clock()
+        with site.store.reading() as connection:
+            fine = access.is_open(connection, token, now, coordinator=coordinator)
+        if not fine:
+            if not server.links.allows(server.address(request), now):
+                raise _Refused(429, "Too many tries", "Please wait an hour.")
+            raise _Refused(404, "This link does not work", "It was used, it is too old, or a part of it is missing.")
+        return HTMLResponse(views.invitation_page(site, token, coordinator=coordinator))
+
+    async def use(request: Request, token: str, *, coordinator: bool) -> RedirectResponse:
+        await server.form(request)
+        look(request, token, coordinator=coordinator)
+        now = site.clock()
+        with site.store.writing() as connection:
+            got = access.exchange(connection, token, now, coordinator=coordinator)
+            if got is None:
+                raise _Refused(404, "This link does not work", "It was used a moment ago.")
+            if got[1].person is not None:
+                _enter(connection, got[1].person, now)
+        return _signed_in(got[0], "/coordinator" if coordinator else "/")
+
+    @app.get("/i/{token}")
+    async def invitation(request: Request, token: str) -> HTMLResponse:
+        return look(request, token, coordinator=False)
+
+    @app.post("/i/{token}")
+    async def accepted(request: Request, token: str) -> RedirectResponse:
+        return await use(request, token, coordinator=False)
+
+    @app.get("/c/{token}")
+    async def login(request: Request, token: str) -> HTMLResponse:
+        return look(request, token, coordinator=True)
+
+    @app.post("/c/{token}")
+    async def logged_in(request: Request, token: str) -> RedirectResponse:
+        return await use(request, token, coordinator=True)
+
+    @app.get("/prolific")
+    async def prolific(request: Request) -> Response:
+        server.within_limits(request)
+        wanted, now = site.study.design.prolific, site.clock()
+        if wanted is None or not server.links.allows(server.address(request), now):
+            raise _Refused(404, "There is nothing here", _NOT_IN)
+        with site.store.writing() as connection:
+            closed = views.is_closed(connection)
+            name = None if closed else who.from_prolific(connection, site.keys, wanted, request.query_params, now)
+            if name is None:
+                raise _Refused(404, "This link does not work", "It is not one of this study.")
+            # The ids of Prolific are no secret: who is in already keeps their session, and needs a new link elsewhere.
+            if who.person_of(connection, name).stage != "invited":
+                raise _Refused(403, "You have begun already", "Go on in the browser in which you began.")
+            token = access.make_link(connection, name, now)
+        return RedirectResponse(f"/i/{token}", status_code=303)
+
+
+def _enter(connection: Connection, name: str, now: float) -> None:
+    person = who.person_of(connection, name)
+    if person.stage == "invited":
+        who.move(connection, person, "consent", now)
+
+
+def _pages(app: FastAPI, server: _Server) -> None:
+    site = server.site
+
+    @app.get("/")
+    async def here(request: Request) -> HTMLResponse:
+        with site.store.writing() as connection:
+            session = server.session(connection, request)
+            assert session.person is not None
+            place = views.place_of(connection, site, session.person)
+            given = {}
+            if place.person.stage == "feedback":
+                given = {"feedback": [str(who.known_of(connection, site.keys, place.person.id).get("feedback", ""))]}
+            page = views.page_of(connection, site, session, place, given=given)
+        if place.slot is not None and place.slot.preparing:
+            server.replies.due(place.slot.id)
+        return HTMLResponse(page)
+
+    @app.get("/status")
+    async def status(request: Request) -> JSONResponse:
+        with site.store.reading() as connection:
+            session = server.session(connection, request)
+            assert session.person is not None
+            slot = at.open_slot(connection, session.person)
+        now = site.clock()
+        if slot is None or slot.is_up(now, site.study.design.grace):
+            return JSONResponse({"state": "over", "here": ""})
+        return JSONResponse({**views.clock_of(slot, now), "here": slot.here})
+
+    @app.get("/picture")
+    async def picture(request: Request) -> Response:
+        with site.store.reading() as connection:
+            session = server.session(connection, request)
+            assert session.person is not None
+            slot = at.open_slot(connection, session.person)
+            data = None if slot is None else views.picture_of(connection, slot)
+        if data is None:
+            raise _Refused(404, "There is nothing here", "This item has no picture.")
+        return Response(data, media_type="image/png" if data.startswith(b"\x89PNG") else "image/jpeg")
+
+    @app.get("/consent.pdf")
+    async def consent(request: Request) -> Response:
+        with site.store.reading() as connection:
+            server.session(connection, request)
+        if not isinstance(site.study.texts.consent, bytes):
+            raise _Refused(404, "There is nothing here", "The consent form is a page.")
+        return Response(site.study.texts.consent, media_type="application/pdf")
+
+
+def _posts(app: FastAPI, server: _Server) -> None:
+    site = server.site
+
+    @app.post("/draft")
+    async def draft(request: Request) -> Response:
+        form = await server.form(request)
+        with site.store.writing() as connection:
+            session = server.session(connection, request)
+            assert session.person is not None
+            server.known(form, session)
+            slot = at.open_slot(connection, session.person)
+            pasted = next(iter(form.pop("pasted", [])), "0")
+            if pasted.isdigit() and 0 < int(pasted) < 1000:
+                counted = people.c.paste + int(pasted)
+                connection.execute(people.update().where(people.c.id == session.person).values(paste=counted))
+            if slot is not None and [slot.here] == form.get("here"):
+                at.keep_draft(connection, site.keys, slot, views.answers_of(form), site.clock())
+        return Response(status_code=204)
+
+    @app.post("/do/stop")
+    async def stop(request: Request) -> HTMLResponse:
+        form = await server.form(request)
+        with site.store.reading() as connection:
+            session = server.session(connection, request)
+            assert session.person is not None
+            server.known(form, session)
+            person = who.person_of(connection, session.person)
+        return HTMLResponse(views.stop_page(site, session, views.Place(person)))
+
+    @app.post("/do/{name}")
+    async def do(request: Request, name: str) -> Response:
+        form = await server.form(request)
+        did, page = NOTHING, None
+        with site.store.writing() as connection:
+            session = server.session(connection, request)
+            assert session.person is not None
+            server.known(form, session)
+            place = views.place_of(connection, site, session.person)
+            try:
+                did = _did(connection, site, place, name, form)
+            except FormError as error:
+                if name == "leave":
+                    page = views.stop_page(site, session, place, error)
+                else:
+                    given = {**form, "feedback": [""]}
+                    page = views.page_of(connection, site, session, place, given=given, error=error)
+        server.do(did)
+        if page is not None:
+            return HTMLResponse(page, status_code=422)
+        return RedirectResponse("/", status_code=303)
+
+
+def _did(connection: Connection, site: Site, place: views.Place, name: str, form: dict[str, list[str]]) -> Did:
+    """What a form does; nothing where it was made for another page. Raises FormError."""
+    if name == "leave":
+        return leave(connection, site, place, form) if place.person.stage not in ENDED else NOTHING
+    if name not in ACTIONS:
+        raise _Refused(404, "There is nothing here", _NOT_IN)
+    stages, action = ACTIONS[name]
+    if place.person.stage not in stages:
+        return NOTHING
+    if form.get("here") != [place.here]:
+        # Words that come too late are not lost: they stand in the field of the page that is next.
+        slot, text = place.slot, form.get("text", [""])[0]
+        late = name == "say" and slot is not None and slot.step == "talk" and text
+        if late and slot is not None and not at.is_said(connection, slot, form.get("client", [""])[0]):
+            at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
+        return NOTHING
+    return action(connection, site, place, form)
+
+
+def _coordinator(app: FastAPI, server: _Server) -> None:
+    site = server.site
+
+    @app.get("/coordinator")
+    async def shown(request: Request) -> HTMLResponse:
+        with site.store.reading() as connection:
+            session = server.session(connection, request, coordinator=True)
+            return HTMLResponse(overview.page(connection, site, session))
+
+    @app.post("/coordinator/{what}")
+    async def change(request: Request, what: str) -> HTMLResponse:
+        form: dict[str, Any] = await server.form(request)
+        told = ""
+        with site.store.writing() as connection:
+            session = server.session(connection, request, coordinator=True)
+            server.known(form, session)
+            try:
+                told = overview.change(connection, site, what, form, fact_in(connection, "address") or "")
+            except InputError as error:
+                told = f"{error.where}: {error.found}; expected {error.expected}"
+            return HTMLResponse(overview.page(connection, site, session, told=told))

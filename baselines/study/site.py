@@ -1,0 +1,205 @@
+"""A study while it is open: its folder, database and keys, its cases, and who plays evaluator and patient."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, update
+
+from baselines.dialogue.game import Game
+from baselines.dialogue.playing import Player, Scripted
+from baselines.medconceal.game import Rules, task_game
+from baselines.medconceal.record import Episode
+from baselines.study.design import Study, TaskName
+from baselines.study.journal import note
+from baselines.study.keys import Keys
+from baselines.study.store import Store, answers, facts, items, open_store
+from baselines.study.tasks.task import Item, Source, Task, task_named
+from loaders.errors import InputError, ModelError
+from loaders.files.disk import private_folder
+from loaders.medconceal import TASKS as TALK_NAMES
+from loaders.medconceal import PatientProfile, cases
+from loaders.medconceal import Task as TalkName
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+PRIVATE = "private"
+DATABASE, KEYS = "study.sqlite", "keys.sqlite"
+Prices = Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the pages, the replies and the exports of a study are made from.
+
+    `profiles` are the cases whole, by id: in this process only, and given to no page. `models` says who plays which
+    role, rules and template too, and which policy, for exports. `stand_in` is why what people do here is no result (a
+    rehearsal, sample data), or None.
+    """
+
+    study: Study
+    store: Store
+    keys: Keys
+    tasks: Mapping[TaskName, Task]
+    games: Mapping[TaskName, Game[PatientProfile, Episode]] = field(default_factory=dict)
+    profiles: Mapping[str, PatientProfile] = field(default_factory=dict)
+    players: Mapping[str, Player] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    prices: Prices = field(default_factory=dict)
+    rehearsal: bool = False
+    stand_in: str | None = None
+    clock: Callable[[], float] = time.time
+
+    def close(self) -> None:
+        """Lets go of both files."""
+        self.store.close()
+        self.keys.close()
+
+    def dollars(self) -> float | None:
+        """What the models' answers have cost; None where a price is not known."""
+        with self.store.reading() as connection:
+            return dollars(connection, self.prices)
+
+    def check_dollars(self) -> None:
+        """Raises ModelError where the study has spent what it may."""
+        most = self.study.design.limits.dollars
+        if most is None:
+            return
+        spent = self.dollars()
+        if spent is not None and spent >= most:
+            raise ModelError("study", found=f"${spent:.2f} of ${most:.2f} are spent", do="Raise limits.dollars")
+
+
+def dollars(connection: Connection, prices: Prices) -> float | None:
+    """US dollars of all answers so far; None where a price, or a count of tokens, is not known."""
+    counted = select(
+        answers.c.model,
+        func.sum(answers.c.input_tokens).label("given"),
+        func.sum(answers.c.output_tokens).label("said"),
+        func.sum((answers.c.input_tokens.is_(None)).cast(answers.c.slot.type)).label("uncounted"),
+    ).group_by(answers.c.model)
+    total = 0.0
+    for row in connection.execute(counted):
+        if row.model not in prices or row.uncounted:
+            return None
+        given, said = prices[row.model]
+        total += ((row.given or 0) * given + (row.said or 0) * said) / 1e6
+    return total
+
+
+def private(folder: Path) -> Path:
+    """Where a study keeps what only its owner may read."""
+    return private_folder(folder / PRIVATE)
+
+
+def open_database(study: Study, database: str | None = None) -> tuple[Store, Keys]:
+    """The database and the keys of a study. Raises InputError as `open_store` and `Keys`."""
+    folder = private(study.folder)
+    keys = Keys(folder / KEYS)
+    try:
+        return open_store(database or folder / DATABASE), keys
+    except BaseException:
+        keys.close()
+        raise
+
+
+def open_site(
+    study: Study,
+    source: Source,
+    *,
+    players: Mapping[str, Player],
+    rules: Callable[[TalkName], Rules],
+    models: Mapping[str, str] | None = None,
+    database: str | None = None,
+    prices: Prices | None = None,
+    rehearsal: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Site:
+    """A study, ready to be served; the first time, its items are written down.
+
+    Raises InputError for a source that gives other items than those that the study was begun with, and as
+    `open_database` and `Task.items` do.
+    """
+    tasks = {name: task_named(name) for name in study.design.tasks}
+    found = [item for task in tasks.values() for item in task.items(source)]
+    if not found:
+        raise InputError("study", found="no item", expected="one or more to give to people")
+    games: dict[TaskName, Game[PatientProfile, Episode]] = {}
+    profiles: dict[str, PatientProfile] = {}
+    if study.design.talks:
+        assert source.opened is not None
+        profiles = {one.case_id: one for one in cases(source.opened.splits["test"])}
+        games = {**{name: task_game(rules(name)) for name in TALK_NAMES if name in study.design.tasks}}
+    reasons = [source.stand_in, "a rehearsal" if rehearsal else None, _scripted(players)]
+    stand_in = "; ".join(reason for reason in reasons if reason) or None
+    store, keys = open_database(study, database)
+    site = Site(
+        study, store, keys, tasks, games, profiles, players, models or {}, prices or {}, rehearsal, stand_in, clock
+    )
+    try:
+        with store.writing() as connection:
+            _write_down(connection, site, found)
+    except BaseException:
+        site.close()
+        raise
+    return site
+
+
+def _scripted(players: Mapping[str, Player]) -> str | None:
+    acted = [player.name for player in players.values() if isinstance(player, Scripted) or player.stand_in]
+    return f"scripted {', '.join(acted)}" if acted else None
+
+
+def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
+    told = {
+        "items": _digest(found),
+        "design": site.study.digest,
+        "models": json.dumps(dict(site.models), sort_keys=True),
+        "rehearsal": json.dumps(site.rehearsal),
+        "stand_in": json.dumps(site.stand_in),
+    }
+    known = {row.name: row.value for row in connection.execute(select(facts))}
+    for name, what in (("items", "other cases"), ("rehearsal", "as a rehearsal, or not")):
+        if name in known and known[name] != told[name]:
+            raise InputError(
+                site.study.folder,
+                found=f"was begun with {what}",
+                expected="the same source and settings until it is closed",
+                do="Serve what it was begun with, or copy study.yaml and the texts to a new folder",
+            )
+    if "items" not in known:
+        for number, item in enumerate(found):
+            connection.execute(
+                items.insert().values(
+                    id=item.id,
+                    task=item.task,
+                    number=number,
+                    group=item.group,
+                    payload=json.dumps(dict(item.payload)),
+                    key=json.dumps(dict(item.key)),
+                    picture=item.picture,
+                )
+            )
+        note(connection, site.clock(), "begun", items=len(found), digest=told["items"], design=told["design"])
+    for name, value in told.items():
+        if name not in known:
+            connection.execute(facts.insert().values(name=name, value=value))
+        elif known[name] != value:
+            connection.execute(update(facts).where(facts.c.name == name).values(value=value))
+            note(connection, site.clock(), "changed", fact=name, digest=hashlib.sha256(value.encode()).hexdigest())
+
+
+def _digest(found: list[Item]) -> str:
+    digest = hashlib.sha256()
+    for item in found:
+        told = [item.id, item.task, item.group, dict(item.payload), dict(item.key)]
+        digest.update(json.dumps(told, sort_keys=True).encode())
+        digest.update(hashlib.sha256(item.picture or b"").digest())
+    return digest.hexdigest()

@@ -1,0 +1,375 @@
+"""Items in people's hands: given, talked over or answered, finished or lost; and the clock of a talk.
+
+Every function works within the transaction of its caller, checks where the slot stands, and changes nothing where a
+request comes late: from another tab, by Back, or sent twice. The clock runs from the moment that the person may write
+until the words are sent. While the patient's reply is prepared it stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlalchemy import func, select, update
+
+from baselines.study.design import TALKS, Design, TaskName
+from baselines.study.flow import Step
+from baselines.study.journal import note
+from baselines.study.keys import Keys
+from baselines.study.schedule import Held, Offer, choose
+from baselines.study.store import answers, drafts, items, messages, people, slots
+from baselines.study.tasks.task import Item
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, RowMapping
+
+CLINICIAN, PATIENT = "clinician", "patient"
+OVER = ("done", "lost")
+Lost = Literal["lease", "interrupted", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An item in somebody's hands, as its row has it; texts stay sealed."""
+
+    id: int
+    person: str
+    item: str
+    task: TaskName
+    group: str
+    position: int
+    repeat: bool
+    step: Step
+    given: float
+    ended: float | None
+    why: str | None
+    used: float
+    since: float | None
+    allowed: float
+    turns: int
+    finished: bool
+    failing: float | None
+    failures: int
+
+    @property
+    def here(self) -> str:
+        """The page that the slot is at, by name: a form of another page does nothing."""
+        return f"{self.id}.{self.step}.{self.turns}"
+
+    @property
+    def talks(self) -> bool:
+        return self.task in TALKS
+
+    @property
+    def preparing(self) -> bool:
+        """Whether the patient's reply is being prepared."""
+        return self.step == "talk" and self.since is None
+
+    def spent(self, now: float) -> float:
+        """Seconds on the clock."""
+        return self.used + (0.0 if self.since is None else max(0.0, now - self.since))
+
+    def is_up(self, now: float, grace: float) -> bool:
+        """Whether the time of a talk is up, and that in which words may still be sent."""
+        return self.step == "talk" and self.since is not None and self.spent(now) > self.allowed + grace
+
+    def left(self, now: float) -> float:
+        """Seconds that the person has, never below 0."""
+        return max(0.0, self.allowed - self.spent(now))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a talk, opened."""
+
+    number: int
+    who: str
+    at: float
+    used: float
+    text: str
+
+
+_ITS_ITEM = ("item", "task", "group", "step", "repeat")
+_COLUMNS = [slots.c[name] for name in Slot.__slots__]
+
+
+def _slot(row: RowMapping) -> Slot:
+    return Slot(**{name: row[name] for name in Slot.__slots__})
+
+
+def slot_of(connection: Connection, number: int) -> Slot:
+    """A slot by its number."""
+    return _slot(connection.execute(select(*_COLUMNS).where(slots.c.id == number)).mappings().one())
+
+
+def open_slot(connection: Connection, person: str) -> Slot | None:
+    """The item that the person has in hand."""
+    found = connection.execute(
+        select(*_COLUMNS).where(slots.c.person == person, slots.c.step.not_in(OVER)).order_by(slots.c.position)
+    ).mappings()
+    row = found.first()
+    return None if row is None else _slot(row)
+
+
+def slots_of(connection: Connection, person: str) -> list[Slot]:
+    """All that the person was given, in its order."""
+    rows = connection.execute(select(*_COLUMNS).where(slots.c.person == person).order_by(slots.c.position)).mappings()
+    return [_slot(row) for row in rows]
+
+
+def offers_of(connection: Connection) -> list[Offer]:
+    """The items of the study, in their order."""
+    found = connection.execute(select(items.c.id, items.c.task, items.c.group).order_by(items.c.number))
+    return [Offer(row.id, row.task, row.group) for row in found]
+
+
+def item_of(connection: Connection, task: str, name: str) -> Item:
+    """An item of the study."""
+    row = connection.execute(select(items).where(items.c.task == task, items.c.id == name)).one()
+    return Item(row.id, row.task, row.group, json.loads(row.payload), json.loads(row.key), row.picture)
+
+
+def held(connection: Connection) -> list[Held]:
+    """What everybody was given, for the schedule."""
+    found = connection.execute(
+        select(
+            people.c.number, people.c.stage, *(slots.c[name] for name in ("item", "task", "group", "step", "repeat"))
+        )
+        .join(people, people.c.id == slots.c.person)
+        .order_by(slots.c.id)
+    )
+    states: dict[str, Literal["open", "done", "lost"]] = {"done": "done", "lost": "lost"}
+    return [Held(row.number, row.item, row.task, row.group, states.get(row.step, "open"), row.repeat) for row in found]
+
+
+def give(connection: Connection, design: Design, person: str, now: float) -> Slot | None:
+    """The item in hand, or the next one by the schedule; None where there is no further one."""
+    if (mine := open_slot(connection, person)) is not None:
+        return mine
+    who = connection.execute(select(people.c.number, people.c.factor).where(people.c.id == person)).one()
+    chosen = choose(design, offers_of(connection), held(connection), who.number)
+    if chosen is None:
+        return None
+    offer = chosen.offer
+    position = connection.execute(select(func.count()).select_from(slots).where(slots.c.person == person)).scalar()
+    made = connection.execute(
+        slots.insert().values(
+            person=person,
+            item=offer.id,
+            task=offer.task,
+            group=offer.group,
+            position=position,
+            repeat=chosen.repeat,
+            step="chart" if offer.task in TALKS else "work",
+            given=now,
+            allowed=60.0 * design.minutes * who.factor if offer.task in TALKS else 0.0,
+            since=None if offer.task in TALKS else now,
+        )
+    )
+    assert made.inserted_primary_key is not None
+    number = int(made.inserted_primary_key[0])
+    note(connection, now, "given", person=person, slot=number, task=offer.task, item=offer.id)
+    return slot_of(connection, number)
+
+
+def _change(connection: Connection, slot: Slot, **values: Any) -> None:
+    connection.execute(update(slots).where(slots.c.id == slot.id).values(**values))
+
+
+# --- A talk -----------------------------------------------------------------------------------------------------------
+
+
+def begin_talk(connection: Connection, slot: Slot, now: float) -> None:
+    """From the chart to the talk: the clock runs."""
+    if slot.step == "chart":
+        _change(connection, slot, step="talk", since=now)
+        note(connection, now, "talk", person=slot.person, slot=slot.id)
+
+
+def say(connection: Connection, keys: Keys, slot: Slot, design: Design, client: str, text: str, now: float) -> bool:
+    """Keeps the person's words, once, and stops the clock; False where they come late or are there already."""
+    if slot.step != "talk" or slot.since is None or slot.is_up(now, design.grace):
+        return False
+    if is_said(connection, slot, client):
+        return False
+    used = min(slot.spent(now), slot.allowed)
+    _keep(connection, keys, slot, CLINICIAN, client, text, now, used)
+    _change(connection, slot, used=used, since=None, turns=slot.turns + 1)
+    connection.execute(drafts.delete().where(drafts.c.slot == slot.id))
+    return True
+
+
+def _keep(
+    connection: Connection, keys: Keys, slot: Slot, who: str, client: str, text: str, now: float, used: float
+) -> None:
+    number = 1 + (connection.execute(select(func.count()).where(messages.c.slot == slot.id)).scalar() or 0)
+    sealed = keys.seal(slot.person, text)
+    connection.execute(
+        messages.insert().values(slot=slot.id, number=number, client=client, who=who, at=now, used=used, sealed=sealed)
+    )
+    note(connection, now, "message", person=slot.person, slot=slot.id, number=number, who=who)
+
+
+def reply(connection: Connection, keys: Keys, slot: Slot, text: str, now: float) -> None:
+    """Keeps the patient's reply to the last words, once, and lets the clock run."""
+    if not slot.preparing:
+        return
+    _keep(connection, keys, slot, PATIENT, f"patient {slot.turns}", text, now, slot.used)
+    _change(connection, slot, since=now, busy=None, failing=None)
+
+
+def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
+    """The talk is over: findings are next after a confirmation, the short survey after an intervention."""
+    if slot.step != "talk":
+        return
+    following = "findings" if slot.task == "confirmation" else "after"
+    used = min(slot.spent(now), slot.allowed)
+    _change(
+        connection, slot, step=following, since=None, used=used, why=why, finished=why == "finished", busy=None,
+        failing=None,
+    )  # fmt: skip
+    note(connection, now, "talk over", person=slot.person, slot=slot.id, why=why, turns=slot.turns)
+
+
+def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
+    """The messages of a talk. Raises Erased."""
+    rows = connection.execute(select(messages).where(messages.c.slot == slot.id).order_by(messages.c.number))
+    return [Said(row.number, row.who, row.at, row.used, keys.open(slot.person, row.sealed)) for row in rows]
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
+def keep_answer(
+    connection: Connection, keys: Keys, slot: Slot, given: Mapping[str, Any], now: float, *, after: bool
+) -> None:
+    """Keeps findings, or the answer of a rating task; `after` says whether the short survey is next."""
+    if slot.step not in ("findings", "work"):
+        return
+    used = slot.used if slot.step == "findings" else slot.spent(now)
+    _change(
+        connection,
+        slot,
+        sealed=keys.seal_json(slot.person, dict(given)),
+        step="after" if after else "done",
+        ended=None if after else now,
+        used=used,
+        since=None,
+    )
+    connection.execute(drafts.delete().where(drafts.c.slot == slot.id))
+    note(connection, now, "answered", person=slot.person, slot=slot.id)
+
+
+def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, Any], now: float) -> None:
+    """Keeps the short survey: the item is done. One that nobody filled in keeps no item from it."""
+    if slot.step != "after":
+        return
+    after = keys.seal_json(slot.person, dict(survey)) if survey else None
+    _change(connection, slot, after=after, step="done", ended=now)
+    note(connection, now, "done", person=slot.person, slot=slot.id)
+
+
+def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
+    """The item is nobody's any more; the schedule gives it to somebody else."""
+    if slot.step in OVER:
+        return
+    _change(connection, slot, step="lost", why=why, ended=now, since=None, busy=None)
+    note(connection, now, "lost", person=slot.person, slot=slot.id, why=why)
+
+
+def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: Mapping[str, Sequence[str]], now: float) -> None:
+    """Keeps what is being written; nothing once the item is done."""
+    if slot.step in OVER:
+        return
+    sealed = keys.seal_json(slot.person, {name: list(texts) for name, texts in draft.items()})
+    changed = connection.execute(update(drafts).where(drafts.c.slot == slot.id).values(at=now, sealed=sealed))
+    if changed.rowcount == 0:
+        connection.execute(drafts.insert().values(slot=slot.id, at=now, sealed=sealed))
+
+
+def draft_of(connection: Connection, keys: Keys, slot: Slot) -> dict[str, list[str]]:
+    """What was being written."""
+    sealed = connection.execute(select(drafts.c.sealed).where(drafts.c.slot == slot.id)).scalar()
+    return keys.open_json(slot.person, sealed) or {}
+
+
+def sealed_of(connection: Connection, slot: Slot) -> RowMapping:
+    """The sealed columns of a slot: sealed, after, episode, leaks."""
+    wanted = select(slots.c.sealed, slots.c.after, slots.c.episode, slots.c.leaks)
+    return connection.execute(wanted.where(slots.c.id == slot.id)).mappings().one()
+
+
+# --- All slots at once ------------------------------------------------------------------------------------------------
+
+
+def overdue(connection: Connection, design: Design, now: float) -> tuple[list[Slot], list[Slot]]:
+    """Talks whose time is up, and items that were left unfinished for longer than the lease."""
+    rows = connection.execute(select(*_COLUMNS).where(slots.c.step.not_in(OVER))).mappings().all()
+    going = [_slot(row) for row in rows]
+    ended = [slot for slot in going if slot.is_up(now, design.grace)]
+    left = [slot for slot in going if slot.step != "talk" and now - slot.given > 60 * design.lease]
+    return ended, left
+
+
+def unanswered(connection: Connection) -> list[Slot]:
+    """Talks in which the patient's reply is due."""
+    rows = connection.execute(select(*_COLUMNS).where(slots.c.step == "talk", slots.c.since.is_(None))).mappings()
+    return [_slot(row) for row in rows]
+
+
+def without_episode(connection: Connection) -> list[Slot]:
+    """Talks that are over, and of which the episode is still to be written."""
+    over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
+    over |= (slots.c.task == "intervention") & (slots.c.step == "done")
+    rows = connection.execute(select(*_COLUMNS).where(over & slots.c.episode.is_(None))).mappings()
+    return [_slot(row) for row in rows]
+
+
+def is_said(connection: Connection, slot: Slot, client: str) -> bool:
+    """Whether a message is there already."""
+    there = select(messages.c.slot).where(messages.c.slot == slot.id, messages.c.client == client)
+    return connection.execute(there).first() is not None
+
+
+def free_claims(connection: Connection) -> None:
+    """Takes up what a process that is gone had begun."""
+    connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
+
+
+def resume_clocks(connection: Connection, beat: float, now: float) -> int:
+    """After a time in which no server ran, since `beat`: no clock ran in it. How many clocks that moved."""
+    moved = 0
+    running = connection.execute(select(slots.c.id, slots.c.since).where(slots.c.since.is_not(None)))
+    for row in running.all():
+        stood = now - max(row.since, beat)
+        if stood > 0:
+            connection.execute(update(slots).where(slots.c.id == row.id).values(since=row.since + stood))
+            moved += 1
+    return moved
+
+
+def claim(connection: Connection, number: int, now: float, until: float) -> bool:
+    """Whether this process may prepare the reply: nobody else does."""
+    free = slots.c.busy.is_(None) | (slots.c.busy < now)
+    waiting = (slots.c.id == number) & (slots.c.step == "talk") & slots.c.since.is_(None) & free
+    return connection.execute(update(slots).where(waiting).values(busy=until)).rowcount == 1
+
+
+def renew(connection: Connection, number: int, until: float | None) -> None:
+    """Keeps the claim, or gives it back."""
+    connection.execute(update(slots).where(slots.c.id == number).values(busy=until))
+
+
+def failed(connection: Connection, slot: Slot, now: float) -> float:
+    """Counts a failure of a model; seconds since the first in a row."""
+    since = now if slot.failing is None else slot.failing
+    _change(connection, slot, failing=since, failures=slot.failures + 1)
+    return now - since
+
+
+def asked_in(connection: Connection, keys: Keys, slot: Slot) -> dict[str, str]:
+    """The stored answers of models in a talk, by the digest of the request."""
+    rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id))
+    return {row.digest: keys.open(slot.person, row.sealed) for row in rows}

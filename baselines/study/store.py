@@ -1,0 +1,300 @@
+"""The database of a study: SQLite in WAL mode, or Postgres by its URL, one code path.
+
+    store = open_store(folder / "private" / "study.sqlite")      # or "postgresql://…"
+    with store.writing() as connection:                          # one transaction; of two, one waits
+        connection.execute(insert(people).values(...))
+
+Times are seconds since 1970. What people write, and what is answered to them, is encrypted by a key of their own
+(`keys`): columns named `sealed` hold it, and nothing else of theirs is text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loaders.errors import InputError, MissingExtra
+from loaders.files.disk import make_folder
+from loaders.files.untrusted import is_there
+
+try:
+    from sqlalchemy import (
+        Boolean,
+        Column,
+        Float,
+        ForeignKey,
+        Index,
+        Integer,
+        LargeBinary,
+        MetaData,
+        String,
+        Table,
+        Text,
+        create_engine,
+        event,
+        select,
+    )
+    from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+except ImportError:
+    raise MissingExtra.named("sqlalchemy", extra="study", purpose="a study with people") from None
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+FORMAT = 1
+tables = MetaData()
+
+facts = Table(  # of the study as a whole: its digest, its source, its format, the server's last beat
+    "facts",
+    tables,
+    Column("name", String(40), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+items = Table(
+    "items",
+    tables,
+    Column("id", String(200), primary_key=True),
+    Column("task", String(20), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("group", String(200), nullable=False),
+    Column("payload", Text, nullable=False),  # JSON that a page may show
+    Column("key", Text, nullable=False),  # JSON for the sheet
+    Column("picture", LargeBinary),
+)
+people = Table(
+    "people",
+    tables,
+    Column("id", String(20), primary_key=True),  # P001, a pseudonym
+    Column("number", Integer, nullable=False, unique=True),
+    Column("stage", String(20), nullable=False),  # `flow.STAGES`
+    Column("invited", Float, nullable=False),
+    Column("began", Float),
+    Column("ended", Float),
+    Column("factor", Float, nullable=False, default=1.0),  # of the time limit, granted by a coordinator
+    Column("consent", String(64)),  # SHA-256 of the text agreed to
+    Column("tries", Integer, nullable=False, default=0),  # at the comprehension questions
+    Column("paste", Integer, nullable=False, default=0),  # pastes that the page refused
+    Column("sealed", LargeBinary),  # JSON: survey, practice
+)
+identity = Table(  # who they are for others; nowhere else
+    "identity",
+    tables,
+    Column("person", ForeignKey("people.id"), primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),  # JSON: Prolific's ids
+    Column("known", String(64), unique=True),  # keyed digest of the outside id, to find a person again
+)
+links = Table(
+    "links",
+    tables,
+    Column("digest", String(64), primary_key=True),  # of the token; the token is kept nowhere
+    Column("person", String(20)),  # None: a coordinator's
+    Column("made", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    Column("used", Float),
+)
+sessions = Table(
+    "sessions",
+    tables,
+    Column("digest", String(64), primary_key=True),
+    Column("person", String(20)),  # None: a coordinator's
+    Column("csrf", String(64), nullable=False),
+    Column("made", Float, nullable=False),
+    Column("seen", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+slots = Table(  # an item given to a person
+    "slots",
+    tables,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("person", ForeignKey("people.id"), nullable=False),
+    Column("item", String(200), nullable=False),
+    Column("task", String(20), nullable=False),
+    Column("group", String(200), nullable=False),
+    Column("position", Integer, nullable=False),  # from 0, of this person
+    Column("repeat", Boolean, nullable=False, default=False),
+    Column("step", String(20), nullable=False),  # `flow.STEPS`: chart, talk, findings, work, after, done, lost
+    Column("given", Float, nullable=False),
+    Column("ended", Float),
+    Column("why", String(20)),  # of an encounter: time, clinician, addressed; of a lost one: lease, interrupted, …
+    # The clock of a talk: seconds used before `since`; it runs where `since` is a time.
+    Column("used", Float, nullable=False, default=0.0),
+    Column("since", Float),
+    Column("allowed", Float, nullable=False, default=0.0),  # seconds that the person has in all
+    Column("turns", Integer, nullable=False, default=0),
+    Column("finished", Boolean, nullable=False, default=False),  # the person asked to end the talk
+    Column("busy", Float),  # a worker prepares the reply until then
+    Column("failing", Float),  # models have failed since then
+    Column("failures", Integer, nullable=False, default=0),
+    Column("leaks", Integer, nullable=False, default=0),
+    Column("sealed", LargeBinary),  # JSON: the answer, or findings
+    Column("after", LargeBinary),  # JSON, sealed: the short survey
+    Column("episode", LargeBinary),  # JSON, sealed: what was played
+    Index("slots_by_person", "person", "position"),
+    Index("slots_by_item", "task", "item"),
+)
+messages = Table(
+    "messages",
+    tables,
+    Column("slot", ForeignKey("slots.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),  # from 1, both sides counted
+    Column("client", String(64), nullable=False),  # of a person's message: made by the page, so that none is doubled
+    Column("who", String(10), nullable=False),  # clinician, patient
+    Column("at", Float, nullable=False),
+    Column("used", Float, nullable=False),  # seconds on the clock
+    Column("sealed", LargeBinary, nullable=False),
+    Index("messages_once", "slot", "client", unique=True),
+)
+drafts = Table(
+    "drafts",
+    tables,
+    Column("slot", ForeignKey("slots.id"), primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+)
+answers = Table(  # of models, paid once
+    "answers",
+    tables,
+    Column("digest", String(80), primary_key=True),  # of the request, as in `loaders.models.answers`
+    Column("slot", Integer, nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("input_tokens", Integer),
+    Column("output_tokens", Integer),
+    Column("sealed", LargeBinary, nullable=False),
+    Index("answers_by_slot", "slot"),
+)
+journal = Table(
+    "journal",
+    tables,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Float, nullable=False),
+    Column("what", String(40), nullable=False),
+    Column("person", String(20)),
+    Column("slot", Integer),
+    Column("detail", Text, nullable=False),  # JSON without content: counts, codes, digests of sealed bytes
+    Column("previous", String(64), nullable=False),
+    Column("digest", String(64), nullable=False),
+)
+
+
+class Store:
+    """A database of a study, opened; close it, or use it as a context manager."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self.engine.dispose()
+
+    @property
+    def sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that writes, the only one at a time; whole or not at all."""
+        with self.engine.begin() as connection:
+            if not self.sqlite:
+                # SQLite begins with a lock (below); here one of our own does the same, so that both behave alike.
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4273)")
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One transaction that only reads."""
+        with self.engine.connect() as connection:
+            yield connection.execution_options(bedside_reads=True)
+
+    def fact(self, name: str) -> str | None:
+        """A fact of the study."""
+        with self.reading() as connection:
+            return fact_in(connection, name)
+
+    def tidy(self) -> None:
+        """What was deleted leaves the files beside the database too."""
+        if self.sqlite:
+            with self.engine.connect() as connection:
+                connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def fact_in(connection: Connection, name: str) -> str | None:
+    """A fact of the study."""
+    found = connection.execute(select(facts.c.value).where(facts.c.name == name)).scalar()
+    return None if found is None else str(found)
+
+
+def set_fact(connection: Connection, name: str, value: str) -> None:
+    """Writes a fact, or writes it anew."""
+    changed = connection.execute(facts.update().where(facts.c.name == name).values(value=value))
+    if changed.rowcount == 0:
+        connection.execute(facts.insert().values(name=name, value=value))
+
+
+def open_store(place: Path | str) -> Store:
+    """The database at a path (SQLite, made where it is not there) or at a URL of Postgres.
+
+    Raises InputError for an address that is none, a database of another format, and one that does not answer.
+    """
+    if isinstance(place, Path):
+        make_folder(place.parent)
+        engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": 30.0, "isolation_level": None})
+        _as_wal(engine)
+        where = str(place)
+    else:
+        where = place.partition("://")[0] + "://…"  # the rest holds a password
+        if not place.startswith(("postgresql://", "postgresql+psycopg://")):
+            raise InputError("--database", found=where, expected="postgresql://USER@HOST/NAME")
+        try:
+            engine = create_engine(place.replace("postgresql://", "postgresql+psycopg://", 1), pool_pre_ping=True)
+        except (ImportError, NoSuchModuleError):
+            raise MissingExtra.named("psycopg", extra="study", purpose="a study on Postgres") from None
+        except ArgumentError:
+            raise InputError("--database", found="no address", expected="postgresql://USER@HOST/NAME") from None
+    store = Store(engine)
+    try:
+        with store.writing() as connection:
+            tables.create_all(connection)
+            found = connection.execute(select(facts.c.value).where(facts.c.name == "format")).scalar()
+            if found is None:
+                connection.execute(facts.insert().values(name="format", value=str(FORMAT)))
+    except DBAPIError as error:
+        store.close()
+        raise InputError(where, found=_reason(error), expected="a database that can be used") from None
+    if found not in (None, str(FORMAT)):
+        store.close()
+        raise InputError(where, found=f"a study of format {found}", expected=str(FORMAT), do="Install another Bedside")
+    return store
+
+
+def _reason(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())[:300]
+
+
+def _as_wal(engine: Engine) -> None:
+    """Readers never wait, a commit is safe when a process is killed, and what is deleted is overwritten."""
+
+    @event.listens_for(engine, "connect")
+    def _opened(connection: Any, _: object) -> None:
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Any) -> None:
+        reads = connection.get_execution_options().get("bedside_reads")
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def exists(place: Path) -> bool:
+    """Whether there is a database of a study."""
+    return is_there(place)

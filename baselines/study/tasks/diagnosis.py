@@ -1,0 +1,124 @@
+"""A diagnosis from a photo and complaints, at one of two levels of information (3MDBench, Appendix D, Table 7).
+
+Four physicians named the diagnosis of one case of each of the 34; two saw the photo and the general complaint, two all
+complaints. With `setting: both` the levels lie between people: everybody works at one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from baselines.results.sheets import sheet_bytes
+from baselines.study.design import TaskName
+from baselines.study.tasks.forms import checks, one_of, write_answers
+from baselines.study.tasks.task import Form, Item, Response, Source
+from baselines.threemdbench.consultation.cases import read_cases
+from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.physicians import (
+    COLUMNS,
+    SETTINGS,
+    case_numbers,
+    one_a_diagnosis,
+    sheet_row,
+    told,
+)
+from loaders.errors import InputError
+from loaders.pages import small_jpeg
+from loaders.threemdbench import NAMES
+
+BOTH = "both"
+SIDE = 1024  # pixels of a photo's longer side
+
+
+class Diagnosis:
+    """Naming the diagnosis of a case without dialogue."""
+
+    name: TaskName = "diagnosis"
+    template = "diagnosis"
+    title = "Name the diagnosis"
+    survey = False
+
+    def items(self, source: Source) -> tuple[Item, ...]:
+        """One case a diagnosis, at each level that the design has.
+
+        Raises InputError for another corpus, another setting, and where no case can be shown.
+        """
+        opened, design = source.opened, source.design
+        if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
+            found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
+            raise InputError("study", found=found, expected="3mdbench, test for the task diagnosis")
+        if design.setting not in (*SETTINGS, BOTH):
+            raise InputError("study.yaml, setting", found=repr(design.setting), expected=", ".join((*SETTINGS, BOTH)))
+        cases = one_a_diagnosis(read_cases(opened.splits["test"], photos="original").cases, design.seed)
+        cases = cases[: design.cases]
+        if len(cases) < 2:
+            raise InputError("study", found=f"{len(cases)} cases that can be shown", expected="2 or more")
+        numbers = case_numbers(cases)
+        settings = SETTINGS if design.setting == BOTH else (design.setting,)
+        items = tuple(
+            Item(
+                id=f"{setting}/{numbers[case.case_id]}",
+                task=self.name,
+                group=case.case_id,
+                payload={"number": numbers[case.case_id], "complaints": list(told(case, setting))},
+                key={"case": numbers[case.case_id], "case_id": case.case_id, "setting": setting},
+                picture=small_jpeg(case.image, SIDE),
+            )
+            for setting in settings
+            for case in sorted(cases, key=lambda case: numbers[case.case_id])
+        )
+        return items + checks(design, len(cases), _check)
+
+    def page(self, item: Item) -> Mapping[str, Any]:
+        return {**item.payload, "options": [*((name, name) for name in sorted(NAMES)), (NONE, "I cannot tell")]}
+
+    def practice(self) -> Item:
+        complaints = [
+            "My eyelid has had a sore red bump for two days.",
+            "It hurts when I touch it, and the lashes stick together in the morning.",
+        ]
+        return Item("practice", self.name, "practice", {"number": "practice", "complaints": complaints})
+
+    def feedback(self, item: Item, given: Mapping[str, Any]) -> str:
+        chosen = given["diagnosis"]
+        if chosen == "stye":
+            return "You named a stye. That is what this made-up patient has."
+        return (
+            f"You answered: {chosen}. This made-up patient has a stye: a sore bump of the lid that hurts when touched."
+        )
+
+    def read(self, item: Item, form: Form) -> Mapping[str, Any]:
+        return {
+            "diagnosis": one_of(
+                form, "diagnosis", (*NAMES, NONE), "Please choose a diagnosis, or that you cannot tell."
+            )
+        }
+
+    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+        """A sheet for each person, each level's apart: `bedside select physicians` takes those of one."""
+        levels = {one.participant: one.item.key["setting"] for one in responses if "setting" in one.item.key}
+        written = []
+        for setting in SETTINGS:
+            own = [one for one in responses if levels.get(one.participant) == setting]
+            cells = partial(_cells, stand_in=stand_in)
+            written += write_answers(self.name, own, folder, cells, partial(sheet_bytes, COLUMNS), part=setting)
+        return written
+
+
+def _check(name: str) -> Item:
+    chosen = NAMES[int(name.rpartition("/")[2]) * 7 % len(NAMES)]
+    text = f"This case checks that pages are read. Please choose: {chosen}."
+    payload = {"number": name, "complaints": [text]}
+    return Item(name, "diagnosis", name, payload, {"expected": {"diagnosis": chosen}})
+
+
+def _cells(response: Response, *, stand_in: str | None) -> list[Mapping[str, Any]]:
+    item, key = response.item, response.item.key
+    row = sheet_row(key["case"], key["case_id"], item.payload["complaints"], key["setting"], stand_in)
+    return [{**row, **response.given}]
+
+
+TASK = Diagnosis()

@@ -1,0 +1,111 @@
+"""Answers read from forms, checks of attention, and the files that answers become: what several tasks share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from baselines.results.sheets import table_bytes, write_new
+from baselines.study.design import Design
+from baselines.study.schedule import CHECKS
+from baselines.study.tasks.task import Form, FormError, Item, Response
+
+MOST_LINE = 300  # characters of a line of text
+
+
+def one_of(form: Form, field: str, options: Collection[str], ask: str) -> str:
+    """The option that was chosen. Raises FormError, which tells the person to do what `ask` says."""
+    given = form.get(field, ())
+    if len(given) != 1 or given[0] not in options:
+        raise FormError(field, ask)
+    return given[0]
+
+
+def line(form: Form, field: str, ask: str) -> str:
+    """A line of text, spaces made single. Raises FormError for none, and for one that is too long."""
+    text = " ".join(" ".join(form.get(field, ())).split())
+    if not text:
+        raise FormError(field, ask)
+    if len(text) > MOST_LINE:
+        raise FormError(field, f"Please use at most {MOST_LINE} characters; there are {len(text)}.")
+    return text
+
+
+def checks(design: Design, count: int, made: Callable[[str], Item]) -> tuple[Item, ...]:
+    """Items that say what to answer, as many as the design wants among `count`; `made` makes one of its id.
+
+    What to answer stands in their `key`, as `expected`, in the form of an answer.
+    """
+    return tuple(made(f"{CHECKS}/{number}") for number in range(1, ceil(count * design.attention) + 1))
+
+
+def is_check(item: Item) -> bool:
+    """Whether an item says what to answer."""
+    return item.id.startswith(f"{CHECKS}/")
+
+
+Cells = Callable[[Response], Sequence[Mapping[str, Any]]]
+Sheet = Callable[[Sequence[Mapping[str, Any]]], bytes]
+
+
+def write_answers(
+    task: str, responses: Sequence[Response], folder: Path, cells: Cells, sheet: Sheet, *, part: str = ""
+) -> list[Path]:
+    """Writes the answers of one task (or of one condition of it), a sheet for each rater; the files written.
+
+    `cells` are the lines of a response without its rater, `sheet` the bytes of a sheet. Readers of sheets want raters
+    who have done all that others did: who has not is named in `…-left-out.csv`. Second answers to an item stand beside
+    the first in `…-repeats.csv`, what checks got in `…-checks.csv`.
+
+    Raises InputError for a file that is there already.
+    """
+    name = f"{task}-{part}" if part else task
+    first = [one for one in responses if not one.repeat and not is_check(one.item)]
+    by_rater: dict[str, list[Response]] = {}
+    for one in sorted(first, key=lambda one: (one.participant, one.position, one.item.id)):
+        by_rater.setdefault(one.participant, []).append(one)
+    known = {one.item.id for one in first}
+    contents: dict[Path, bytes] = {}
+    left_out = []
+    for rater, own in by_rater.items():
+        if len(own) == len(known):
+            rows = [{"rater": rater, **row} for one in own for row in cells(one)]
+            contents[folder / f"{name}-{rater}.csv"] = sheet(rows)
+        else:
+            left_out.append({"rater": rater, "items": len(own), "of": len(known), "why": "not all items were done"})
+    beside = {
+        "left-out": (("rater", "items", "of", "why"), left_out),
+        "repeats": (("rater", "item", "question", "first", "again"), _repeats(responses)),
+        "checks": (("rater", "item", "question", "expected", "given"), _checks(responses)),
+    }
+    for kind, (columns, lines) in beside.items():
+        if lines:
+            contents[folder / f"{name}-{kind}.csv"] = table_bytes(columns, lines)
+    return write_new(contents)
+
+
+def _repeats(responses: Sequence[Response]) -> list[dict[str, Any]]:
+    before = {(one.participant, one.item.id): one for one in responses if not one.repeat}
+    return [
+        {"rater": one.participant, "item": one.item.id, "question": name, "first": value, "again": one.given.get(name)}
+        for one in responses
+        if one.repeat and (one.participant, one.item.id) in before
+        for name, value in before[one.participant, one.item.id].given.items()
+    ]
+
+
+def _checks(responses: Sequence[Response]) -> list[dict[str, Any]]:
+    return [
+        {
+            "rater": one.participant,
+            "item": one.item.id,
+            "question": name,
+            "expected": value,
+            "given": one.given.get(name),
+        }
+        for one in responses
+        if is_check(one.item) and not one.repeat
+        for name, value in one.item.key["expected"].items()
+    ]

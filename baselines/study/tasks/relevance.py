@@ -1,0 +1,141 @@
+"""Are complaints relevant? 1 or 0: first the basic ones, then those of one case a diagnosis (3MDBench, Appendix C).
+
+The complaints of a case stand on one page beside its photo, each with its own answer. There is no time limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from baselines.study.design import TaskName
+from baselines.study.tasks.forms import checks, is_check, one_of, write_answers
+from baselines.study.tasks.task import Form, Item, Response, Source
+from baselines.threemdbench.relevance_sheets import (
+    ADDITIONAL,
+    BASIC,
+    MARK,
+    TASKS,
+    asked_of,
+    drawn_cases,
+    marked_sheet,
+)
+from loaders.errors import InputError
+from loaders.files.disk import write_whole
+from loaders.files.images import cell_bytes
+from loaders.pages import small_jpeg
+
+SIDE = 1024  # pixels of a photo's longer side
+PHOTOS = "relevance-photos"
+_MARKS = (("1", "relevant"), ("0", "not relevant"))
+_ASKED = {
+    BASIC: "Is it a typical complaint of someone with this diagnosis, that they would mention first?",
+    ADDITIONAL: "Does it go with the diagnosis and with what the photo shows, and does it help to decide?",
+}
+
+
+class Relevance:
+    """Marking of complaints."""
+
+    name: TaskName = "relevance"
+    template = "relevance"
+    title = "Is it relevant?"
+    survey = False
+
+    def items(self, source: Source) -> tuple[Item, ...]:
+        """One case of each diagnosis, drawn by seed: its basic complaint, then its additional ones.
+
+        Raises InputError for another corpus, and a row without photo or complaints.
+        """
+        opened, design = source.opened, source.design
+        if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
+            found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
+            raise InputError("study", found=found, expected="3mdbench, test for the task relevance")
+        drawn = drawn_cases(_rows(opened.splits["test"]), design.seed)
+        cases = dict(list(drawn.items())[: design.cases])
+        photos = {name: small_jpeg(cell_bytes(row["image"], row["image_id"]), SIDE) for name, row in cases.items()}
+        items = tuple(
+            _item(f"{task}/{name}", asked, row["image_id"], photos[name] if task == ADDITIONAL else None)
+            for task in TASKS
+            for name, row in cases.items()
+            if (asked := [one for one in _asked(name, row) if one["task"] == task])
+        )
+        return items + checks(design, len(items), _check)
+
+    def page(self, item: Item) -> Mapping[str, Any]:
+        return {**item.payload, "question": _ASKED[item.payload["kind"]], "marks": _MARKS}
+
+    def practice(self) -> Item:
+        shown = {"diagnosis": "stye", "general_complaint": "I have a sore bump on my eyelid."}
+        asked = [
+            {"item": f"practice.{number}", "task": ADDITIONAL, **shown, "complaint": complaint}
+            for number, complaint in enumerate(("It hurts when I touch the lid.", "My toenail is thick and yellow."), 1)
+        ]
+        return _item("practice", asked, "practice", None)
+
+    def feedback(self, item: Item, given: Mapping[str, Any]) -> str:
+        right = given["practice.1"] == 1 and given["practice.2"] == 0
+        told = "That fits: " if right else "Please look again: "
+        return told + "a sore lid goes with a stye, and a thick toenail has nothing to do with it."
+
+    def read(self, item: Item, form: Form) -> Mapping[str, Any]:
+        values = [value for value, _ in _MARKS]
+        return {
+            one["item"]: int(one_of(form, one["field"], values, f"Please choose for complaint {number}."))
+            for number, one in enumerate(item.payload["complaints"], start=1)
+        }
+
+    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+        """A sheet for each rater, a row a complaint, and the photos that it names."""
+        written = write_answers(self.name, responses, folder, _cells, partial(marked_sheet, stand_in=stand_in))
+        photos = {
+            one.item.key["rows"][0]["photo"]: one.item.picture
+            for one in responses
+            if one.item.picture is not None and not is_check(one.item)
+        }
+        for name, picture in sorted(photos.items()):
+            write_whole(folder / name, picture)
+            written.append(folder / name)
+        return written
+
+
+def _rows(part: Any) -> Any:
+    """The rows of a split, photos as they are stored."""
+    from datasets import Image
+
+    return part.cast_column("image", Image(decode=False))
+
+
+def _asked(name: str, row: Mapping[str, Any]) -> list[dict[str, str]]:
+    return asked_of(name, row, f"{PHOTOS}/{name}.jpg")
+
+
+def _item(name: str, asked: Sequence[Mapping[str, str]], case: str, picture: bytes | None) -> Item:
+    complaints = [
+        {"item": one["item"], "field": f"mark_{number}", "text": one["complaint"]}
+        for number, one in enumerate(asked, start=1)
+    ]
+    payload = {
+        "kind": asked[0]["task"],
+        "diagnosis": asked[0]["diagnosis"],
+        "general_complaint": asked[0]["general_complaint"],
+        "complaints": complaints,
+    }
+    return Item(name, "relevance", case, payload, {"rows": list(asked)}, picture)
+
+
+def _check(name: str) -> Item:
+    mark = int(name.rpartition("/")[2]) % 2
+    text = f"This complaint checks that pages are read. Please choose: {dict(_MARKS)[str(mark)]}."
+    asked = {"item": name, "task": BASIC, "diagnosis": "–", "general_complaint": text, "complaint": text}
+    item = _item(name, [asked], name, None)
+    return Item(item.id, item.task, item.group, item.payload, {"expected": {name: mark}})
+
+
+def _cells(response: Response) -> list[Mapping[str, Any]]:
+    return [{**row, MARK: response.given[row["item"]]} for row in response.item.key["rows"]]
+
+
+TASK = Relevance()

@@ -1,0 +1,120 @@
+"""What a task of a study is: items from a source, a page of each, a form read, and the sheet of all answers.
+
+A page is built from what `page` returns and nothing else. What `Item.payload` holds may be seen by everybody: a gold
+label or a hidden concern has no place in it. What the sheet needs and people must not see stands in `Item.key`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from baselines.study.design import Design, TaskName
+from loaders.opened import Opened
+
+Form = Mapping[str, Sequence[str]]
+"""What was posted: name -> texts, each without spaces around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a study is served from: a corpus, or finished runs (rubric). `stand_in` says why answers are no results."""
+
+    design: Design
+    opened: Opened | None = None
+    runs: tuple[Path, ...] = ()
+    stand_in: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A thing that a person is given. `id` is unique within its task; nobody gets two items of one `group`, the case,
+    in talks and diagnosis.
+
+    `payload` is JSON that a page may show. `key` is JSON for the sheet and is shown to nobody. `picture` is a clean
+    JPEG or PNG (`loaders.files.images`), shown at /picture.
+    """
+
+    id: str
+    task: TaskName
+    group: str
+    payload: Mapping[str, Any] = field(repr=False)
+    key: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    picture: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a person answered to an item. `seconds` is the time it took; `repeat` says that it was shown before."""
+
+    participant: str
+    item: Item
+    given: Mapping[str, Any]
+    seconds: float
+    repeat: bool = False
+    position: int = 0
+
+
+class FormError(Exception):
+    """An answer that cannot be taken: the field, and a sentence for the person who filled it in."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field, self.text = field, text
+
+
+class Task(Protocol):
+    """A kind of work. Its template is `pages/<template>.html`, which extends `pages/work.html`; `title` is the heading.
+
+    `survey` says whether each item is followed by the short survey (difficulty, any tool used).
+    """
+
+    name: TaskName
+    template: str
+    title: str
+    survey: bool
+
+    def items(self, source: Source) -> tuple[Item, ...]:
+        """The items of a source, in an order that only the source and the design decide. Raises InputError."""
+        ...
+
+    def page(self, item: Item) -> Mapping[str, Any]:
+        """What the template is given, beside `frame` (baselines.study.flow), `given` and `error`."""
+        ...
+
+    def practice(self) -> Item:
+        """A made-up item that nobody exports."""
+        ...
+
+    def feedback(self, item: Item, given: Mapping[str, Any]) -> str:
+        """What a person is told after the practice item."""
+        ...
+
+    def read(self, item: Item, form: Form) -> Mapping[str, Any]:
+        """The answer, as JSON. Raises FormError for the first field that cannot be taken."""
+        ...
+
+    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+        """Writes the files that the baselines read; the files written. Repeats and practice are left out by callers'
+        rule: a repeat stands in `repeats.csv` beside the sheet. Raises InputError."""
+        ...
+
+
+_MODULES: dict[TaskName, tuple[str, str]] = {
+    "confirmation": ("baselines.study.tasks.conversation", "CONFIRMATION"),
+    "intervention": ("baselines.study.tasks.conversation", "INTERVENTION"),
+    "pairs": ("baselines.study.tasks.pairs", "TASK"),
+    "diagnosis": ("baselines.study.tasks.diagnosis", "TASK"),
+    "rubric": ("baselines.study.tasks.rubric", "TASK"),
+    "relevance": ("baselines.study.tasks.relevance", "TASK"),
+}
+
+
+def task_named(name: TaskName) -> Task:
+    """The task of that name."""
+    module, attribute = _MODULES[name]
+    task: Task = getattr(import_module(module), attribute)
+    return task

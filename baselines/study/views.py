@@ -1,0 +1,322 @@
+"""Which page a person is at, and what stands on it: built from charts, what was said, and their own input alone."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from baselines.study import people as who
+from baselines.study import slots as at
+from baselines.study.access import Session
+from baselines.study.design import TALKS, Question
+from baselines.study.flow import ENDED, Frame
+from baselines.study.prose import as_html
+from baselines.study.site import Site
+from baselines.study.store import fact_in, items
+from baselines.study.tasks.conversation import ROWS
+from baselines.study.tasks.task import Form, FormError, Item, Task
+from loaders.pages import render
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+PAGES = "baselines/study/pages"
+LONGEST_MESSAGE = 2_000
+
+
+def _five(most: str, least: str) -> tuple[str, ...]:
+    return (f"1 – {most}", "2", "3", "4", f"5 – {least}")
+
+
+AFTER_TALK = (
+    Question("difficulty", "How hard was this case?", options=_five("very easy", "very hard")),
+    Question("realism", "How real did the patient seem?", options=_five("not at all", "like a real patient")),
+)
+TOOLS = Question(
+    "tools",
+    "Did you use a tool for your answers? It does not change your pay.",
+    options=("None", "A search engine or reference", "A chat program such as ChatGPT", "Another person"),
+)
+_ENDS = {
+    "done": ("Thank you", "You have finished. You may close this page."),
+    "declined": ("Thank you for reading", "You did not agree, so the study ends here. Nothing more is kept."),
+    "screened_out": (
+        "Thank you",
+        "The questions about the instructions had other answers. The study ends here.",
+    ),
+    "withdrawn": ("You have stopped", "Thank you for your time. What you finished is paid. You may close this page."),
+    "timed_out": ("The study has ended", "It was closed before you finished. What you finished is paid."),
+    "erased": ("Deleted", "What you did was deleted. You may close this page."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a person is: the stage, and the item in hand."""
+
+    person: who.Person
+    slot: at.Slot | None = None
+
+    @property
+    def here(self) -> str:
+        """The name of the page; forms of another one do nothing."""
+        return self.person.stage if self.slot is None else self.slot.here
+
+
+def place_of(connection: Connection, site: Site, name: str) -> Place:
+    """Where the person is. What is due is done first: an item given, a talk ended whose time is up."""
+    now, design = site.clock(), site.study.design
+    person = who.person_of(connection, name)
+    if person.stage != "work":
+        return Place(person)
+    slot = at.open_slot(connection, name)
+    if slot is not None and slot.is_up(now, design.grace):
+        at.end_talk(connection, slot, "time", now)
+        slot = at.slot_of(connection, slot.id)
+    if slot is None and not is_closed(connection):
+        slot = at.give(connection, design, name, now)
+    if slot is None:
+        who.move(connection, person, "debriefing", now)
+        return Place(who.person_of(connection, name))
+    return Place(person, slot)
+
+
+def is_closed(connection: Connection) -> bool:
+    """Whether nothing is given out any more."""
+    return fact_in(connection, "closed") is not None
+
+
+def page_of(
+    connection: Connection,
+    site: Site,
+    session: Session,
+    place: Place,
+    *,
+    given: Form | None = None,
+    error: FormError | None = None,
+) -> Markup:
+    """The page of a place. `given` is what was filled in, `error` why it was not taken."""
+    frame = Frame(
+        study=site.study.design.title,
+        contact=site.study.design.contact,
+        csrf=session.csrf,
+        here=place.here,
+        title="",
+        following="",
+        notice=_notice(connection, site, place),
+    )
+    shared = {"given": dict(given or {}), "error": error, "picture": None}
+    if place.slot is None:
+        return _stage(site, place.person, frame, shared)
+    frame = replace(frame, progress=_progress(connection, site, place.person))
+    return _item(connection, site, place.slot, frame, shared)
+
+
+def _notice(connection: Connection, site: Site, place: Place) -> str:
+    parts = []
+    if site.rehearsal:
+        parts.append("This is a rehearsal: nothing that you do here counts.")
+    before = [slot for slot in at.slots_of(connection, place.person.id) if slot.step == "lost"]
+    if place.slot is not None and before and before[-1].position == place.slot.position - 1:
+        if before[-1].why == "interrupted":
+            parts.append("The last conversation broke off for technical reasons. It is paid. Here is another case.")
+        elif before[-1].why == "lease":
+            parts.append("The last case was open for too long and went to somebody else. Here is another one.")
+    return " ".join(parts)
+
+
+def _progress(connection: Connection, site: Site, person: who.Person) -> tuple[int, int]:
+    design = site.study.design
+    done = sum(slot.step == "done" for slot in at.slots_of(connection, person.id))
+    offers = at.offers_of(connection)
+    talks = min(design.per_person, len({offer.group for offer in offers if offer.task in TALKS}))
+    rated = 0
+    for task in design.tasks:
+        if task not in TALKS:
+            parts: dict[str, int] = {}
+            for offer in offers:
+                if offer.task == task:
+                    part = offer.part if task == "diagnosis" else ""
+                    parts[part] = parts.get(part, 0) + 1
+            most = max(parts.values(), default=0)
+            rated += most + int(most * design.repeated + 0.5)
+    return done, max(done, talks + rated, 1)
+
+
+# --- Before and after the items ---------------------------------------------------------------------------------------
+
+
+def _stage(site: Site, person: who.Person, frame: Frame, shared: dict[str, Any]) -> Markup:
+    study, stage = site.study, person.stage
+    if stage in ENDED:
+        title, text = _ENDS[stage]
+        frame = replace(frame, title=title, stop=False)
+        return _shown("ended", frame, text=text, code=_code(site, person), **shared)
+    match stage:
+        case "consent":
+            frame = replace(frame, title="Consent", following="Next: a few questions about your work.")
+            consent = study.texts.consent
+            shown = None if isinstance(consent, bytes) else as_html(consent)
+            return _shown(
+                "consent",
+                frame,
+                consent=shown,
+                models=sorted({player.name for player in site.players.values()}),
+                **shared,
+            )
+        case "survey":
+            frame = replace(frame, title="About you", following="Next: the instructions.")
+            return _shown("questions", frame, questions=study.design.survey, action="survey", **shared)
+        case "instructions":
+            frame = replace(frame, title="Instructions", following="Next: a practice case that does not count.")
+            return _shown("instructions", frame, text=as_html(study.texts.instructions), **shared)
+        case "practice":
+            task = practised(site)
+            frame = replace(frame, title="Practice", following="Next: what you should know about your answer.")
+            template = "practice" if task.name in TALKS else task.template
+            return _shown(template, frame, action="practice", **shared, **task.page(task.practice()))
+        case "feedback":
+            frame = replace(frame, title="About your practice", following="Next: two questions about the instructions.")
+            return _shown("feedback", frame, text=shared["given"].pop("feedback", [""])[0], **shared)
+        case "comprehension":
+            frame = replace(frame, title="Two questions", following="Next: the first case.")
+            return _shown("comprehension", frame, checks=study.design.comprehension, tries=person.tries, **shared)
+    frame = replace(frame, title="About this study", following="Then you are done.", stop=False)
+    return _shown("debriefing", frame, text=as_html(study.design.debriefing), **shared)
+
+
+def practised(site: Site) -> Task:
+    """The task of the practice item: the study's first."""
+    return site.tasks[site.study.design.tasks[0]]
+
+
+def _code(site: Site, person: who.Person) -> str:
+    prolific = site.study.design.prolific
+    if prolific is None:
+        return ""
+    codes = {
+        "done": prolific.completed,
+        "screened_out": prolific.screened_out,
+        "timed_out": prolific.timed_out,
+    }
+    return codes.get(person.stage, prolific.withdrawn)
+
+
+def _shown(template: str, frame: Frame, **content: object) -> Markup:
+    return render(f"{PAGES}/{template}.html", frame=frame, **content)
+
+
+# --- Items ------------------------------------------------------------------------------------------------------------
+
+
+def _item(connection: Connection, site: Site, slot: at.Slot, frame: Frame, shared: dict[str, Any]) -> Markup:
+    task, item = site.tasks[slot.task], at.item_of(connection, slot.task, slot.item)
+    if slot.step == "after":
+        questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
+        frame = replace(frame, title="About this case", following="Next: the next case, or the end.")
+        return _shown("questions", frame, questions=questions, action="after", **shared)
+    if not shared["given"]:
+        shared["given"] = at.draft_of(connection, site.keys, slot)
+    if not slot.talks:
+        frame = replace(frame, title=task.title, following="Next: the next one, or the end.")
+        shared["picture"] = None if item.picture is None else "/picture"
+        return _shown(task.template, frame, action="work", **shared, **task.page(item))
+    return _talk(connection, site, slot, item, frame, shared)
+
+
+def _talk(
+    connection: Connection, site: Site, slot: at.Slot, item: Item, frame: Frame, shared: dict[str, Any]
+) -> Markup:
+    design, now = site.study.design, site.clock()
+    shown = {**shared, **site.tasks[slot.task].page(item)}
+    if slot.step == "chart":
+        following = f"Next: the conversation. You have {_minutes(slot.allowed)}; the clock starts then."
+        return _shown("chart", replace(frame, title="The chart", following=following), **shown)
+    said = at.said_in(connection, site.keys, slot)
+    if slot.step == "findings":
+        title, following = "What was not said outright", "Next: two short questions about this case."
+        rows = max(ROWS, *(len(shown["given"].get(name, ())) for name in ("category", "description", "quote")))
+        frame = replace(frame, title=title, following=following)
+        return _shown("findings", frame, said=said, rows=rows, why=slot.why, **shown)
+    following = {
+        "confirmation": "Next: you write down what troubles the patient beyond what was said at first.",
+        "intervention": "The conversation ends when the patient accepts the plan, or when the time is up.",
+    }[slot.task]
+    refresh = 3 if slot.preparing else None
+    frame = replace(frame, title=site.tasks[slot.task].title, following=following, refresh=refresh)
+    return _shown(
+        "talk",
+        frame,
+        said=said,
+        clock=clock_of(slot, now),
+        remind=60 * design.remind,
+        client=secrets.token_hex(12),
+        may_end=slot.task == "confirmation" and slot.turns >= design.least_turns and not slot.preparing,
+        least=design.least_turns,
+        turns_sent=slot.turns,
+        **shown,
+    )
+
+
+def clock_of(slot: at.Slot, now: float) -> dict[str, Any]:
+    """What a page says of the clock, and of whose turn it is."""
+    state = "yours"
+    if slot.step != "talk":
+        state = "over"
+    elif slot.preparing:
+        state = "trouble" if slot.failing is not None else "preparing"
+    return {"left": round(slot.left(now), 1), "running": slot.since is not None, "state": state, "turns": slot.turns}
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:g} minutes"
+
+
+def said_by_patient(said: Sequence[at.Said]) -> list[str]:
+    """The patient's words."""
+    return [one.text for one in said if one.who == at.PATIENT]
+
+
+def picture_of(connection: Connection, slot: at.Slot) -> bytes | None:
+    """The picture of the item in hand."""
+    found = connection.execute(items.select().where(items.c.task == slot.task, items.c.id == slot.item)).first()
+    return None if found is None else found.picture
+
+
+def notice_page(title: str, text: str, *, study: str = "Study", contact: str = "") -> Markup:
+    """A page that only says something, to somebody who may not be in."""
+    frame = Frame(study, contact, "", "", title, "", stop=False)
+    return _shown("notice", frame, text=text)
+
+
+def invitation_page(site: Site, token: str, *, coordinator: bool = False) -> Markup:
+    """The page of a link, with the button that uses it up."""
+    design = site.study.design
+    title = "Sign in" if coordinator else "You are invited"
+    frame = Frame(design.title, design.contact, "", "", title, "" if coordinator else "Next: consent.", stop=False)
+    address = f"/{'c' if coordinator else 'i'}/{token}"
+    return _shown("invitation", frame, address=address, coordinator=coordinator, minutes=_length(site))
+
+
+def _length(site: Site) -> int:
+    """About how many minutes a session takes."""
+    design = site.study.design
+    each = design.minutes + 4 if design.talks else 1.5
+    count = design.per_person if design.talks else max(design.per_person, 10)
+    return int(10 + each * count)
+
+
+def stop_page(site: Site, session: Session, place: Place, error: FormError | None = None) -> Markup:
+    """The question what becomes of what a person did."""
+    design = site.study.design
+    frame = Frame(design.title, design.contact, session.csrf, place.here, "Stop", "", stop=False)
+    return _shown("stop", frame, given={}, error=error)
+
+
+def answers_of(form: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """A form without what the page adds to it, as a draft keeps it."""
+    return {name: list(texts) for name, texts in form.items() if name not in ("csrf", "here", "client", "more")}

@@ -1,0 +1,1 @@
+"""`bedside study`: people before the same cases, one file a command."""

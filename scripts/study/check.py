@@ -1,0 +1,130 @@
+"""`bedside study check`: texts, cases, schedule, power and cost of a study, before anybody is invited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from baselines.medconceal.agents import scripted_agent
+from baselines.medconceal.game import Rules, task_game
+from baselines.results.power import ALPHA, POWER
+from baselines.study import journal, planned
+from baselines.study.begun import open_places
+from baselines.study.design import TALKS, Study, read_study
+from baselines.study.schedule import Offer, fewest_people
+from baselines.study.site import DATABASE, PRIVATE, open_database
+from baselines.study.store import exists
+from baselines.study.tasks.task import Source, task_named
+from loaders.errors import MissingExtra
+from loaders.medconceal import TASKS, cases
+from scripts.run.play import Price, prices_of
+from scripts.study.folder import Database, Folder
+from scripts.study.serve import source_of
+from scripts.terminal.console import output
+from scripts.terminal.options_of import options_of
+from scripts.terminal.planning import showing, spending
+
+_TURNS = 8  # that the scripted clinician of an estimate takes
+Model = Annotated[str, typer.Option(metavar="MODEL", help="Who will play it, for the cost.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checking:
+    """Options of the command."""
+
+    study: Folder
+    data: Annotated[str | None, typer.Argument(metavar="RUN|DATA", help="What it will be served from.")] = None
+    patient: Model = "the patient's model"
+    evaluator: Model = "the evaluator's model"
+    price: Price = ()
+    detect: Annotated[
+        float, typer.Option(min=0.0001, help="A difference that is to be shown, in the unit of the score.")
+    ] = 0.05
+    database: Database = None
+
+
+@options_of(Checking)
+def command(options: Checking) -> None:
+    """Check a study before anybody is invited: texts, cases, schedule, power, cost; and its journal, once it runs.
+
+    Nothing is served and nobody is asked. Without DATA only texts and journal are looked at. Dollars need `--price`.
+
+    Example: `bedside study check study/ medconceal --patient openai/gpt-4o-mini --evaluator openai/gpt-4o-mini
+    --price openai/gpt-4o-mini=0.15,0.6`
+    """
+    MissingExtra.check("study", purpose="a study with people")
+    prices = prices_of(options.price)
+    read = read_study(options.study)
+    todo = open_places(read)
+    _line("texts", f"TODO in {', '.join(todo)}" if todo else f"finished; digest {read.digest[:16]}", bad=bool(todo))
+    if options.data is not None:
+        source = source_of(options.data, read)
+        offers = [
+            Offer(item.id, item.task, item.group)
+            for task in read.design.tasks
+            for item in task_named(task).items(source)
+        ]
+        _schedule(read, offers)
+        _power(read, offers, options.detect)
+        if read.design.talks:
+            _cost(read, source, {"patient": options.patient, "evaluator": options.evaluator}, prices)
+    if options.database or exists(read.folder / PRIVATE / DATABASE):
+        _journal(read, options.database)
+
+
+def _line(name: str, text: str, *, bad: bool = False) -> None:
+    output.print(f"{name}: {text}", highlight=False, soft_wrap=True, style="yellow" if bad else None)
+
+
+def _schedule(study: Study, offers: Sequence[Offer]) -> None:
+    design = study.design
+    for one in planned.expected(design, offers):
+        each = f"at most {design.per_person} a person" if one.task in TALKS else "everybody rates all of them"
+        _line(one.task, f"{one.cases:,} cases by {design.completed} each, {one.encounters:,} in all; {each}")
+    fewest = fewest_people(design, offers)
+    few = f"; {design.people} are planned" + (", too few" if design.people < fewest else "")
+    _line("people", f"{fewest:,} at least, if nobody leaves{few}", bad=design.people < fewest)
+    _line("pay", f"{planned.paid(design, offers):,.2f} {design.pay.currency}, if everybody finishes")
+
+
+def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
+    for one in planned.expected(study.design, offers):
+        output.print()
+        output.print(f"{one.task}: a case is worth {one.each:.2f} independent ones", highlight=False)
+        output.print(showing(one.cases, detect, each=one.each))
+    output.print(
+        f"People beside a model on the same cases, paired over cases, two-sided, alpha {ALPHA}, power {POWER}. "
+        f"Assumed: {planned.BY_PERSON:.0%} of a difference's variance the person's, {planned.BY_CASE:.0%} the case's.",
+        style="dim",
+        highlight=False,
+    )
+
+
+def _cost(study: Study, source: Source, names: dict[str, str], prices: dict[str, tuple[float, float]]) -> None:
+    design = study.design
+    assert source.opened is not None
+    agents = {
+        "clinician": scripted_agent("clinician", "expert"),
+        "patient": scripted_agent("patient", "plain"),
+        "evaluator": scripted_agent("evaluator", "rules"),
+    }
+    profiles = list(cases(source.opened.splits["test"]))[: design.cases]
+    for task in (task for task in TASKS if task in design.tasks):
+        taken = planned.taken(design, task_game(Rules(task, _TURNS)), profiles, agents)
+        output.print()
+        title = f"{task}: {len(profiles) * design.completed:,} encounters of {_TURNS} turns: about"
+        output.print(spending(title, taken, names, prices, at_once=max(1, min(design.people, len(profiles)))))
+
+
+def _journal(study: Study, database: str | None) -> None:
+    store, keys = open_database(study, database)
+    try:
+        with store.reading() as connection:
+            rows, head = journal.checked(connection)
+    finally:
+        store.close()
+        keys.close()
+    _line("journal", f"{rows:,} rows, each as it was written; the last is {head[:16]}")

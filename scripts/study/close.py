@@ -1,0 +1,21 @@
+"""`bedside study close`: nothing more is given out."""
+
+from __future__ import annotations
+
+from baselines.study.journal import note
+from baselines.study.store import set_fact
+from scripts.study.folder import Database, Folder, now, opened
+from scripts.terminal.console import output
+
+
+def command(study: Folder, database: Database = None) -> None:
+    """Close a study: nobody is given a further case, and nobody is invited.
+
+    Who is at a case may finish it.
+
+    Example: `bedside study close study/`
+    """
+    with opened(study, database) as (_, store, _), store.writing() as connection:
+        set_fact(connection, "closed", repr(now()))
+        note(connection, now(), "closed")
+    output.print("Closed. Export with: bedside study export", highlight=False)

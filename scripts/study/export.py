@@ -1,0 +1,34 @@
+"""`bedside study export`: what people did, in the files that the baselines read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from baselines.study.export import export
+from scripts.study.folder import Database, Folder, opened
+from scripts.terminal.console import output
+
+
+def command(
+    study: Folder,
+    out: Path = typer.Option(..., "--out", "-o", metavar="RUN", help="A new folder."),
+    database: Database = None,
+) -> None:
+    """Write what people did: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.
+
+    It may be done while the study is served. People are their pseudonyms; erased ones stand in no file.
+
+    Example: `bedside study export study/ -o runs/people`, then `bedside run confirmation DATA --transcripts
+    runs/people/confirmation.jsonl --judge M -o runs/confirmation`
+    """
+    with opened(study, database) as (read, store, keys):
+        exported = export(read, store, keys, out)
+    for path in exported.files:
+        output.print(f"  {path}", highlight=False, soft_wrap=True)
+    left = ", ".join(f"{count:,} {reason}" for reason, count in exported.left_out.items())
+    output.print(f"{exported.items:,} items" + (f"; left out: {left}" if left else ""), highlight=False)
+    output.tell(items=exported.items, left_out=dict(exported.left_out), stand_in=exported.stand_in)
+    if exported.stand_in:
+        output.print(f"stand-in, no result: {exported.stand_in}", style="yellow", highlight=False)

@@ -1,0 +1,42 @@
+"""What the commands of a study share: its folder, its database, and the people that a command names."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from baselines.study.design import Study, read_study
+from baselines.study.keys import Keys
+from baselines.study.site import open_database
+from baselines.study.store import Store
+from loaders.errors import InputError
+
+Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The folder of the study.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        envvar="BEDSIDE_DATABASE",
+        help="postgresql://USER@HOST/NAME, better in BEDSIDE_DATABASE; without it SQLite, in STUDY/private.",
+    ),
+]
+now = time.time
+
+
+@contextmanager
+def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterator[tuple[Study, Store, Keys]]:
+    """The study, its database and its keys; `begun` asks for one that was served, or invited to, before."""
+    study = read_study(folder)
+    store, keys = open_database(study, database)
+    try:
+        if begun and store.fact("begun") is None and store.fact("items") is None:
+            raise InputError(folder, found="nobody was invited yet", expected="a study that has begun")
+        yield study, store, keys
+    finally:
+        store.close()
+        keys.close()

@@ -1,0 +1,44 @@
+"""`bedside study invite`: one-time links."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from baselines.results.sheets import table_bytes
+from baselines.study.people import invite, link_again
+from baselines.study.store import fact_in, set_fact
+from loaders.errors import InputError
+from scripts.study.folder import Database, Folder, now, opened
+from scripts.terminal.console import errors
+
+
+def command(
+    study: Folder,
+    count: int = typer.Option(0, min=0, metavar="N", help="New people."),
+    again: str | None = typer.Option(None, metavar="P017", help="Another link for somebody who cannot get in."),
+    address: str | None = typer.Option(None, metavar="URL", help="Of the server [that of the last `serve`]."),
+    database: Database = None,
+) -> None:
+    """Print one-time links as CSV: person, link.
+
+    A link is kept nowhere: what is printed is all there is of it. People of Prolific need none: the address of the
+    study is ADDRESS/prolific, and Prolific adds its three ids.
+
+    Example: `bedside study invite study/ --count 20 > links.csv`
+    """
+    if not count and again is None:
+        raise InputError("--count", found="nobody", expected="how many people, or --again with one of them")
+    with opened(study, database, begun=False) as (_, store, keys), store.writing() as connection:
+        if fact_in(connection, "closed") is not None:
+            raise InputError(study, found="is closed", expected="a study that is open")
+        where = address or fact_in(connection, "address")
+        if where is None:
+            raise InputError("--address", found="none", expected="the server's address, or a server that has run")
+        set_fact(connection, "begun", "yes")
+        links = [(again, link_again(connection, again, now()))] if again else []
+        links += invite(connection, keys, count, now())
+    rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
+    sys.stdout.write(table_bytes(("person", "link"), rows).decode())
+    errors.print(f"{len(rows)} links, each works once, for 30 days.", highlight=False)

@@ -1,0 +1,25 @@
+"""`bedside study new`: the files of a study, to be edited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from baselines.study.begun import write_study
+from baselines.study.design import TASKS
+from scripts.terminal.console import output
+from scripts.terminal.options import one_of
+
+
+def command(
+    task: str = typer.Argument(..., metavar="TASK", help=f"The first task: {', '.join(TASKS)}."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="STUDY", help="A new folder."),
+) -> None:
+    """Write study.yaml, consent.md and instructions.md of a new study, to be edited.
+
+    Example: `bedside study new confirmation -o study/`
+    """
+    for path in write_study(out, one_of("task", task, TASKS)):
+        output.print(f"  {path}", highlight=False, soft_wrap=True)
+    output.print("\nFill in what says TODO, then: bedside study check", highlight=False)

@@ -1,0 +1,39 @@
+"""`bedside study pay`: what people have earned."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from baselines.results.sheets import table_bytes, write_new
+from baselines.study.pay import COLUMNS, outside, table
+from scripts.study.folder import Database, Folder, opened
+from scripts.terminal.console import errors
+
+
+def command(
+    study: Folder,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there instead.")] = None,
+    identities: Annotated[
+        bool, typer.Option("--identities", help="With Prolific's ids, to pay by: keep that file to yourself.")
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Print what people have earned as CSV: welcome, finished cases, cases that broke off, a part of a stopped one.
+
+    Example: `bedside study pay study/ > pay.csv`
+    """
+    with opened(study, database) as (read, store, keys), store.reading() as connection:
+        rows = table(connection, read.design)
+        known = outside(connection, keys) if identities else {}
+    columns = (*COLUMNS, "prolific") if identities else COLUMNS
+    content = table_bytes(columns, ({**row, "prolific": known.get(row["person"], "")} for row in rows))
+    if out is None:
+        sys.stdout.write(content.decode())
+    else:
+        write_new({out: content})
+    total = sum(float(row["amount"]) for row in rows)
+    errors.print(f"{len(rows)} people, {total:,.2f} {read.design.pay.currency} in all", highlight=False)

@@ -1,0 +1,246 @@
+"""`bedside study serve`: the pages of a study, for people and for its coordinator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from baselines.medconceal.agents import scripted_agent
+from baselines.medconceal.clinician import prompts as read_prompts
+from baselines.medconceal.game import Evaluator, Patient, Rules
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.study.access import is_private, make_link, origin_of
+from baselines.study.begun import open_places, write_study
+from baselines.study.design import Study, read_study
+from baselines.study.journal import note
+from baselines.study.people import invite
+from baselines.study.site import Site, open_site
+from baselines.study.store import set_fact
+from baselines.study.tasks.task import Source
+from loaders.errors import InputError, MissingExtra
+from loaders.files.untrusted import is_file, is_there
+from loaders.medconceal import FEATURES, Task, row_of
+from loaders.models.prompts import Prompts as Texts
+from loaders.opened import Opened, open_data
+from scripts.run.confirmation import RULES, TEMPLATE, policy_of
+from scripts.run.play import Asking, Price, Roles, roles_of
+from scripts.study.folder import Database, Folder
+from scripts.terminal.console import errors, output
+from scripts.terminal.options import Prompts
+from scripts.terminal.options_of import options_of
+
+PORT, SAMPLE = 8765, "sample"
+_CORPORA = {"confirmation": "medconceal", "intervention": "medconceal", "pairs": "medlaybench-v"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """Options of the command."""
+
+    data: Annotated[
+        str,
+        typer.Argument(metavar="RUN|DATA", help="A corpus or release; a run of consultations for rubric; sample."),
+    ]
+    study: Folder
+    patient: Annotated[
+        str | None, typer.Option(metavar="MODEL|template", help="Words the patient's replies; template in a rehearsal.")
+    ] = None
+    evaluator: Annotated[
+        str | None, typer.Option(metavar="MODEL|rules", help="Rates each turn of a person; rules in a rehearsal.")
+    ] = None
+    policy: Annotated[
+        str, typer.Option(metavar="bedside|paper|FILE", help="Who the patient is, as in `bedside run confirmation`.")
+    ] = DEFAULT.name
+    prompts: Prompts = None
+    base_url: Annotated[
+        tuple[str, ...], typer.Option(metavar="URL|ROLE=URL", help="Address of the models' server. May be repeated.")
+    ] = ()
+    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for an answer of a model.")] = 60.0
+    price: Price = ()
+    database: Database = None
+    rehearsal: Annotated[
+        bool, typer.Option("--rehearsal", help="Try it: rules and template may play, and every export is a stand-in.")
+    ] = False
+    host: Annotated[str, typer.Option(help="Where to listen; another than this machine needs --behind-proxy.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to listen.")] = PORT
+    behind_proxy: Annotated[
+        bool,
+        typer.Option("--behind-proxy", help="A proxy of yours speaks HTTPS and hands on; needs --address."),
+    ] = False
+    address: Annotated[str | None, typer.Option(metavar="URL", help="What people type: https://study.example.org.")] = (
+        None
+    )
+
+
+@options_of(Serving)
+def command(options: Serving) -> None:
+    """Serve a study: its pages for people, and one for its coordinator, whose login is printed.
+
+    Invite people with `bedside study invite STUDY`. Everything is kept in the database before a page says so: stop the
+    server whenever you like, even by kill -9, and start it again with the same command.
+
+    Try it without a model, with the cases that come with Bedside: `bedside study serve sample runs/study --rehearsal`
+    """
+    MissingExtra.check("study", purpose="a study with people")
+    origins = _origins(options)
+    if options.rehearsal:
+        options = _rehearsing(options)
+    study = read_study(options.study)
+    site = _site(options, study)
+    try:
+        with site.store.writing() as connection:
+            now = site.clock()
+            login = make_link(connection, None, now)
+            set_fact(connection, "address", origins[0])
+            note(connection, now, "served", rehearsal=options.rehearsal)
+            tried = invite(connection, site.keys, 1, now) if options.rehearsal else []
+    except BaseException:
+        site.close()
+        raise
+    _tell(site, origins[0], login, tried)
+    _listen(site, options, origins)
+
+
+def _origins(options: Serving) -> list[str]:
+    """The addresses under which browsers know the server, the one for links first. Raises InputError."""
+    if options.behind_proxy:
+        if options.address is None or not options.address.startswith("https://"):
+            raise InputError("--address", found=options.address or "none", expected="the proxy's https:// address")
+        return [origin_of(options.address)]
+    if not is_private(options.host):
+        raise InputError(
+            "--host",
+            found=f"{options.host}, which others can reach, without HTTPS",
+            expected="127.0.0.1, or --behind-proxy",
+            do="Put a proxy with a certificate before it (Caddy, nginx) and give --behind-proxy --address https://…",
+        )
+    if options.address is not None:
+        raise InputError("--address", found=options.address, expected="none without --behind-proxy")
+    return [f"http://localhost:{options.port}", f"http://127.0.0.1:{options.port}", f"http://[::1]:{options.port}"]
+
+
+def _rehearsing(options: Serving) -> Serving:
+    """A rehearsal needs no model and no folder: rules and template play where nobody is named."""
+    if not is_there(options.study):
+        write_study(options.study, "confirmation")
+    if not read_study(options.study).design.talks:
+        return options
+    return replace(options, patient=options.patient or TEMPLATE, evaluator=options.evaluator or RULES)
+
+
+def _site(options: Serving, study: Study) -> Site:
+    if (todo := open_places(study)) and not options.rehearsal:
+        raise InputError(options.study, found=f"TODO in {', '.join(todo)}", expected="texts that are finished")
+    roles, names = _roles(options, study)
+    policy = policy_of(options.policy)
+    texts = read_prompts(options.prompts)
+    source = source_of(options.data, study)
+    return open_site(
+        study,
+        source,
+        players=roles.players,
+        rules=lambda task: _rules(task, study, names, policy, texts),
+        models={**names, **({"policy": policy.digest} if study.design.talks else {})},
+        database=options.database,
+        prices=roles.prices,
+        rehearsal=options.rehearsal,
+    )
+
+
+def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
+    """Who plays evaluator and patient. Raises InputError for rules in a study that is none."""
+    asking = Asking(out=Path(), base_url=options.base_url, timeout=options.timeout, price=options.price, max_retries=1)
+    given = {"patient": options.patient, "evaluator": options.evaluator}
+    if not study.design.talks:
+        if named := [f"--{role}" for role, name in given.items() if name]:
+            raise InputError(named[0], found="a model", expected="none: nobody talks in this study")
+        return Roles({}, {}, {}), {}
+    names = {}
+    for role, name in given.items():
+        if name is None:
+            raise InputError(f"--{role}", found="no model", expected="one, or with --rehearsal rules or template")
+        names[role] = name
+    acted = [f"--{role} {name}" for role, name in names.items() if name in (RULES, TEMPLATE) or "scripted/" in name]
+    if acted and not options.rehearsal:
+        raise InputError(
+            acted[0],
+            found="no model",
+            expected="a model in a real study",
+            do="The rules judge by wording alone; --rehearsal takes them, and marks every export a stand-in",
+        )
+    asked = {role: name for role, name in names.items() if name not in (RULES, TEMPLATE)}
+    return roles_of(asked, scripted_agent, asking) if asked else Roles({}, {}, {}), names
+
+
+def _rules(task: Task, study: Study, names: dict[str, str], policy: PolicyConfig, texts: Texts) -> Rules:
+    evaluator: Evaluator = "rules" if names["evaluator"] == RULES else "model"
+    patient: Patient = "template" if names["patient"] == TEMPLATE else "model"
+    return Rules(
+        task,
+        study.design.most_turns,
+        policy,
+        texts,
+        evaluator,
+        patient,
+        timed=True,
+        strict=True,
+    )
+
+
+def sample() -> Opened:
+    """The bundled cases, which no clinician has reviewed."""
+    import datasets
+
+    from builders.samples.medconceal.cases import profiles
+
+    rows = [row_of(one, author="Bedside", licence="CC0-1.0", attribution="") | {"split": "test"} for one in profiles()]
+    test = datasets.Dataset.from_list(rows, features=FEATURES)
+    return Opened("medconceal", {"test": test}, None, "", "sample data")
+
+
+def source_of(data: str, study: Study) -> Source:
+    """The data that a study is served from. Raises what opening them raises."""
+    path = Path(data)
+    if data == SAMPLE and study.design.talks:
+        return Source(study.design, sample(), stand_in="sample data")
+    if is_file(path / "run.json"):
+        return Source(study.design, runs=(path,))
+    default = next((_CORPORA[task] for task in study.design.tasks if task in _CORPORA), "3mdbench")
+    opened = open_data(data, split="test", default=default)
+    return Source(study.design, opened, stand_in=opened.stand_in)
+
+
+def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) -> None:
+    output.print(f"{site.study.design.title}: {address}", highlight=False, soft_wrap=True)
+    if site.stand_in:
+        errors.print(f"Stand-in: {site.stand_in}. Every export says so.", style="yellow", highlight=False)
+    output.print(f"Coordinator's login, once, within an hour: {address}/c/{login}", highlight=False, soft_wrap=True)
+    for name, token in tried:
+        output.print(f"Try it as {name}, once: {address}/i/{token}", highlight=False, soft_wrap=True)
+    output.print(f"Invite people: bedside study invite {site.study.folder} --count 20", highlight=False, soft_wrap=True)
+    output.print("Ctrl-C stops the server; nothing is lost.", highlight=False)
+
+
+def _listen(site: Site, options: Serving, origins: list[str]) -> None:
+    import uvicorn
+
+    from baselines.study.server import create_app
+
+    app = create_app(site, origins, proxied=options.behind_proxy)
+    # No log of requests: their addresses hold links.
+    uvicorn.run(
+        app,
+        host=options.host,
+        port=options.port,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_graceful_shutdown=5,
+    )

@@ -1,0 +1,67 @@
+"""Tables of what is planned: what models would take, and what a number of cases can show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from baselines.dialogue.played import Spent
+from baselines.dialogue.run import Prices
+from baselines.results.power import cases_needed, smallest_difference
+from scripts.terminal.console import table
+from scripts.terminal.tables import Number, Table
+
+SPEED, LATENCY = 50.0, 1.0
+SPREADS = (0.3, 0.5, 0.7)
+
+
+def spending(
+    title: str,
+    taken: Mapping[str, Spent],
+    names: Mapping[str, str],
+    prices: Prices,
+    *,
+    at_once: int,
+    speed: float = SPEED,
+    latency: float = LATENCY,
+) -> Table:
+    """What each role takes: its model (`names`), requests, tokens, dollars where it has a price, and hours with
+    `at_once` dialogues at a time, `speed` tokens a second and `latency` seconds before each answer."""
+    right = ("requests", "tokens in", "tokens out", "US$", "hours")
+    shown = table(title, "role", "model", *right, right=right)
+    whole: dict[str, float] = {"requests": 0, "in": 0, "out": 0, "dollars": 0.0, "hours": 0.0}
+    known = True
+    for role, spent in taken.items():
+        name = names[role]
+        free = name.startswith("scripted/")
+        price = (0.0, 0.0) if free else prices.get(name)
+        dollars = None if price is None else (spent.input_tokens * price[0] + spent.output_tokens * price[1]) / 1e6
+        seconds = 0.0 if free else spent.requests * latency + spent.output_tokens / speed
+        hours = seconds / at_once / 3600
+        cells = (spent.requests, spent.input_tokens, spent.output_tokens)
+        shown.add_row(role, name, *cells, _dollars(dollars), Number(hours, f"{hours:.2f}"))
+        known = known and dollars is not None
+        for part, value in zip(whole, (*cells, dollars or 0.0, hours), strict=True):
+            whole[part] += value
+    total = _dollars(whole["dollars"] if known else None)
+    counts = (int(whole[part]) for part in ("requests", "in", "out"))
+    shown.add_row("in all", "", *counts, total, Number(whole["hours"], f"{whole['hours']:.2f}"), style="bold")
+    return shown
+
+
+def _dollars(value: float | None) -> Number | str:
+    return "no --price" if value is None else Number(value, f"{value:,.2f}")
+
+
+def showing(cases: int, detect: float, *, each: float = 1.0) -> Table:
+    """What so many cases can show, by the spread of the difference; a case counts as `each` independent ones."""
+    wanted = f"cases to show {detect:g}"
+    shown = table(
+        "What the number of cases can show", "spread", "smallest difference", wanted, right=("spread", wanted)
+    )
+    for spread in SPREADS:
+        count = int(cases * each)
+        smallest = smallest_difference(count, spread) if count > 1 else None
+        text = "none" if smallest is None else f"{smallest:.3f}"
+        shown.add_row(Number(spread, f"{spread:g}"), Number(smallest, text), ceil(cases_needed(detect, spread) / each))
+    return shown

@@ -1,0 +1,120 @@
+"""Who gets in, and who does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from baselines.study import access
+from baselines.study.design import Limits, Prolific
+from tests.parts.study_talks import ORIGIN, Clock, Visitor, links, talking, visiting
+
+
+def test_a_link_works_once_by_its_button_alone(tmp_path: Path) -> None:
+    clock = Clock()
+    site = talking(tmp_path, clock=clock)
+    with visiting(site) as client:
+        token, late = links(site, 2)
+        for _ in range(3):  # programs that open links
+            assert client.get(f"/i/{token}").status_code == 200
+        answer = client.post(f"/i/{token}", follow_redirects=False)
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith("__Host-bedside=")
+        for word in ("HttpOnly", "Secure", "Path=/", "SameSite=lax"):
+            assert word in cookie
+        assert "Domain" not in cookie and token not in answer.text
+        client.cookies.clear()
+        assert client.post(f"/i/{token}").status_code == client.get(f"/i/{token}").status_code == 404
+        assert client.post(f"/c/{late}").status_code == 404  # a person's link is no coordinator's
+        clock.now += access.LINK_LASTS + 1
+        assert client.get(f"/i/{late}").status_code == 404
+
+
+def test_what_others_send_is_refused(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        one, other = (Visitor(client, token) for token in links(site, 2))
+        assert one.do("consent", form=other.form("consent"), answer="agree").status_code == 403  # another's form
+        one.look()
+        form = one.form("consent")
+        for headers in (
+            {"origin": "https://evil.example"},
+            {"origin": "null"},
+            {"origin": "null", "sec-fetch-site": "cross-site"},
+        ):
+            answer = client.post("/do/consent", data={**form, "answer": "agree"}, headers=headers)
+            assert answer.status_code == 403, headers
+        same = {"origin": "null", "sec-fetch-site": "same-origin"}  # what a page without a referrer sends
+        assert client.post("/do/consent", data={**form, "answer": "agree"}, headers=same).status_code == 200
+        assert client.post("/do/consent", content=b"x" * 300_000).status_code == 413
+        assert client.post("/do/consent", json={"answer": "agree"}).status_code == 415
+        assert client.get("/coordinator").status_code == 403
+        client.cookies.clear()
+        for where in ("/", "/status", "/picture", "/coordinator", "/consent.pdf"):
+            assert client.get(where).status_code == 403
+
+
+def test_every_response_has_the_headers(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        for where in ("/", "/nothing", "/study.css", "/i/wrong", "/do/consent"):
+            headers = client.get(where).headers
+            assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+            assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
+
+
+def test_too_much_is_too_much(tmp_path: Path) -> None:
+    site = talking(tmp_path, clock=Clock(), limits=Limits(requests_a_minute=5, tries_a_link=3))
+    with visiting(site) as client:
+        assert [client.get(f"/i/{at}").status_code for at in range(5)] == [404, 404, 404, 429, 429]
+        person = Visitor(client, links(site)[0])
+        assert [person.look().status_code for _ in range(6)][-2:] == [429, 429]
+
+
+def test_a_limit_forgets_and_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = access.Limit(2, 60)
+    assert [limit.allows("a", 0.0) for _ in range(3)] == [True, True, False]
+    assert limit.allows("b", 0.0) and limit.allows("a", 31.0)
+    monkeypatch.setattr(access, "_MOST_KEPT", 10)
+    for number in range(100):
+        limit.allows(str(number), 0.0)
+    assert len(limit._left) == 10
+
+
+def test_a_coordinator_sees_nobodys_words_and_grants_time(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        with site.store.writing() as connection:
+            login = access.make_link(connection, None, site.clock())
+        client.cookies.clear()
+        page = client.post(f"/c/{login}").text
+        assert "P001" in page and "chart of" in page
+        form = {"csrf": page.split('name="csrf" value="')[1].split('"')[0], "person": "P001"}
+        assert "P001 has 1.5 times the time" in client.post("/coordinator/grant", data={**form, "factor": "1.5"}).text
+        assert "expected one of 1, 1.5 and 2" in client.post("/coordinator/grant", data={**form, "factor": "9"}).text
+        assert "/i/" in client.post("/coordinator/link", data=form).text
+        assert client.get("/").status_code == 403  # a coordinator is no person
+
+
+def test_prolific_comes_back_as_the_same_person(tmp_path: Path) -> None:
+    codes = Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT")
+    site = talking(tmp_path, prolific=codes)
+    ids = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "b" * 24}
+    with visiting(site) as client:
+        assert client.get("/prolific", params={**ids, "STUDY_ID": "other"}).status_code == 404
+        first = client.get("/prolific", params=ids)
+        assert first.status_code == 200 and "You are invited" in first.text
+        client.get("/prolific", params=ids)
+        with site.store.reading() as connection:
+            assert len(connection.exec_driver_sql("SELECT * FROM people").all()) == 1
+        kept = b"".join(path.read_bytes() for path in (tmp_path / "private").iterdir())
+        assert b"a" * 24 not in kept
+
+
+def test_where_only_this_machine_listens() -> None:
+    assert [access.is_private(host) for host in ("127.0.0.1", "::1", "localhost")] == [True] * 3
+    assert [access.is_private(host) for host in ("0.0.0.0", "::", "10.0.0.1", "example.org")] == [False] * 4
+    assert access.origin_of(f"{ORIGIN}/study?x=1") == ORIGIN

@@ -1,0 +1,76 @@
+"""Signs that somebody did not read: each is found, and a careful person has none."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from baselines.study.attention import flags
+from baselines.study.tasks.task import Item, Response
+
+TEXT = "Chest radiograph with a small left pleural effusion. " * 4
+GIVEN = [{"fluency": at % 3 + 3, "simplicity": at % 2 + 4} for at in range(24)]
+
+
+def item(at: int, *, expected: Mapping[str, Any] | None = None) -> Item:
+    name = f"P{at}" if expected is None else f"check/{at}"
+    return Item(name, "pairs", name, {"expert_caption": TEXT}, {} if expected is None else {"expected": expected})
+
+
+def careful(person: str, *, seconds: float = 20.0) -> list[Response]:
+    found = [Response(person, item(at), given, seconds + at % 5, position=at) for at, given in enumerate(GIVEN)]
+    return [
+        *found,
+        Response(person, item(30, expected={"fluency": 2}), {"fluency": 2}, 9.0, position=30),
+        Response(person, item(0), GIVEN[0], 10.0, repeat=True, position=31),
+    ]
+
+
+def others() -> list[Response]:
+    return [one for person in ("P002", "P003") for one in careful(person)]
+
+
+def test_careful_people_have_no_flags() -> None:
+    assert flags([*careful("P001"), *others()]) == {}
+    assert flags([]) == {} and flags(careful("P001")[:3]) == {}
+
+
+def changed(kind: str) -> list[Response]:
+    own = careful("P001")
+    match kind:
+        case "check":
+            own[-2] = Response("P001", own[-2].item, {"fluency": 5}, 9.0, position=30)
+        case "repeat":
+            own[-1] = Response("P001", own[-1].item, {"fluency": 1, "simplicity": 1}, 9.0, repeat=True)
+        case "fast":
+            own = [Response("P001", one.item, one.given, 5.0, one.repeat, one.position) for one in own]
+        case "unread":
+            own = [Response("P001", one.item, one.given, 1.0, one.repeat, one.position) for one in own]
+        case "alike":
+            own = [Response("P001", one.item, {"fluency": 5}, one.seconds) for one in own[:24]]
+    return own
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("check", "1 of 1 items that say what to answer"),
+        ("repeat", "0 of 2 answers to items that came twice"),
+        ("fast", "5 s an item (median), others 22 s"),
+        ("unread", "faster than they can be read"),
+        ("alike", "all 24 items have the same answers"),
+    ],
+)
+def test_each_sign_is_found_and_told_with_its_reason(kind: str, reason: str) -> None:
+    found = flags([*changed(kind), *others()])
+    assert list(found) == ["P001"] and any(reason in told for told in found["P001"])
+    assert found["P001"][0] != found["P001"][-1] or len(found["P001"]) == 1
+
+
+def test_the_order_of_answers_does_not_matter() -> None:
+    mixed = [*changed("fast"), *others()]
+    random.Random(1).shuffle(mixed)
+    assert flags(mixed)["P001"] == flags([*changed("fast"), *others()])["P001"]

@@ -1,0 +1,55 @@
+"""What a study would show: the power of a design in which people and cases are crossed, and what people are paid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from baselines.results.power import independent, smallest_difference
+from baselines.study.design import Design, Pay, TaskName
+from baselines.study.planned import BY_CASE, BY_PERSON, expected, paid
+from baselines.study.schedule import Offer
+
+
+@pytest.mark.parametrize(("people", "cases", "each"), [(4, 8, 2), (6, 6, 6), (8, 8, 1)])
+def test_worth_is_that_of_the_covariances_of_all_encounters(people: int, cases: int, each: int) -> None:
+    met = [(person, (person * each + at) % cases) for person in range(people) for at in range(each)]
+    who, case = (np.array(column) for column in zip(*met, strict=True))
+    same_person, same_case = who[:, None] == who, case[:, None] == case
+    covariance = 0.2 * same_person + 0.3 * same_case + 0.5 * np.eye(len(met))
+    variance = covariance.mean()
+    count = len(met)
+    assert independent(count, people, cases, by_person=0.2, by_case=0.3) == pytest.approx(1 / variance)
+
+
+def test_nothing_in_common_is_worth_all_encounters() -> None:
+    assert independent(60, 20, 30, by_person=0, by_case=0) == 60
+    assert independent(60, 1, 60, by_person=1, by_case=0) == pytest.approx(1)
+    for wrong in ({"by_person": 0.8, "by_case": 0.3}, {"by_person": -0.3, "by_case": 0.1}):
+        with pytest.raises(ValueError, match="shares"):
+            independent(60, 20, 30, **wrong)
+
+
+def offers(task: TaskName, cases: int) -> list[Offer]:
+    return [Offer(f"c{at}", task, f"c{at}") for at in range(cases)]
+
+
+def test_a_design_is_told_by_task() -> None:
+    design = Design(
+        "A",
+        "a@b.example",
+        ("confirmation", "pairs"),
+        completed=3,
+        per_person=5,
+        people=10,
+        pay=Pay("EUR", 4.0, 4.0, 2.0),
+    )
+    items = [*offers("confirmation", 20), *offers("pairs", 50), Offer("check/1", "pairs", "check/1")]
+    talks, pairs = expected(design, items)
+    assert (talks.task, talks.cases, talks.encounters, talks.people, talks.fewest) == ("confirmation", 20, 60, 12, 12)
+    assert (pairs.cases, pairs.encounters, pairs.people) == (50, 150, 3)
+    whole = independent(60, 12, 20, by_person=BY_PERSON, by_case=BY_CASE)
+    assert talks.each == pytest.approx(whole / 20) and 1 < talks.each < 3
+    # More of the same people on the same cases show less than as many independent ones.
+    assert smallest_difference(int(whole), 0.5) > smallest_difference(60, 0.5)
+    assert paid(design, items) == 12 * 2 + 210 * 4

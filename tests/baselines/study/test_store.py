@@ -1,0 +1,122 @@
+"""The database: the same on SQLite and Postgres, a journal that shows every change, and texts that go for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from baselines.study import journal
+from baselines.study import people as who
+from baselines.study.export import export
+from baselines.study.keys import Erased
+from baselines.study.site import open_database
+from baselines.study.store import journal as rows
+from baselines.study.store import open_store, slots
+from loaders.errors import InputError
+from tests.parts.postgres import postgres
+from tests.parts.study_talks import TURNS, Visitor, links, talking, visiting
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    if request.param == "sqlite":
+        yield None
+    else:
+        with postgres() as url:
+            yield url
+
+
+def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", database=database, per_person=1)
+    marked = "Zanzibar-4711"
+    with visiting(site) as client:
+        staying, leaving = (Visitor(client, token) for token in links(site, 2))
+        for person in (staying, leaving):
+            person.enter()
+            person.do("begin")
+            for words in TURNS[:5]:
+                person.say(f"{words} {marked}" if person is leaving else words)
+            person.do("finish")
+            person.do("findings", none="yes")
+            person.do("after", difficulty="2", realism="3", tools="None") if person is staying else None
+        leaving.do("stop", form={"csrf": leaving.form("after")["csrf"], "here": leaving.form("after")["here"]})
+        leaving.do("leave", answer="delete")
+        assert leaving.look().status_code == 403
+    store, keys = open_database(site.study, database)
+    with store, keys:
+        exported = export(site.study, store, keys, tmp_path / "out")
+        assert exported.items == 1 and exported.left_out == {"erased": 1}
+        with store.reading() as connection:
+            count, head = journal.checked(connection)
+            assert count > 20 and head == journal.head(connection)
+            states = [(row.person, row.step) for row in connection.execute(select(slots).order_by(slots.c.id))]
+        assert states == [("P001", "done"), ("P002", "lost")]
+        with pytest.raises(Erased):
+            keys.seal("P002", "x")
+        store.tidy()
+    places = [path for folder in ("s", "out") for path in (tmp_path / folder).rglob("*") if path.is_file()]
+    assert len(places) >= 5 and not [path for path in places if marked.encode() in path.read_bytes()]
+
+
+def test_no_text_of_anybody_stands_in_the_database(tmp_path: Path) -> None:
+    site = talking(tmp_path, per_person=1)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("begin")
+        person.say("A sentence with Zanzibar in it.")
+        client.post("/draft", data={**person.form("say"), "text": "Zanzibar again"})
+        kept = b"".join(path.read_bytes() for path in (tmp_path / "private").iterdir())
+        assert person.replies[0].encode() not in kept and b"Zanzibar" not in kept
+        person.look()
+        assert "Zanzibar again" in person.page
+
+
+@pytest.mark.parametrize("change", ["value", "gone", "first"])
+def test_the_journal_shows_every_change(change: str, tmp_path: Path) -> None:
+    store = open_store(tmp_path / "study.sqlite")
+    with store, store.writing() as connection:
+        for number in range(5):
+            journal.note(connection, float(number), "message", person="P001", number=number)
+        assert journal.checked(connection)[0] == 5
+        if change == "value":
+            connection.execute(update(rows).where(rows.c.number == 3).values(detail='{"number": 7}'))
+        else:
+            connection.execute(delete(rows).where(rows.c.number == (3 if change == "gone" else 1)))
+        with pytest.raises(InputError, match="is not what was written, or one before it is gone"):
+            journal.checked(connection)
+
+
+def test_another_source_is_refused(tmp_path: Path) -> None:
+    talking(tmp_path, cases=3).close()
+    talking(tmp_path, cases=3).close()
+    with pytest.raises(InputError, match="was begun with other cases"):
+        talking(tmp_path, cases=4)
+
+
+def test_a_database_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "study.sqlite").write_bytes(b"no database, but long enough to be one" * 100)
+    with pytest.raises(InputError, match="not a database"):
+        open_store(tmp_path / "study.sqlite")
+    with pytest.raises(InputError, match="postgresql://USER@HOST/NAME"):
+        open_store("mysql://me:secret@host/name")
+    with pytest.raises(InputError) as refused:
+        open_store("postgresql://me:secret@127.0.0.1:1/name")
+    assert "secret" not in str(refused.value)
+
+
+def test_a_withdrawn_person_keeps_what_was_done(tmp_path: Path) -> None:
+    site = talking(tmp_path, per_person=1)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("stop")
+        assert person.title == "Stop"
+        person.do("leave", answer="keep")
+        assert person.title == "You have stopped"
+        with site.store.reading() as connection:
+            assert who.person_of(connection, "P001").stage == "withdrawn"
+            assert [row.why for row in connection.execute(select(slots.c.why))] == ["stopped"]

@@ -1,0 +1,263 @@
+"""A person in the seat: the same game as a model's, whatever happens to the server, the tab and the models."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from baselines.medconceal.game import FINISHED, Rules, task_game
+from baselines.medconceal.record import Episode
+from baselines.medconceal.transcripts import read_transcripts
+from baselines.study import slots as at
+from baselines.study.export import export
+from baselines.study.keys import Keys
+from baselines.study.seat import Finding, Seat, replay
+from baselines.study.site import open_database
+from baselines.study.store import answers, messages, slots
+from builders.samples.medconceal.cases import profiles
+from loaders.errors import InputError, ModelError
+from loaders.files.records import from_json, to_json
+from loaders.models.messages import Answer
+from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, links, talking, visiting
+
+CASE = profiles()[0]
+
+
+async def nobody(role: str, messages: object, **_: object) -> Answer:
+    raise AssertionError(f"{role} was asked")
+
+
+def played(words: tuple[str, ...], ended: str | None) -> Episode | None:
+    game = task_game(Rules("confirmation", 40, evaluator="rules", patient="template", timed=True))
+    return asyncio.run(replay(game, CASE, Seat(words, nobody, ended, [Finding("Boredom", "Is bored.")]))).episode
+
+
+def test_a_person_plays_the_game_of_the_models() -> None:
+    episode = played(TURNS[:5], FINISHED)
+    assert episode is not None and episode.stopped == "clinician" and episode.mode == "timed"
+    assert [one.clinician for one in episode.exchanges] == list(TURNS[:5])
+    assert episode.findings is not None and episode.findings.items[0].description == "Is bored."
+    assert played(TURNS[:5], None) is None  # the next words are waited for
+    cut_off = played((), "time")
+    assert cut_off is not None and cut_off.stopped == "time" and not cut_off.exchanges
+    with pytest.raises(ValueError, match="5 to 40"):
+        Rules("confirmation", 41, timed=True)
+
+
+def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", models=True, per_person=1)
+    with visiting(site) as client:
+        (token,) = links(site)
+        person = Visitor(client, token)
+        person.enter()
+        person.do("begin")
+        for words in TURNS[:5]:
+            person.say(words)
+        assert len(person.replies) == 5
+        person.do("finish")
+        answer = person.do("findings", category="Boredom", description="x")
+        assert answer.status_code == 422 and "choose one of the four" in person.page
+        fear = {"category": "Emotional Discomfort or Fear", "description": "Fears the scan"}
+        assert person.do("findings", **fear, quote="I said no such thing").status_code == 422
+        quote = person.replies[0].split(".")[0]
+        person.do("findings", **fear, quote=quote)
+        person.do("after", difficulty="2", realism="3", tools="None")
+        assert person.title == "About this study"
+        client.portal.call(site_replies(client).settled)
+    exported = exported_from(site, tmp_path / "out")
+    assert exported.items == 1 and exported.stand_in and "a rehearsal" in exported.stand_in
+    (told,) = read_transcripts(tmp_path / "out" / "confirmation.jsonl", profiles()).dialogues
+    assert told.trace is not None and told.who is not None and told.who.participant == "P001"
+    assert told.findings is not None and told.findings.items[0].quote == quote
+    # The live encounter, from what the store holds.
+    with StoreOf(site) as (store, keys), store.reading() as connection:
+        (row,) = connection.execute(select(slots)).all()
+        live = from_json(Episode, keys.open("P001", row.episode).encode(), "episode")
+        said = [one.text for one in at.said_in(connection, keys, at.slot_of(connection, row.id))]
+    assert to_json(told.trace)["exchanges"] == to_json(live)["exchanges"]
+    assert said == [text for one in live.exchanges for text in (one.clinician, one.patient)]
+
+
+def test_two_people_on_one_case_share_no_reply(tmp_path: Path) -> None:
+    site = talking(tmp_path, models=True, cases=1, completed=2, per_person=1)
+    with visiting(site) as client:
+        people = [Visitor(client, token) for token in links(site, 2)]
+        for person in people:
+            person.enter()
+            person.do("begin")
+            person.say("Hello, what brings you in today?")
+        assert people[0].replies != people[1].replies
+        assert site.players["patient"].asked == 2  # type: ignore[union-attr]
+
+
+def test_a_message_is_kept_once_and_words_from_another_page_are_not_lost(tmp_path: Path) -> None:
+    site = talking(tmp_path, per_person=1)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("begin")
+        first = person.form("say")
+        person.do("say", form=first, text="Hello.")
+        person.do("say", form=first, text="Hello.")  # Back, and sent again
+        person.wait()
+        assert [one.who for one in said(site)] == ["clinician", "patient"]
+        person.do("say", form={**first, "client": "another tab"}, text="And from the other tab.")
+        assert len(said(site)) == 2 and "And from the other tab." in person.page  # in the field, not sent
+        forged = person.do("say", form={**person.form("say"), "csrf": "x"}, text="Hi")
+        assert forged.status_code == 403 and len(said(site)) == 2
+        person.look()
+        assert person.client.post("/do/finish", data=person.form("say")).status_code == 422  # after five messages
+
+
+def test_the_clock_stands_while_the_patient_answers_and_while_no_server_runs(tmp_path: Path) -> None:
+    clock = Clock()
+    site = talking(tmp_path, per_person=1, clock=clock)
+    token = links(site)[0]
+    with visiting(site) as client:
+        person = Visitor(client, token)
+        person.enter()
+        clock.now += 100  # the chart takes no time
+        person.do("begin")
+        clock.now += 30
+        person.say("Hello.")
+        clock.now += 20
+        assert person.look("/status").json()["left"] == 550.0
+        client.app.state.server.look()  # the beat of a server that runs
+        cookie = person.cookie
+    clock.now += 5000  # killed, and started again much later
+    site = talking(tmp_path, per_person=1, clock=clock)
+    with visiting(site) as client:
+        person.client = client
+        assert person.cookie == cookie and person.look("/status").json()["left"] == 550.0
+        person.look()
+        clock.now += 550 + 14
+        person.say("These words were begun in time.")
+        assert person.title == "Conversation" and len(person.replies) == 2
+        clock.now += 16
+        person.look()
+        assert person.title == "What was not said outright" and "The time is up" in person.page
+
+
+def test_nothing_stands_in_for_a_model_that_fails(tmp_path: Path) -> None:
+    clock = Clock()
+    site = talking(tmp_path, models=True, per_person=2, clock=clock)
+    patient, evaluator = site.players["patient"], site.players["evaluator"]
+    assert isinstance(patient, Acting) and isinstance(evaluator, Acting)
+    with visiting(site, broken_off=180.0, first_wait=0.01) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("begin")
+        evaluator.nonsense = True
+        person.do("say", text="Hello.")
+        until(lambda: evaluator.asked >= 6)
+        assert person.look("/status").json()["state"] == "trouble"
+        evaluator.nonsense = False
+        person.wait()
+        until(lambda: person.look("/status").json()["state"] == "yours")
+        person.look()
+        assert len(person.replies) == 1
+        patient.failing = True
+        person.do("say", text="And now?")
+        until(lambda: person.look("/status").json()["state"] == "trouble")
+        clock.now += 181
+        until(lambda: person.look("/status").json()["state"] == "over")
+        person.look()
+        assert person.title == "The chart" and "broke off for technical reasons" in person.page
+    with StoreOf(site) as (store, _), store.reading() as connection:
+        assert [row.why for row in connection.execute(select(slots.c.why))] == ["interrupted", None]
+
+
+def test_a_restart_goes_on_and_pays_no_answer_twice(tmp_path: Path) -> None:
+    acting = {role: Acting(role) for role in ("patient", "evaluator")}
+    site = talking(tmp_path, models=True, per_person=1, players=acting)
+    acting["patient"].seconds = 30.0
+    token = links(site)[0]
+    with visiting(site) as client:
+        person = Visitor(client, token)
+        person.enter()
+        person.do("begin")
+        person.do("say", text="Hello, what worries you?")
+        until(lambda: acting["patient"].asked == 1)
+    acting["patient"].seconds = 0.0
+    site = talking(tmp_path, models=True, per_person=1, players=acting)
+    with visiting(site) as client:  # nobody loads a page
+        person.client = client
+        person.wait()
+        assert len(person.replies) == 1
+    assert acting["evaluator"].asked == 1
+    with StoreOf(site) as (store, _), store.reading() as connection:
+        assert len(connection.execute(select(answers.c.digest)).all()) == 2
+        assert len(connection.execute(select(messages.c.number)).all()) == 2
+
+
+def test_a_study_with_its_dollars_spent_asks_nobody(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from baselines.study.design import Limits
+
+    site = talking(tmp_path, models=True, limits=Limits(dollars=0.0))
+    site = replace(site, prices={"acting/patient": (1.0, 1.0), "acting/evaluator": (1.0, 1.0)})
+    with pytest.raises(ModelError, match="are spent"):
+        site.check_dollars()
+    site.close()
+
+
+# --- Parts ------------------------------------------------------------------------------------------------------------
+
+
+def until(holds) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def site_replies(client):
+    return client.app.state.server.replies
+
+
+def said(site):
+    with site.store.reading() as connection:
+        return at.said_in(connection, site.keys, at.slot_of(connection, 1))
+
+
+class StoreOf:
+    """The database and the keys of a study that is closed."""
+
+    def __init__(self, site) -> None:
+        self._opened = open_database(site.study)
+
+    def __enter__(self):
+        return self._opened
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._opened:
+            one.close()
+
+
+def exported_from(site, out: Path):
+    with StoreOf(site) as (store, keys):
+        return export(site.study, store, keys, out)
+
+
+def test_an_export_never_overwrites_one(tmp_path: Path) -> None:
+    site = talking(tmp_path / "s")
+    links(site)
+    site.close()
+    exported_from(site, tmp_path / "out")
+    with pytest.raises(InputError, match="an export that is there already"):
+        exported_from(site, tmp_path / "out")
+
+
+def test_keys_are_the_owners_alone(tmp_path: Path) -> None:
+    with Keys(tmp_path / "keys.sqlite") as keys:
+        keys.make("P001")
+        assert (tmp_path / "keys.sqlite").stat().st_mode & 0o077 == 0
+        assert keys.open("P001", keys.seal("P001", "é")) == "é"
+        keys.make("P002")
+        with pytest.raises(InputError, match="that its key does not open"):
+            keys.open("P002", keys.seal("P001", "é"))

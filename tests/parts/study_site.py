@@ -1,0 +1,96 @@
+"""A study that is served here: small data, no model, a clock of one's own, and people who type into its pages."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from baselines.medconceal.clinician import prompts
+from baselines.medconceal.game import Rules
+from baselines.medconceal.policy import DEFAULT
+from baselines.study.access import make_link
+from baselines.study.design import Check, Design, Question, Study, TaskName, Texts
+from baselines.study.people import invite
+from baselines.study.server import create_app
+from baselines.study.site import Site, open_site
+from baselines.study.tasks.task import Source
+
+SURVEY = (Question("years", "How long have you worked?", options=("Less than 1 year", "More")),)
+CHECKS = (Check("May you stop?", ("Yes", "No"), 0),)
+
+
+def study(folder: Path, *tasks: TaskName, **more: Any) -> Study:
+    """A study of these tasks, with a short survey and one comprehension question."""
+    told = {"survey": SURVEY, "comprehension": CHECKS, "per_person": 2, **more}
+    design = Design("How people talk", "study@hospital.example", tasks, **told)
+    return Study(folder, design, Texts("# Taking part\n\nPlease read this.", "# What you do\n\n- Judge each item."))
+
+
+def site(plan: Study, **source: Any) -> Site:
+    """The study, open; rules and template play. `source` is what `Source` takes."""
+    return open_site(
+        plan,
+        Source(plan.design, **source),
+        players={},
+        rules=lambda task: Rules(
+            task, plan.design.most_turns, DEFAULT, prompts(), "rules", "template", timed=True, strict=True
+        ),
+        models={"patient": "template", "evaluator": "rules"} if plan.design.talks else {},
+        rehearsal=True,
+    )
+
+
+def invited(open_one: Site, count: int = 1) -> list[str]:
+    """The addresses of one-time links."""
+    with open_one.store.writing() as connection:
+        return [f"/i/{token}" for _, token in invite(connection, open_one.keys, count, open_one.clock())]
+
+
+def login(open_one: Site) -> str:
+    """The address of a coordinator's one-time link."""
+    with open_one.store.writing() as connection:
+        return f"/c/{make_link(connection, None, open_one.clock())}"
+
+
+@contextmanager
+def served(open_one: Site) -> Iterator[str]:
+    """The study over HTTP on the loopback; its address."""
+    import socket
+
+    import uvicorn
+
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    address = f"http://localhost:{listening.getsockname()[1]}"
+    app = create_app(open_one, [address])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listening.close()
+
+
+def field(page: str, name: str) -> str:
+    """The value of a hidden field."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found, f"no field {name}"
+    return found[1]
+
+
+def radios(page: str) -> Mapping[str, Sequence[str]]:
+    """The radio buttons of a page: name -> values."""
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'type="radio" name="([^"]*)" value="([^"]*)"', page):
+        found.setdefault(name, []).append(value)
+    return found

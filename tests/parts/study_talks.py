@@ -1,0 +1,192 @@
+"""A study with talks: the bundled cases, models that are scripts, a clock of one's own, and a visitor of its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from starlette.testclient import TestClient
+
+from baselines.medconceal.agents import plain_patient, rules_evaluator
+from baselines.medconceal.game import Rules
+from baselines.study.design import TaskName
+from baselines.study.people import invite
+from baselines.study.replies import Replies
+from baselines.study.server import create_app
+from baselines.study.site import Site, open_site
+from baselines.study.tasks.task import Source
+from loaders.errors import ModelError
+from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from scripts.study.serve import sample
+from tests.parts.study_site import study
+
+ORIGIN = "https://study.test"
+TURNS = (
+    "Hello, what brings you in today?",
+    "That sounds hard. What worries you most about it?",
+    "Many people worry about the cost. Is that on your mind as well?",
+    "Thank you for telling me. What would help you now?",
+    "Is there anything else that you would like to say?",
+    "I see. Let us look at it together, step by step.",
+)
+
+
+class Clock:
+    """A time that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Acting(ChatModel):
+    """A model that is a script: it can be slow, fail, or talk nonsense; `asked` counts what it was asked."""
+
+    stand_in = True
+
+    def __init__(self, role: str) -> None:
+        self.name = f"acting/{role}"
+        self._script = {"evaluator": rules_evaluator, "patient": plain_patient}[role](None)
+        self.asked = 0
+        self.failing = False
+        self.nonsense = False
+        self.seconds = 0.0
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name}
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        self.asked += 1
+        await asyncio.sleep(self.seconds)
+        if self.failing:
+            raise ModelError(self.name, found="does not answer")
+        text = "No JSON." if self.nonsense else f"{self._script(messages)}"
+        said = f" That is answer {self.asked}." if "patient" in self.name else ""
+        return Answer(text + said, 100, 20, "stop")
+
+
+def talking(
+    folder: Path,
+    *tasks: TaskName,
+    models: bool = False,
+    clock: Any = None,
+    database: str | None = None,
+    players: Mapping[str, ChatModel] | None = None,
+    **more: Any,
+) -> Site:
+    """A study with talks over the bundled cases, by rules and template or by acting models."""
+    plan = study(folder, *(tasks or ("confirmation",)), **more)
+    acting = (players or {role: Acting(role) for role in ("patient", "evaluator")}) if models else {}
+    return open_site(
+        plan,
+        Source(plan.design, sample(), stand_in="sample data"),
+        players=acting,
+        rules=lambda task: Rules(
+            task,
+            plan.design.most_turns,
+            evaluator="model" if models else "rules",
+            patient="model" if models else "template",
+            timed=True,
+            strict=True,
+        ),
+        models={"patient": "acting", "evaluator": "acting"},
+        database=database,
+        rehearsal=True,
+        clock=clock or time.time,
+    )
+
+
+def links(site: Site, count: int = 1) -> list[str]:
+    """Tokens of new people."""
+    with site.store.writing() as connection:
+        return [token for _, token in invite(connection, site.keys, count, site.clock())]
+
+
+class Visitor:
+    """A person with a browser without script. `page` is what it shows."""
+
+    def __init__(self, client: TestClient, token: str) -> None:
+        self.client = client
+        client.cookies.clear()
+        answer = client.post(f"/i/{token}")
+        assert answer.status_code == 200, answer.text
+        self.cookie = client.cookies["__Host-bedside"]
+        self.page = answer.text
+
+    def look(self, where: str = "/") -> Any:
+        """Loads a page."""
+        self._be()
+        answer = self.client.get(where)
+        if where == "/":
+            self.page = answer.text
+        return answer
+
+    def do(self, action: str, *, form: Mapping[str, str] | None = None, **fields: Any) -> Any:
+        """Presses the button of a form, on the page as it is shown."""
+        self._be()
+        values = dict(form or self.form(action)) | fields
+        answer = self.client.post(f"/do/{action}", data=values)
+        self.page = answer.text
+        return answer
+
+    def form(self, action: str) -> dict[str, str]:
+        """The hidden fields of a form."""
+        found = re.search(rf'action="/do/{action}".*?</form>', self.page, re.DOTALL)
+        assert found, f"no form {action} on: {self.title}"
+        return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', found[0]))
+
+    @property
+    def title(self) -> str:
+        found = re.search("<h1>(.*?)</h1>", self.page)
+        assert found
+        return found[1]
+
+    @property
+    def replies(self) -> list[str]:
+        """What the patient has said."""
+        return re.findall(r'<li class="patient">.*?<p>(.*?)</p>', self.page, re.DOTALL)
+
+    def enter(self) -> None:
+        """From consent to the first chart."""
+        self.do("consent", answer="agree")
+        self.do("survey", years="More")
+        self.do("instructions")
+        self.do("practice", text="Hello.")
+        self.do("feedback")
+        self.do("comprehension", check0="0")
+
+    def say(self, text: str) -> None:
+        """A message, and the wait for its reply."""
+        self.do("say", text=text)
+        self.wait()
+
+    def wait(self, seconds: float = 10.0) -> None:
+        """Until the patient has answered."""
+        until = time.monotonic() + seconds
+        while self.look("/status").json()["state"] == "preparing":
+            assert time.monotonic() < until, "no reply"
+            time.sleep(0.01)
+        self.look()
+
+    def _be(self) -> None:
+        self.client.cookies.clear()
+        self.client.cookies.set("__Host-bedside", self.cookie, domain="study.test")
+
+
+def visiting(site: Site, **replies: Any) -> TestClient:
+    """The pages of a study; use it as a context manager."""
+    app = create_app(site, {ORIGIN}, replies=Replies(site, **replies) if replies else None)
+    return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN})
