@@ -28,6 +28,7 @@ import pyarrow as pa
 from pydantic import JsonValue
 
 from builders.pipeline.image_store import ImageStore
+from builders.pipeline.overlap import Overlap, under_way
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from loaders.errors import ModelError, ModelRefused
@@ -175,7 +176,7 @@ def step(
     `adds` and `drops` are the columns that it adds (or makes anew) and takes away; `writes` are all that it leaves,
     instead. One that takes all rows is given no more of each than its key and the columns that it `reads`, from the
     disk each time that it goes through them. Raise `version` when the meaning of a step changes in a way that its code
-    does not show. A step whose requests to a model run side by side within a batch is not `parallel`.
+    does not show. A step that asks a model is not `parallel`: its batches overlap in one process.
     """
 
     def declare(function: Callable[..., Any]) -> StepFunction[Any]:
@@ -298,9 +299,27 @@ class Chat:
         return {name: text for name, text in self.model.identity.items() if name != "base_url"}
 
     def each(self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
-        """What `ask` makes of each item, with so many requests at a time as the user allows."""
+        """What `ask` makes of each item, with so many requests at a time as the user allows.
+
+        Where batches are under way at once, they share the limit and the store; those of the first go first.
+        """
+        overlap = under_way()
+        if overlap is not None:
+            return overlap.run(lambda: self._each_of_several(overlap, ask, items))
         with AnswerStore(self.answers) as store:
             return asyncio.run(gather_bounded(lambda item: ask(item, store), items, limit=self.concurrency))
+
+    async def _each_of_several(
+        self, overlap: Overlap, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]
+    ) -> list[Said]:
+        store = overlap.opened((self.answers, "store"), lambda open: open.enter_context(AnswerStore(self.answers)))
+        turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(self.concurrency))
+
+        async def one(item: Item) -> Said:
+            async with turns:  # first come, first served
+                return await ask(item, store)
+
+        return await gather_bounded(one, items, limit=max(1, len(items)))
 
     def each_or_error(
         self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Mapping[str, Item]

@@ -30,6 +30,7 @@ from typing import Any
 import pyarrow as pa
 from rich.progress import Progress
 
+from builders.pipeline.overlap import overlapped
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
@@ -220,13 +221,16 @@ def _run_stage(work: Work, batches: Sequence[Batch], pool: Workers, progress: Pr
             missing[name] = unit
         else:
             meter.advance(sum(batch.rows for batch in unit), resumed=True)
-    if pool.number > 1 and len(missing) > 1 and stage.parallel:
-        finished = pool.each(work, list(missing.items()), where=f"stage {stage.name}")
+    todo = list(missing.items())
+    if len(todo) > 1 and not stage.parallel:
+        overlapped(work, todo, meter.advance)
+    elif len(todo) > 1 and pool.number > 1:
+        with closing(pool.each(work, todo, where=f"stage {stage.name}")) as finished:
+            for rows in finished:  # an interrupt ends the workers now, not when the exception is forgotten
+                meter.advance(rows)
     else:
-        finished = (work(name, unit) for name, unit in missing.items())
-    with closing(finished):  # an interrupt ends the workers now, not when the exception is forgotten
-        for rows in finished:
-            meter.advance(rows)
+        for name, unit in todo:
+            meter.advance(work(name, unit))
     meter.finish(sum(len(_recorded(work.store, name).excluded) for name in names))
     return names
 

@@ -51,6 +51,12 @@ class Work:
         schemas = [schema_text(stage.schema_in), schema_text(stage.schema_out)]
         return [stage.name, stage.version, settings, *schemas, self.key, self.batch_rows if stage.whole else 0]
 
+    def open(self) -> BatchFunction:
+        """The stage's function, opened once in each process."""
+        if self._function is None:
+            self._function = self.stage.open()
+        return self._function
+
     def __call__(self, name: str, unit: Sequence[Batch]) -> int:
         """Work on one batch and record the result under `name`; the number of rows that came in."""
         stage = self.stage
@@ -72,9 +78,7 @@ class Work:
 
     def _call(self, rows: Collection[Row], which: str) -> list[Row | Excluded]:
         try:
-            if self._function is None:
-                self._function = self.stage.open()
-            answers = list(self._function(rows))
+            answers = list(self.open()(rows))
         except (BedsideError, BuildError):
             raise
         except Exception as error:

@@ -20,7 +20,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +40,10 @@ PRIVATE = "private"
 """The folder of a run for what only its owner may look into: paid answers, and logs, which hold whole records."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+_Row = tuple[str, str, str, str, int | None, int | None]
+_INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 
 
 @dataclass(slots=True)
@@ -74,6 +80,8 @@ CREATE TABLE answers (
         self._dialogue = dialogue
         self.usage = Usage()
         self._in_flight: dict[str, asyncio.Event] = {}
+        self._waiting: list[tuple[_Row, asyncio.Future[None]]] = []
+        self._writing: asyncio.Task[None] | None = None
         with self.explained():
             # A power cut may undo a commit in WAL mode, unless each one is synced.
             self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
@@ -113,7 +121,7 @@ CREATE TABLE answers (
         done = self._in_flight[digest] = asyncio.Event()
         try:
             answer = await model.ask(messages, json_schema=json_schema, **decoding)
-            self._write(digest, model.name, request, answer)
+            await self._write(digest, model.name, request, answer)
         finally:
             del self._in_flight[digest]
             done.set()
@@ -132,13 +140,53 @@ CREATE TABLE answers (
         except InputError:
             raise self.damaged(f"the answer {digest} cannot be read") from None
 
-    def _write(self, digest: str, model: str, request: str, answer: Answer) -> None:
+    async def _write(self, digest: str, model: str, request: str, answer: Answer) -> None:
         fields = asdict(answer)
         if answer.thought is None:
             del fields["thought"]
         row = (digest, model, request, _plain(fields), answer.input_tokens, answer.output_tokens)
-        with self.explained():
-            self.connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
+        if self._dialogue:
+            with self.explained():
+                self.connection.execute(_INSERT, row)
+            return
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append((row, written))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_waiting())
+        await written
+
+    async def _write_waiting(self) -> None:
+        """Commit what is waiting, again and again: the disk is waited for in a thread, once for all that came in."""
+        while self._waiting:
+            answered, self._waiting = self._waiting, []
+            try:
+                await asyncio.to_thread(self._commit, [row for row, _ in answered])
+            except asyncio.CancelledError:
+                self._waiting = answered + self._waiting  # `close` makes sure of them
+                raise
+            except Exception as error:
+                for _, written in answered:
+                    if not written.done():
+                        written.set_exception(error)
+            else:
+                for _, written in answered:
+                    if not written.done():
+                        written.set_result(None)
+
+    def _commit(self, rows: Sequence[_Row]) -> None:
+        with self.explained(), closing(sqlite3.connect(self.path or "", timeout=self.PATIENCE)) as connection:
+            connection.execute("PRAGMA synchronous = FULL")
+            with connection:
+                connection.executemany(_INSERT, rows)
+
+    def close(self) -> None:
+        """Keep what was written, or was answered when all was stopped, and let go of the file."""
+        answered, self._waiting = self._waiting, []
+        try:
+            if answered:
+                self._commit([row for row, _ in answered])
+        finally:
+            super().close()
 
     def _bring_over(self, version: int) -> None:
         """Of format 1: every key anew, without the address."""

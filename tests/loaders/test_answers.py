@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -374,17 +375,56 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         AnswerStore(tmp_path / "file" / "answers.sqlite")
 
 
-def test_a_full_disk_is_told_and_loses_nothing(path: Path) -> None:
+def test_a_full_disk_is_told_and_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = Paid()
     with AnswerStore(path) as store:
         put(store, model)
         pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
-        store.connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "disk is full"
-        with pytest.raises(BedsideError, match=r"database or disk is full.*Free some space"):
-            put(store, model, [Message("user", "long " * 5000)])
+        connect = sqlite3.connect
+
+        def full(*arguments: Any, **settings: Any) -> sqlite3.Connection:
+            connection: sqlite3.Connection = connect(*arguments, **settings)
+            connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "disk is full"
+            return connection
+
+        with monkeypatch.context() as disk:
+            disk.setattr(sqlite3, "connect", full)
+            with pytest.raises(BedsideError, match=r"database or disk is full.*Free some space"):
+                put(store, model, [Message("user", "long " * 5000)])
         assert put(store, model) == "answer 1"
-        store.connection.execute("PRAGMA max_page_count = 100000")
         assert put(store, model, [Message("user", "long " * 5000)]) == "answer 3"
+
+
+def test_answers_that_come_together_wait_for_the_disk_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit, commits = AnswerStore._commit, []
+
+    def slow(store: AnswerStore, rows: Any) -> None:
+        commits.append(len(rows))
+        time.sleep(0.05)
+        commit(store, rows)
+
+    monkeypatch.setattr(AnswerStore, "_commit", slow)
+    with AnswerStore(path) as store:
+        asked = [store.ask(Paid(), [Message("user", f"{n}")], temperature=0, max_tokens=5) for n in range(50)]
+        assert len(asyncio.run(_all(asked))) == 50
+    assert sum(commits) == 50 and len(commits) <= 5
+
+
+def test_what_was_answered_when_all_was_stopped_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def busy(self: AnswerStore) -> None:  # the disk, with an earlier answer
+        await asyncio.sleep(60)
+
+    model = Paid()
+    with AnswerStore(path) as store, monkeypatch.context() as disk, pytest.raises(TimeoutError):
+        disk.setattr(AnswerStore, "_write_waiting", busy)
+        asyncio.run(asyncio.wait_for(store.ask(model, HELLO, temperature=0, max_tokens=5), 0.1))
+    with AnswerStore(path) as store:
+        asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=5))
+    assert store.usage.replayed == 1
+
+
+async def _all(asked: Any) -> Any:
+    return await asyncio.gather(*asked)
 
 
 def test_a_locked_store_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

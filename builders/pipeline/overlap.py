@@ -1,0 +1,96 @@
+"""Batches of a stage that asks a model, some of them under way at once: none waits for the last answer of another.
+
+    overlapped(work, units, advance)        # as `work(*unit)` one after the other, but for the waiting
+    overlap = under_way()                   # within a batch: what it shares with the others, or None when it is alone
+
+Each batch runs in a thread, all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
+client, a limit and a store of answers. Requests are sent in the order in which they were asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from builders.pipeline.workers import Work
+from builders.pipeline.workspace import Batch
+from loaders.models.answers import gather_bounded
+
+AT_ONCE = 4
+"""Batches under way: while the slowest answers of one are waited for, the others keep all connections busy."""
+
+Opened = TypeVar("Opened")
+Said = TypeVar("Said")
+_shared: ContextVar[Overlap | None] = ContextVar("overlap", default=None)
+
+
+class Overlap:
+    """What batches that are under way at once share: the event loop, and what is opened in it by name."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._things: dict[object, Any] = {}
+        self._open = ExitStack()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._ended = False
+
+    def opened(self, name: object, make: Callable[[ExitStack], Opened]) -> Opened:
+        """What `make` gives, made once and closed at the end; to be called in the event loop."""
+        if name not in self._things:
+            self._things[name] = make(self._open)
+        thing: Opened = self._things[name]
+        return thing
+
+    def run(self, ask: Callable[[], Awaitable[Said]]) -> Said:
+        """The result of `ask()` in the event loop, waited for in the thread of a batch; raises what it raises."""
+        return asyncio.run_coroutine_threadsafe(self._run(ask), self._loop).result()
+
+    async def _run(self, ask: Callable[[], Awaitable[Said]]) -> Said:
+        if self._ended:
+            raise asyncio.CancelledError
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            return await ask()
+        finally:
+            self._tasks.discard(task)
+
+    async def end(self) -> None:
+        """Cancels what is under way, waits for it, and closes what was opened."""
+        self._ended = True
+        under_way = list(self._tasks)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        self._open.close()
+
+
+def under_way() -> Overlap | None:
+    """What this batch shares with others; None for one that is alone."""
+    return _shared.get()
+
+
+def overlapped(work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None]) -> None:
+    """Does the units, `AT_ONCE` of them at a time; `advance` is told the rows of each as it is finished.
+
+    Raises whatever the work raises, the first error; what is under way then is cancelled, as it is by Ctrl-C.
+    """
+    work.open()
+
+    async def every() -> None:
+        overlap = Overlap()
+        _shared.set(overlap)
+
+        async def do(unit: tuple[str, Sequence[Batch]]) -> None:
+            advance(await asyncio.to_thread(work, *unit))
+
+        try:
+            await gather_bounded(do, units, limit=AT_ONCE)
+        finally:
+            await overlap.end()
+
+    asyncio.run(every())

@@ -1,0 +1,153 @@
+"""Batches that ask a model overlap: none waits for another; limit, answers and bytes stay what they were."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from builders.pipeline.rows import Row
+from builders.pipeline.run import run
+from builders.pipeline.stage import Excluded
+from builders.steps import Chat, Step, stages, step
+from loaders.errors import ModelRefused
+from loaders.models.answers import AnswerStore
+from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.prompts import Prompts
+from scripts.terminal import stopping
+from tests.parts.processes import started
+
+SCHEMA = pa.schema([("id", pa.string())])
+SAID = pa.schema([("said", pa.string())])
+
+
+class Model(ChatModel):
+    """Notes the requests in the order in which they come, and how many are in flight; `before` each answer."""
+
+    name = "local/slow"
+    stand_in = True
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name, "provider": "local", "base_url": "", "client": ""}
+
+    def __init__(self, before: Callable[[str], Any] = lambda text: asyncio.sleep(0.01)) -> None:
+        self.before = before
+        self.asked: list[str] = []
+        self.in_flight = self.most = 0
+
+    async def ask(self, messages: Any, **_: Any) -> Answer:
+        text = messages[-1].text
+        self.asked.append(text)
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        try:
+            await self.before(text)
+        finally:
+            self.in_flight -= 1
+        return Answer(f"said {text}", 1, 1, "stop")
+
+
+@step(takes="batch", adds=SAID, parallel=False)
+def say(rows: list[Row], chat: Chat, same: bool = False) -> Iterable[Row | Excluded]:
+    async def ask(row: Row, store: AnswerStore) -> str:
+        message = Message("user", "x" if same else row["id"])
+        return (await store.ask(chat.model, [message], temperature=0, max_tokens=5)).text
+
+    for said in chat.each_or_error(ask, {row["id"]: row for row in rows}).values():
+        yield {"said": said}
+
+
+def built(
+    at: Path, said: Callable[[Chat], Step], model: Model, *, rows: int = 12, limit: int = 4, batch: int = 2
+) -> Any:
+    chat = Chat(model, Prompts({}), at / "answers.sqlite", limit)
+    source = [{"id": f"r{n:02}"} for n in range(rows)]
+    return run(
+        source, stages([said(chat)], SCHEMA), key="id", workspace=at / "w", source_identity="x", batch_rows=batch
+    )
+
+
+def test_a_slow_answer_holds_up_no_other_batch(tmp_path: Path) -> None:
+    later: list[asyncio.Event] = []
+
+    async def before(text: str) -> None:
+        later[:] = later or [asyncio.Event()]
+        if text == "r05":
+            later[0].set()
+        if text == "r00":
+            await asyncio.wait_for(later[0].wait(), 10)  # of the third batch
+
+    done = built(tmp_path, say, Model(before))
+    assert [row["said"] for row in done.rows()] == [f"said r{n:02}" for n in range(12)]
+    alone = built(tmp_path / "alone", say, Model(), batch=100)
+    assert list(alone.rows()) == list(done.rows())
+
+
+def test_the_limit_holds_over_batches_and_the_first_is_first(tmp_path: Path) -> None:
+    model = Model()
+    built(tmp_path, say, model, rows=40, limit=4, batch=10)
+    assert model.most == 4
+    assert len(model.asked) == 40 and {text[:2] for text in model.asked[:4]} <= {"r0", "r1", "r2", "r3"}
+
+
+def test_batches_that_ask_the_same_ask_once(tmp_path: Path) -> None:
+    model = Model()
+    built(tmp_path, lambda chat: say(chat, same=True), model)
+    assert model.asked == ["x"]
+
+
+def test_an_error_ends_all_and_what_was_answered_is_kept(tmp_path: Path) -> None:
+    async def before(text: str) -> None:
+        if text == "r03":
+            await asyncio.sleep(0.2)
+            raise ModelRefused("local/slow", found="refused the API key")
+        await asyncio.sleep(60 if text > "r03" else 0)
+
+    with pytest.raises(ModelRefused, match="met first in row r03"):
+        built(tmp_path, say, Model(before), limit=12)
+    again = Model()
+    assert len(list(built(tmp_path, say, again).rows())) == 12
+    assert sorted(again.asked) == [f"r{n:02}" for n in range(3, 12)]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_a_build_that_is_stopped_asks_again_only_what_was_in_flight(stop: signal.Signals, tmp_path: Path) -> None:
+    """Run as a script, this module builds 40 rows in batches of 5, ten requests at a time, each noted in `asked`."""
+    asked = tmp_path / "asked"
+    asked.touch()
+    process = started(Path(__file__), tmp_path)
+    while len(asked.read_text().split()) < 20:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(stop)
+    _, said = process.communicate(timeout=20)
+    assert "Traceback" not in said and "never awaited" not in said
+    if stop != signal.SIGKILL:
+        assert process.returncode == 1 and "the same command continues from there" in said
+    first = asked.read_text().split()
+    again = Model()
+    done = built(tmp_path, say, again, rows=40, batch=5)
+    assert [row["said"] for row in done.rows()] == [f"said r{n:02}" for n in range(40)]
+    assert len(set(first) & set(again.asked)) <= 10 + 5  # and what came while the signal was on its way
+
+
+async def noted(text: str) -> None:
+    with (Path(sys.argv[1]) / "asked").open("a") as file:
+        file.write(f"{text}\n")
+    await asyncio.sleep(0.1)
+
+
+if __name__ == "__main__":
+    stopping.end_as_by_ctrl_c()
+    try:
+        built(Path(sys.argv[1]), say, Model(noted), rows=40, limit=10, batch=5)
+    except KeyboardInterrupt as ended:
+        sys.exit(str(ended))
