@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ _STYLE: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
+_BOXES = 100  # columns of a terminal in which help stands in boxes; in fewer these cut the names of options
 
 
 class _Deferred(TyperCommand):
@@ -64,7 +66,8 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
     from scripts.terminal.options import of_text
     from scripts.terminal.saying import saying
 
-    app = typer.Typer(add_completion=False, **_STYLE)
+    narrow = {"rich_markup_mode": None} if shutil.get_terminal_size().columns < _BOXES else {}
+    app = typer.Typer(add_completion=False, **_STYLE | narrow)
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
         context = {"ignore_unknown_options": True} if passes_on else None

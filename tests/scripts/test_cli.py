@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.cli import execute
+from scripts.cli import execute, find
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import printed
 
@@ -196,3 +196,15 @@ def test_settings_stand_side_by_side_in_60_columns_though_one_is_a_digest(
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if len(line.split()) > 1)
     assert lines["authored"] == "0123456789abcdef…" and lines["allowed"] == "none"
     assert lines["given"] == "{'file': 'ffffffffffffffff…'}"
+
+
+@pytest.mark.parametrize("words", [["curate"], ["report"], ["build", "3mdbench"], ["run", "confirmation"]])
+def test_help_names_every_option_whole_in_60_columns(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert execute([*words, "--help"]) == 0
+    told = capsys.readouterr().out
+    names = {name for one in find(words)[0].params for name in (*one.opts, *one.secondary_opts) if name[:2] == "--"}
+    assert len(names) > 5 and not [name for name in names if name not in told]
+    assert max(map(len, told.splitlines())) <= 60
