@@ -6,7 +6,6 @@ writing end only this process has: when it is closed, or when this process is ki
 
 from __future__ import annotations
 
-import hashlib
 import json
 import multiprocessing
 import os
@@ -18,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
@@ -26,6 +26,7 @@ from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
+from loaders.files.disk import scratch, writing
 
 
 class Work:
@@ -152,13 +153,18 @@ class Workers:
             pickled = pickle.dumps(work)
         except Exception as error:
             raise BuildError(f"{where}: cannot be sent to a worker: {error}; its factory must be picklable") from error
-        stage = hashlib.sha256(pickled).hexdigest()
         try:
-            with _interrupts_held():  # a batch that finds no worker free starts one
-                pool = self._started()
-                futures = [pool.submit(_do, stage, pickled, name, unit) for name, unit in units]
-            for future in as_completed(futures):
-                yield future.result()
+            with scratch(work.store.folder) as folder:
+                # By a file, never by a pipe: what is longer than a pipe holds waits for its reader, and for ever where
+                # the worker was killed before it read (its reading end is open here too).
+                stage = folder / "stage.pickle"
+                with writing(stage):
+                    stage.write_bytes(pickled)
+                with _interrupts_held():  # a batch that finds no worker free starts one
+                    pool = self._started()
+                    futures = [pool.submit(_do, stage, name, unit) for name, unit in units]
+                for future in as_completed(futures):
+                    yield future.result()
         except BrokenProcessPool:
             raise BedsideError(
                 where,
@@ -187,13 +193,13 @@ def _end_with(lifeline: Connection) -> None:
     os._exit(1)
 
 
-_opened: dict[str, Work] = {}  # in a worker process only: the stage that it works on
+_opened: dict[Path, Work] = {}  # in a worker process only: the stage that it works on
 
 
-def _do(stage: str, pickled: bytes, name: str, unit: Sequence[Batch]) -> int:
+def _do(stage: Path, name: str, unit: Sequence[Batch]) -> int:
     if stage not in _opened:
         _opened.clear()
-        _opened[stage] = pickle.loads(pickled)
+        _opened[stage] = pickle.loads(stage.read_bytes())
     return _opened[stage](name, unit)
 
 

@@ -110,11 +110,15 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def scratch(folder: Path | None = None) -> Iterator[Path]:
-    """A folder of one's own in `folder`, or where the system keeps what is temporary; gone at the end."""
+    """A folder of one's own in `folder`, or where the system keeps what is temporary; gone at the end.
+
+    Raises: as `writing`.
+    """
     within = folder or Path(tempfile.gettempdir())
     _sweep_once(within)
     path = within / _temporary_name()
-    path.mkdir(mode=0o700)
+    with writing(path):
+        path.mkdir(mode=0o700)
     number = os.open(path, os.O_RDONLY)
     try:
         _lock(number)

@@ -6,12 +6,14 @@ import errno
 import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -56,6 +58,9 @@ def source(n=40):
 def called(log, stage, rows):
     with open(log, "a") as file:
         file.write(f"{stage} {rows[0]['id']} {os.getpid()}\\n")
+
+def passed_on(text, rows):
+    return rows
 
 def open_odd(log):
     def odd(rows):
@@ -404,6 +409,23 @@ def test_killed_at_random_moments_with_workers(tmp_path: Path) -> None:
     done = subprocess.run(command(tmp_path, "killed", workers=2), env=environment(), capture_output=True, check=True)
     assert done.stdout == undisturbed.stdout
     assert files(tmp_path / "killed") == files(tmp_path / "calm")
+
+
+def test_what_is_sent_to_a_worker_fits_its_pipe(toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a pipe holds would wait for ever for a worker that was killed before it read."""
+    sent: list[bytes] = []
+    submit = ProcessPoolExecutor.submit
+
+    def watched(pool: ProcessPoolExecutor, *work: Any) -> Any:
+        sent.append(pickle.dumps(work))
+        return submit(pool, *work)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", watched)
+    stage = one(None, open=partial(partial, toy.passed_on, "bone " * 200_000))
+    done = build(rows(40), stage, at=tmp_path, batch_rows=10, workers=2)
+    assert len(list(done.rows())) == 40
+    assert len(sent) == 4 and max(map(len, sent)) < 4096
+    assert not list(tmp_path.rglob("*.pickle"))
 
 
 def test_worker_count_locale_time_zone_and_hash_seed_change_no_byte(tmp_path: Path) -> None:
