@@ -50,7 +50,7 @@ def _view(played_run: PlayedRun[JudgedEpisode]) -> dict[str, Any]:
         "run": run,
         "title": f"{task}, {setting}",
         "setting": setting,
-        "clinician": next((model.name for model in run.record.models if model.role == "clinician"), "transcripts"),
+        "clinician": next((model.name for model in run.record.models if model.role == "clinician"), "people"),
         "notice": None,
         "models": [(model.role, model.name) for model in run.record.models],
         "total": len(rows),
@@ -130,7 +130,8 @@ def _findings(judged: JudgedEpisode) -> list[Told]:
         then = "matches nothing that the patient said"
         if pair is not None:
             then = f"is concern {pair.concern + 1}; turn {pair.turn}: “{pair.quote}”"
-        lines.append(f"{finding.category}: {finding.description} ({then})")
+        picked = f" [“{finding.quote}”]" if finding.quote else ""
+        lines.append(f"{finding.category}: {finding.description}{picked} ({then})")
     return [Told("Findings submitted", lines or [f"none{': ' + findings.failure if findings.failure else ''}"])]
 
 
