@@ -58,7 +58,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
-nb_execution_timeout = 120
+nb_execution_timeout = 300
 nb_merge_streams = True
 
 default_role = "code"  # docstrings write `names` as Markdown does
