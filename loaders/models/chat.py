@@ -35,6 +35,7 @@ from loaders.models.servers import Servers
 from loaders.models.waiting import waiting
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
+RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too many requests" and not how long
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 THOUGHTS = 8192
 """Tokens that a reasoning model may think for, beside those of its answer."""
@@ -55,7 +56,8 @@ def open_model(
     """The chat model of that name. Open it once and keep it; it may be used from one event loop after another.
 
     `base_url` is the address of the server, or those of several that serve the same model (`servers`).
-    `timeout` is in seconds per try, rounded up to whole ones; `max_retries` is the number of tries after the first.
+    `timeout` is in seconds per try, rounded up to whole ones; `max_retries` is the number of tries after the first;
+    a rate limit is waited for beyond them (`RATE_LIMIT`).
     Between tries it waits 1, 2, 4, … up to 60 s, or what the server asks for (`sleep` does the waiting).
 
     Raises ModelError for a name, key or address that cannot work; MissingExtra for a package that is not installed.
@@ -222,7 +224,8 @@ class _InspectModel(ChatModel):
             attempt_timeout=self._timeout,
         )
         chat = [_to_inspect(message) for message in messages]
-        for attempt in range(self._max_retries + 1):
+        attempt, waited = 0, 0.0
+        while True:
             # Kits of providers retry by themselves too, which would multiply the tries; vLLM's appears only in use.
             client: Any = getattr(model.api, "client", None)
             if hasattr(client, "max_retries"):
@@ -234,18 +237,25 @@ class _InspectModel(ChatModel):
                     raise ValueError("it holds no choice")
                 return _answer(output)
             except Exception as error:
-                failure, wait = error, self._wait(error, attempt)
+                failure, wait = error, self._wait(error, attempt, waited)
                 text = self._describe(error, messages)
                 if wait is None:
                     raise self._failure(error, text, attempt + 1) from None
             _log.info("%s: %s; try %d follows in %g s", self.name, text, attempt + 2, wait)
             with waiting(self._reason(_cause(failure)), wait):
                 await self._sleep(wait)
-        raise AssertionError("unreachable: the last try returns or raises")
+            attempt, waited = attempt + 1, waited + wait
 
-    def _wait(self, error: Exception, attempt: int) -> float | None:
-        """Seconds to wait before the next try; None when there is none, or when it could not help."""
-        if not _passing(error) or attempt == self._max_retries:
+    def _wait(self, error: Exception, attempt: int, waited: float) -> float | None:
+        """Seconds to wait before the next try; None when there is none, or when it could not help.
+
+        The tries are counted, but for a rate limit, which passes with time: where tries are allowed at all, it is
+        waited for until `RATE_LIMIT` seconds are spent.
+        """
+        cause = _cause(error)
+        limited = getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"
+        limited = limited and self._max_retries > 0 and waited < RATE_LIMIT
+        if not _passing(error) or (attempt >= self._max_retries and not limited):
             return None
         asked = self._asked_wait(error)
         return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))

@@ -17,7 +17,7 @@ import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.answers import gather_bounded
-from loaders.models.chat import THOUGHTS, open_model
+from loaders.models.chat import RATE_LIMIT, THOUGHTS, open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from loaders.models.waiting import waiting, watched
@@ -161,7 +161,7 @@ def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: C
 
 PASSING: list[tuple[Fault, str]] = [
     (status(408), "HTTP 408: out of order"),
-    (status(429), "HTTP 429: out of order"),
+    (status(429, error="insufficient_quota"), "HTTP 429: out of order"),
     (status(500), "HTTP 500: out of order"),
     (status(503), "HTTP 503: out of order"),
     (raw(502, "<html>Bad gateway</html>", "text/html"), "HTTP 502"),
@@ -186,6 +186,16 @@ def test_passing_failures_are_retried_and_bounded(server: ChatServer, calm: Calm
     assert message.startswith("openai-api/local/some-model: gave no answer in 3 tries; the last error: ")
     assert text in message
     assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize(("retries", "waits"), [(2, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]), (0, [])])
+def test_a_rate_limit_is_waited_for_but_not_for_ever(
+    server: ChatServer, calm: Calm, retries: int, waits: list[float]
+) -> None:
+    model = opened(server, calm, retries=retries)
+    server.faults += [status(429)] * 30
+    assert f"in {len(waits) + 1} tr" in refused(model)
+    assert calm.waits == waits and (not waits or RATE_LIMIT <= sum(waits) < RATE_LIMIT + 60)
 
 
 def test_a_hanging_model_is_given_up(server: ChatServer, calm: Calm) -> None:
