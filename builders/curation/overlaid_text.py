@@ -16,6 +16,10 @@ thirds of the trial photos, and on these 562 photos without; two of those lie ab
 the other third, in other fonts and words, a limit of 12.1 found 89 % of 300 lines (82 % at an opacity of 0.3) and
 flagged four of 267 photos, all of which bear the mark of an agency; today's, chosen after that was seen, finds 87 % and
 flags three. `tests/builders/curation/test_overlaid_text.py` draws from these.
+
+Tried once, and nothing changed by it, on what neither weights nor limit were chosen on (130 other photos of HAM10000,
+70 of the web; five other fonts, angles and wordings): 58 of 60 lines were found (19 of 20 at an opacity of 0.3), and 4
+of 200 photos without text were flagged, three for the ruler of a dermatoscope, one for fingers.
 """
 
 from __future__ import annotations

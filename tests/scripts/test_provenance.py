@@ -116,7 +116,8 @@ def test_a_classifier_of_photos_that_stand_in(here: LoopbackHub, tmp_path: Path)
     from tests.baselines.threemdbench.test_classifier import SMALL, row
     from tests.parts.small_release import write_small
 
-    rows = [row(split, label, n) for split in ("train", "validation", "test") for label in (0, 1) for n in range(3)]
+    splits = ("train", "validation", "test")
+    rows = [row(split, label, 3 * at + n) for at, split in enumerate(splits) for label in (0, 1) for n in range(3)]
     measured = {"kinds": {}, "letters": len(rows)}
     write_small(tmp_path / "photos", rows, corpus="3mdbench", features=FEATURES, exclusions=[],
                 stand_in="drawn for a test", measure=lambda _: measured)  # fmt: skip
