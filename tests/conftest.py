@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import signal
 from collections.abc import Iterator
 
 import pytest
@@ -16,9 +16,16 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
 from scripts.loopback_hub.hub import LoopbackHub
+from scripts.terminal.stopping import hear
 
-# A shell that runs the suite in the background leaves Ctrl-C ignored, which tests and their processes would inherit.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+hear()
+# To look for garbage among thousands of modules and tests is a third of their collection; what is there then stays.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -44,6 +44,7 @@ from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place
 from scripts.loopback_hub.hub import LoopbackHub
 from scripts.loopback_hub.store import Repo
 from scripts.terminal.console import output, table
+from scripts.terminal.stopping import hear
 from tests.parts.places import ROOT
 
 RESULTS = Path(__file__).with_name("chaos.jsonl")
@@ -446,6 +447,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
     parser.add_argument("--table", action="store_true", help="only show what is known so far")
     options = parser.parse_args()
+    hear()
     if not options.table:
         with scratch() as folder:
             campaign(options, folder)

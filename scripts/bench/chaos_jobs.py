@@ -282,7 +282,6 @@ def _forked(arguments: list[str], told: str, variables: dict[str, str], drift: f
     os.chdir(ROOT)
     os.environ.update(variables)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which `nohup` has set to be ignored
     stopping.end_as_by_ctrl_c()
     number = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     for stream in (1, 2):

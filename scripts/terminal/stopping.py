@@ -36,6 +36,17 @@ def end_as_by_ctrl_c() -> None:
     sys.unraisablehook = _ask_again
 
 
+def hear() -> None:
+    """Undo for what this process starts that its shell ignores Ctrl-C (`&`) or SIGHUP (`nohup`), which is inherited.
+
+    SIGHUP is caught and nothing done, so that the process itself goes on.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
+
+
 def _end(number: int, frame: FrameType | None) -> None:
     global _asked
     _asked = _asked or signal.Signals(number)

@@ -21,12 +21,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 _NEEDED = ("torch", "transformers", "tokenizers", "accelerate", "fastapi", "uvicorn", "openai")
 MISSING = [package for package in _NEEDED if find_spec(package) is None]
 """Packages that the server needs and this environment lacks."""
 
 MODEL_NAME = "tiny"
+_LONGEST = 100  # tokens of an answer
 _PATIENCE = 120.0  # seconds for the server to come up on a busy machine
 _TEMPLATE = """{% for message in messages %}<|{{ message.role }}|>{{ message.content }}
 {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"""
@@ -122,7 +124,21 @@ def make_model(folder: Path) -> None:
 
 def _serve(port: int) -> None:
     make_model(Path(MODEL_NAME))
+    from transformers import LlamaForCausalLM, MaxLengthCriteria, StoppingCriteriaList
     from transformers.cli.serve import Serve
+
+    class Briefly(MaxLengthCriteria):
+        """A type of its own, which does not stand in for what the request asks."""
+
+    generate = LlamaForCausalLM.generate
+
+    def brief(self: LlamaForCausalLM, *args: Any, **settings: Any) -> Any:
+        """Noise has no end of its own, and may be as long as an answer with thoughts: minutes of it are no better."""
+        prompt = settings["input_ids"] if "input_ids" in settings else args[0]
+        ends = [*(settings.pop("stopping_criteria", None) or ()), Briefly(prompt.shape[1] + _LONGEST)]
+        return generate(self, *args, stopping_criteria=StoppingCriteriaList(ends), **settings)
+
+    LlamaForCausalLM.generate = brief
 
     # The body of the command `transformers serve tiny`, without a second process that loads torch again.
     Serve(force_model=MODEL_NAME, host="127.0.0.1", port=port, device="cpu")

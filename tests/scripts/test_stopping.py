@@ -87,6 +87,17 @@ def test_what_runs_in_the_background_ends_by_sigterm(release: Path, server: Chat
     assert process.returncode == 143 and "every answer is in" in said, said
 
 
+def test_what_is_started_from_the_background_hears_signals_again() -> None:
+    child = "import signal; print(*(signal.getsignal(one) == signal.SIG_IGN for one in (2, 1)))"
+    code = (
+        "import os, signal, subprocess, sys\nfrom scripts.terminal import stopping\n"
+        "for one in (2, 1): signal.signal(one, signal.SIG_IGN)\n"
+        "stopping.hear()\nos.kill(os.getpid(), signal.SIGHUP)\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}])"
+    )
+    assert printed("-c", code).split() == ["False", "False"]
+
+
 def test_a_terminal_that_is_closed_ends_a_run_like_a_signal(release: Path, server: ChatServer, tmp_path: Path) -> None:
     """With it goes what was printed to: that is no error of its own."""
     how = starting(consultation(release, tmp_path / "run"), variables(server))
