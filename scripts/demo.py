@@ -242,7 +242,8 @@ def _finish(way: _Way, learned: bool) -> None:
     )
     if not learned:
         missing = MissingExtra.named("torch", extra="models", purpose="retrieval and the classifier")
-        output.print(f"Not run without torch: retrieval, the classifier and its cues. {missing.do}", highlight=False)
+        how, _, line = missing.do.partition(": ")  # a line of its own: it is there to be copied
+        output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}", highlight=False)
     output.print(f"What every command said: {way.log}", highlight=False)
     output.print(f"\nOpen {page.as_uri()}", style="bold", highlight=False)
 
