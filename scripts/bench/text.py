@@ -47,13 +47,13 @@ FORMULAS = (
 )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=Path)
     parser.add_argument("--vocabulary", action="append", default=[], help="beside the bundled one")
     parser.add_argument("--loop-captions", type=int, default=200, help="captions for the replace loop, which is slow")
     parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
 
     rows = open_source(options.captions).rows()
     captions = [row["expert_caption"] for row in rows if not isinstance(row, BadRow)]

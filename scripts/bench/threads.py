@@ -107,7 +107,7 @@ def plain(submissions: Path, comments: Path) -> int:
 def bedside(submissions: Path, comments: Path) -> int:
     """The comments of posts with the flair, spooled."""
     with tempfile.TemporaryDirectory() as folder:
-        return spool_threads([submissions], [comments], Path(folder, "spool.sqlite")).counts["comments of them"]
+        return spool_threads([submissions], [comments], Path(folder, "spool.sqlite")).counts.get("comments of them", 0)
 
 
 METHODS: dict[str, Callable[[Path, Path], int]] = {"plain": plain, "bedside": bedside}

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from loaders.models.chat import _response_schema
-from scripts.bench import concealment, consultation
-from scripts.bench.minimal_task import METHODS, Benchmark, requests
+from scripts.bench import concealment, consultation, minimal_task
+from scripts.bench.all import ROWS
+from scripts.bench.minimal_task import Benchmark, requests
 
 
 @pytest.mark.parametrize("bench", [concealment.BENCHMARK, consultation.BENCHMARK], ids=lambda bench: bench.module)
-def test_every_method_plays_a_case(bench: Benchmark, tmp_path: Path) -> None:
-    (case,) = bench.cases(1)
-    for method, play in METHODS.items():  # each counts the requests that it made
-        assert play(bench, tmp_path / method, [case])["processor"] > 0
+def test_every_method_plays_a_case_and_the_table_reads_what_is_printed(
+    bench: Benchmark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(minimal_task, "_measure", minimal_task._child)  # in this process; requests are counted
+    assert minimal_task.main(bench, "About.", ["--cases", "1", "--rounds", "1"]) == 0
+    (row,) = ROWS[bench.module.rpartition(".")[2]]
+    told = row.read(capsys.readouterr().out)
+    assert told is not None and told["ratio"].count("×") == 2 and f"{bench.calls}" in f"{told['what']} 30"
 
 
 def test_a_reply_a_turn_is_what_is_measured() -> None:
