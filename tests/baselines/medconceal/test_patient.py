@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from baselines.medconceal import clinician, patient, patient_template
+from baselines.medconceal.clinician_scripted import _OPENS_UP
 from baselines.medconceal.game import CaseInPlay
 from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.policy import PAPER, Logistic
@@ -321,6 +322,12 @@ def test_says_asks_for_a_third_of_the_content() -> None:
     assert says("The taxi eats my pension.", ["The taxi to Walrusville eats my whole pension every month."])
     assert not says("It is far.", ["The taxi to Walrusville eats my whole pension every month."])
     assert not says("", ["The"])
+
+
+def test_people_open_up_in_words_of_their_own_and_the_scripted_expert_hears_them_all() -> None:
+    spoken = patient_template._OPEN_UP
+    assert set(spoken) == {"open", "guarded", "reserved"} and len({frozenset(each) for each in spoken.values()}) == 3
+    assert [text for each in spoken.values() for text in each if not _OPENS_UP.search(text)] == []
 
 
 def test_templates_stay_short_and_say_two_things_at_most() -> None:
