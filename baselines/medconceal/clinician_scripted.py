@@ -139,7 +139,8 @@ _FURTHER = (
 
 _OPENS_UP = re.compile(
     r"\b(?:to be honest(?: with you)?|not told anyone|i will (?:tell you(?: straight)?|say it)|the truth is|"
-    r"i never told|here it is|let me say it|not speak of (?:this|it)|never said it(?: aloud)?|not tell anyone|hm\. all right)\b",
+    r"i never told|here it is|let me say it|not speak of (?:this|it)|never said it(?: aloud)?|not tell anyone|"
+    r"hm\. all right)\b",
     re.IGNORECASE,
 )
 
