@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from builders.recipe import Recipe, recipe_of
 from builders.release.preview import entries
 from loaders.errors import BedsideError, MissingExtra
 from loaders.files.disk import make_folder
-from loaders.files.untrusted import resolved
+from loaders.files.untrusted import is_folder, resolved
 from loaders.manifest import Manifest
 from loaders.pages import Entry
 from loaders.registry import BUNDLED
@@ -204,7 +205,25 @@ def _patients(way: _Way, release: Path, learned: bool) -> Iterator[str]:
         run = way.runs[f"{task}, {clinician}"] = way.out / "runs" / f"{task}-{clinician}"
         others = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
         way.bedside("run", task, release, "--clinician", f"scripted/{clinician}", *others, "-o", run)
-    yield "both tasks, two scripted clinicians each"
+    yield "both tasks, two scripted clinicians each, and two scripted people"
+    people = way.out / "runs" / "people"
+    _people(way, release, people)
+    run = way.runs["confirmation, people's pages"] = way.out / "runs" / "confirmation-people"
+    told = ("--transcripts", people / "confirmation.jsonl", "--judge", "rules")
+    way.bedside("run", "confirmation", release, *told, "-o", run)
+
+
+def _people(way: _Way, release: Path, out: Path) -> None:
+    """A rehearsal of a study, from its files to its export; each demo begins another."""
+    from scripts.study.serve import Serving, rehearsed
+
+    study = way.out / "study"
+    for folder in (study, out):
+        if is_folder(folder):
+            shutil.rmtree(folder)
+    way.bedside("study", "new", "confirmation", "-o", study)
+    rehearsed(Serving(data=str(release), study=study, rehearsal=True), 2)
+    way.bedside("study", "export", study, "-o", out)
 
 
 def _rows(release: Path, recipe: Recipe[Any]) -> None:

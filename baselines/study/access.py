@@ -30,6 +30,8 @@ LINK_LASTS = 30 * 86400.0
 LOGIN_LASTS = 3600.0
 SESSION_LASTS = 14 * 86400.0
 COORDINATOR_LASTS = 12 * 3600.0
+COORDINATOR_IDLE = 30 * 60.0
+"""Seconds without a request after which a coordinator has to come with another login."""
 _MOST_KEPT = 10_000  # callers that a limit remembers
 
 
@@ -102,7 +104,20 @@ def session_of(connection: Connection, token: str | None, now: float) -> Session
     found = connection.execute(
         select(sessions).where(sessions.c.digest == digest_of(token), sessions.c.expires > now)
     ).first()
-    return None if found is None else Session(found.digest, found.person, found.csrf)
+    if found is None or (found.person is None and found.seen < now - COORDINATOR_IDLE):
+        return None
+    return Session(found.digest, found.person, found.csrf)
+
+
+def seen(connection: Connection, session: Session, now: float) -> None:
+    """The session is in use."""
+    connection.execute(update(sessions).where(sessions.c.digest == session.digest).values(seen=now))
+
+
+def lasts(connection: Connection, session: Session) -> bool:
+    """Whether the session is still there."""
+    found = connection.execute(select(sessions.c.digest).where(sessions.c.digest == session.digest))
+    return found.first() is not None
 
 
 def end(connection: Connection, session: Session) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 Row = tuple[str, str]
-_SHOWN = 12
+_SHOWN = 6
 """Items that are named as wanting people."""
 
 

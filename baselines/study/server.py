@@ -281,6 +281,13 @@ def _signed_in(token: str, where: str) -> RedirectResponse:
     return page
 
 
+def _signed_out(page: HTMLResponse) -> HTMLResponse:
+    """Without the cookie, and without what the browser kept."""
+    page.delete_cookie(access.COOKIE, path="/", secure=True, httponly=True, samesite="lax")
+    page.headers["clear-site-data"] = '"cache", "storage"'
+    return page
+
+
 def _links(app: FastAPI, server: _Server) -> None:
     site = server.site
 
@@ -427,7 +434,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
     @app.post("/do/{name}")
     async def do(request: Request, name: str) -> Response:
         form = await server.form(request)
-        did, page = NOTHING, None
+        did, page, status = NOTHING, None, 422
         with site.store.writing() as connection:
             session = server.session(connection, request)
             assert session.person is not None
@@ -441,9 +448,13 @@ def _posts(app: FastAPI, server: _Server) -> None:
                 else:
                     given = {**form, "feedback": [""]}
                     page = views.page_of(connection, site, session, place, given=given, error=error)
+            if name == "leave" and not access.lasts(connection, session):
+                # Who has deleted everything has no session any more: this is the last page that they see.
+                gone = views.place_of(connection, site, session.person)
+                page, status = views.page_of(connection, site, session, gone), 200
         server.do(did)
         if page is not None:
-            return HTMLResponse(page, status_code=422)
+            return HTMLResponse(page, status_code=status)
         return RedirectResponse("/", status_code=303)
 
 
@@ -471,8 +482,9 @@ def _coordinator(app: FastAPI, server: _Server) -> None:
 
     @app.get("/coordinator")
     async def shown(request: Request) -> HTMLResponse:
-        with site.store.reading() as connection:
+        with site.store.writing() as connection:
             session = server.session(connection, request, coordinator=True)
+            access.seen(connection, session, site.clock())
             return HTMLResponse(overview.page(connection, site, session))
 
     @app.post("/coordinator/{what}")
@@ -482,6 +494,11 @@ def _coordinator(app: FastAPI, server: _Server) -> None:
         with site.store.writing() as connection:
             session = server.session(connection, request, coordinator=True)
             server.known(form, session)
+            access.seen(connection, session, site.clock())
+            if what == "out":
+                access.end(connection, session)
+                told = "Another login: bedside study invite STUDY --coordinator"
+                return _signed_out(HTMLResponse(views.notice_page("You have signed out", told)))
             try:
                 told = overview.change(connection, site, what, form, fact_in(connection, "address") or "")
             except InputError as error:

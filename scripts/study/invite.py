@@ -7,6 +7,8 @@ import sys
 import typer
 
 from baselines.results.sheets import table_bytes
+from baselines.study.access import make_link
+from baselines.study.journal import note
 from baselines.study.people import invite, link_again
 from baselines.study.store import fact_in, set_fact
 from loaders.errors import InputError
@@ -18,6 +20,7 @@ def command(
     study: Folder,
     count: int = typer.Option(0, min=0, metavar="N", help="New people."),
     again: str | None = typer.Option(None, metavar="P017", help="Another link for somebody who cannot get in."),
+    coordinator: bool = typer.Option(False, "--coordinator", help="A login of the coordinator's page, for an hour."),
     address: str | None = typer.Option(None, metavar="URL", help="Of the server [that of the last `serve`]."),
     database: Database = None,
 ) -> None:
@@ -28,10 +31,10 @@ def command(
 
     Example: `bedside study invite study/ --count 20 > links.csv`
     """
-    if not count and again is None:
-        raise InputError("--count", found="nobody", expected="how many people, or --again with one of them")
+    if not count and again is None and not coordinator:
+        raise InputError("--count", found="nobody", expected="how many people, --again, or --coordinator")
     with opened(study, database, begun=False) as (_, store, keys), store.writing() as connection:
-        if fact_in(connection, "closed") is not None:
+        if fact_in(connection, "closed") is not None and (count or again is not None):
             raise InputError(study, found="is closed", expected="a study that is open")
         where = address or fact_in(connection, "address")
         if where is None:
@@ -39,6 +42,13 @@ def command(
         set_fact(connection, "begun", "yes")
         links = [(again, link_again(connection, again, now()))] if again else []
         links += invite(connection, keys, count, now())
+        if coordinator:
+            login = make_link(connection, None, now())
+            note(connection, now(), "login made")
+    if coordinator:
+        errors.print(f"Coordinator's login, once, within an hour: {where.rstrip('/')}/c/{login}", highlight=False)
+    if not links:
+        return
     rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
     errors.print(f"{len(rows)} links, each works once, for 30 days.", highlight=False)

@@ -106,6 +106,23 @@ def command(options: Serving) -> None:
     _listen(site, options, origins)
 
 
+def rehearsed(options: Serving, people: int) -> None:
+    """A rehearsal in which scripted participants go through all pages, one after the other, without a server."""
+    from baselines.medconceal.clinician_scripted import CLINICIANS
+    from baselines.study.scripted import take_part
+
+    options = _rehearsing(options)
+    site = _site(options, read_study(options.study))
+    try:
+        with site.store.writing() as connection:
+            invited = invite(connection, site.keys, people, site.clock())
+            set_fact(connection, "begun", "yes")
+        for name, _ in invited:
+            take_part(site, name, CLINICIANS["expert"])
+    finally:
+        site.close()
+
+
 def _origins(options: Serving) -> list[str]:
     """The addresses under which browsers know the server, the one for links first. Raises InputError."""
     if options.behind_proxy:

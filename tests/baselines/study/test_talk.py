@@ -91,7 +91,8 @@ def test_two_people_on_one_case_share_no_reply(tmp_path: Path) -> None:
             person.do("begin")
             person.say("Hello, what brings you in today?")
         assert people[0].replies != people[1].replies
-        assert site.players["patient"].asked == 2  # type: ignore[union-attr]
+        patient = site.players["patient"]
+        assert isinstance(patient, Acting) and patient.asked == 2
 
 
 def test_a_message_is_kept_once_and_words_from_another_page_are_not_lost(tmp_path: Path) -> None:

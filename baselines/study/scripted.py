@@ -1,0 +1,102 @@
+"""A scripted participant: goes through the pages by their forms, as a browser without script would. A stand-in.
+
+    take_part(site, "P001", CLINICIANS["expert"])
+
+It reads what a page shows and nothing else: it takes the first of every choice, and in talks says what a scripted
+clinician says to the same chart and the same replies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from html.parser import HTMLParser
+
+from baselines.dialogue.game import ScriptedAgent
+from baselines.medconceal.clinician import OPENING
+from baselines.study import access, views
+from baselines.study import people as who
+from baselines.study import slots as at
+from baselines.study.actions import ACTIONS
+from baselines.study.flow import ENDED
+from baselines.study.replies import Replies
+from baselines.study.site import Site
+from loaders.models.messages import Message
+
+TURNS = 8
+"""Messages after which it ends a talk that it may end: as many as models have."""
+_WORDS = "Nothing that I could put into words."
+
+
+class _Forms(HTMLParser):
+    """The forms of a page: action -> a likely answer to each field."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.forms: dict[str, dict[str, list[str]]] = {}
+        self._form: dict[str, list[str]] = {}
+        self._select: str | None = None
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
+        told = {name: value or "" for name, value in given}
+        name, kind = told.get("name", ""), told.get("type", "text")
+        match tag:
+            case "form":
+                self._form = self.forms.setdefault(told.get("action", "").removeprefix("/do/"), {})
+            case "input" if kind in ("hidden", "radio"):
+                self._form.setdefault(name, [told.get("value", "")])
+            case "input" if kind == "checkbox":
+                self._form.setdefault(name, [told.get("value", "on")])
+            case "input" | "textarea" if name != "quote":
+                self._form.setdefault(name, []).append("1" if kind == "number" else _WORDS)
+            case "select":
+                self._select = name
+                self._form.setdefault(name, []).append("")
+            case "option" if self._select and told.get("value") and not self._form[self._select][-1]:
+                self._form[self._select][-1] = told["value"]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "select":
+            self._select = None
+
+
+def take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
+    """From the invitation to the end. The site stays open. Raises what a page raises."""
+    asyncio.run(_take_part(site, name, clinician))
+
+
+async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
+    replies = Replies(site)
+    with site.store.writing() as connection:
+        person, now = who.person_of(connection, name), site.clock()
+        _, session = access.begin(connection, name, now)
+        if person.stage == "invited":
+            who.move(connection, person, "consent", now)
+    while True:
+        with site.store.writing() as connection:
+            place = views.place_of(connection, site, name)
+            if place.person.stage in ENDED:
+                break
+            forms = _Forms(str(views.page_of(connection, site, session, place))).forms
+            action = next(action for action in forms if action in ACTIONS)
+            answers = forms[action]
+            if place.slot is not None and place.slot.step == "talk":
+                said = at.said_in(connection, site.keys, place.slot)
+                ends = place.slot.turns >= TURNS and "finish" in forms
+                action = "finish" if ends else "say"
+                answers = forms[action] | {"text": [clinician(None)(_heard(said))]}
+            if action == "findings":
+                answers = {"none": ["yes"]}
+            did = ACTIONS[action][1](connection, site, place, answers)
+        if did.reply is not None:
+            replies.due(did.reply)
+        if did.episode is not None:
+            replies.over(did.episode)
+        await replies.settled()
+
+
+def _heard(said: Sequence[at.Said]) -> list[Message]:
+    """A talk as a scripted clinician is told it."""
+    told = [Message("system", ""), Message("user", OPENING)]
+    return told + [Message("assistant" if one.who == at.CLINICIAN else "user", one.text) for one in said]

@@ -1,0 +1,286 @@
+"""A study under load, and killed: what the server itself takes, and whether anything is lost.
+
+    python -m scripts.bench.study load --people 100 --turns 10 --seconds 1.0
+    python -m scripts.bench.study kills --people 6 --kills 20
+
+The server is a process of its own; evaluator and patient are scripts that take SECONDS an answer. `load` prints the
+time of a request with one person and with many (a message is answered before its reply is prepared, so this is the
+server's own time), and its memory. `kills` strikes the server with SIGKILL at random moments, starts it again, and then
+compares what the database holds with what the people sent, and the models' tally with the answers stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import typer
+
+from baselines.medconceal.agents import plain_patient, rules_evaluator
+from baselines.medconceal.game import Rules
+from baselines.study import journal
+from baselines.study.design import Design, Limits, Study, Texts
+from baselines.study.people import invite
+from baselines.study.site import Site, open_site
+from baselines.study.slots import said_in, slot_of
+from baselines.study.store import answers, slots
+from baselines.study.tasks.task import Source
+from loaders.models.messages import Answer, ChatModel, Decoding, Message
+
+app = typer.Typer(add_completion=False)
+TALLY = "asked"
+COOKIE = "__Host-bedside"
+
+
+class Slow(ChatModel):
+    """A script that takes its time, and tells in a file that it was asked."""
+
+    stand_in = True
+
+    def __init__(self, role: str, seconds: float, tally: Path) -> None:
+        self.name = f"slow/{role}"
+        self._script = {"evaluator": rules_evaluator, "patient": plain_patient}[role](None)
+        self._seconds, self._tally = seconds, tally
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name}
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        await asyncio.sleep(self._seconds)
+        with self._tally.open("a") as file:
+            file.write(f"{self.name}\n")
+        return Answer(self._script(messages), 500, 50, "stop")
+
+
+def site_of(folder: Path, seconds: float) -> Site:
+    """The study that is served here: the bundled cases, a talk for each person."""
+    from scripts.study.serve import sample
+
+    limits = Limits(requests_a_minute=100_000)
+    design = Design(
+        "Load",
+        "nobody",
+        ("confirmation",),
+        completed=100,
+        per_person=1,
+        most_turns=40,
+        survey=(),
+        comprehension=(),
+        limits=limits,
+    )
+    plan = Study(folder, design, Texts("# Consent", "# Instructions"))
+    players = {role: Slow(role, seconds, folder / TALLY) for role in ("patient", "evaluator")}
+    return open_site(
+        plan,
+        Source(design, sample(), stand_in="a bench"),
+        players=players,
+        rules=lambda task: Rules(task, 40, timed=True, strict=True),
+        rehearsal=True,
+    )
+
+
+@app.command(hidden=True)
+def serve(folder: Path, port: int, seconds: float) -> None:
+    """The server's process."""
+    import uvicorn
+
+    from baselines.study.server import create_app
+
+    uvicorn.run(
+        create_app(site_of(folder, seconds), [f"http://localhost:{port}"]),
+        port=port,
+        access_log=False,
+        log_level="error",
+    )
+
+
+class Person:
+    """Somebody who talks; every request is tried again until the server is there."""
+
+    def __init__(self, client: Any, base: str, token: str, times: list[float]) -> None:
+        self.client, self.base, self.token, self.times = client, base, token, times
+        self.cookie = ""
+        self.sent: list[str] = []
+        self.errors = 0
+
+    async def ask(self, method: str, where: str, **fields: str) -> Any:
+        headers = {"origin": self.base, "cookie": f"{COOKIE}={self.cookie}"}
+        while True:
+            began = time.perf_counter()
+            try:
+                got = await self.client.request(method, self.base + where, data=fields or None, headers=headers)
+            except Exception:
+                await asyncio.sleep(0.2)  # it is being started again
+                continue
+            self.times.append(time.perf_counter() - began)
+            self.errors += got.status_code >= 500
+            return got
+
+    async def come(self) -> None:
+        got = await self.ask("POST", f"/i/{self.token}")
+        (self.cookie,) = re.findall(rf"{COOKIE}=([^;]+)", got.headers["set-cookie"])
+        for action, more in (
+            ("consent", {"answer": "agree"}),
+            ("instructions", {}),
+            ("practice", {"text": "Hello."}),
+            ("feedback", {}),
+            ("begin", {}),
+        ):
+            await self.press(action, **more)
+
+    async def press(self, action: str, **more: str) -> None:
+        page = (await self.ask("GET", "/")).text
+        if f'action="/do/{action}"' in page:
+            form = page.split(f'action="/do/{action}"')[1].split("</form>")[0]
+            fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+            await self.ask("POST", f"/do/{action}", **{**fields, **more})
+
+    async def talk(self, turns: int) -> None:
+        for number in range(turns):
+            text = f"Turn {number}: what worries you most about it, and what would help you now?"
+            while True:
+                page = (await self.ask("GET", "/")).text
+                if text in page.replace("&#39;", "'"):
+                    break
+                form = page.split('action="/do/say"')[1].split("</form>")[0]
+                fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+                await self.ask("POST", "/do/say", **{**fields, "client": f"turn {number}", "text": text})
+            self.sent.append(text)
+            while (await self.ask("GET", "/status")).json()["state"] != "yours":
+                await asyncio.sleep(1.0)
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _start(folder: Path, port: int, seconds: float) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scripts.bench.study", "serve", str(folder), str(port), str(seconds)]
+    )
+
+
+def _invited(folder: Path, seconds: float, people: int) -> list[str]:
+    site = site_of(folder, seconds)
+    with site.store.writing() as connection:
+        tokens = [token for _, token in invite(connection, site.keys, people, time.time())]
+    site.close()
+    return tokens
+
+
+def _late(times: list[float]) -> float:
+    return sorted(times)[max(0, int(0.95 * len(times)) - 1)] * 1000
+
+
+async def _everybody(base: str, tokens: list[str], turns: int, client: Any) -> list[Person]:
+    people = [Person(client, base, token, []) for token in tokens]
+
+    async def one(person: Person) -> None:
+        await person.come()
+        person.times.clear()
+        await person.talk(turns)
+
+    await asyncio.gather(*(one(person) for person in people))
+    return people
+
+
+@app.command()
+def load(people: int = 100, turns: int = 10, seconds: float = 1.0) -> None:
+    """Many at once."""
+    import httpx
+
+    async def run(count: int) -> None:
+        with tempfile.TemporaryDirectory() as place:
+            folder, port = Path(place), _free_port()
+            tokens = _invited(folder, seconds, count)
+            server = _start(folder, port, seconds)
+            try:
+                limits = httpx.Limits(max_connections=count + 10)
+                async with httpx.AsyncClient(timeout=60, limits=limits, follow_redirects=False) as client:
+                    began = time.monotonic()
+                    talked = await _everybody(f"http://localhost:{port}", tokens, turns, client)
+                status = Path(f"/proc/{server.pid}/status").read_text()
+                (peak,) = (int(found) / 1024 for found in re.findall(r"VmHWM:\s+(\d+)", status))
+            finally:
+                server.kill()
+                server.wait()
+            times = [seconds for person in talked for seconds in person.times]
+            errors = sum(person.errors for person in talked)
+            middle, taken = 1000 * sorted(times)[len(times) // 2], time.monotonic() - began
+            print(f"{count} people, {turns} turns: {len(times):,} requests, {errors} errors in {taken:.0f} s")
+            print(f"  p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {peak:.0f} MiB")
+
+    asyncio.run(run(1))
+    asyncio.run(run(people))
+
+
+@app.command()
+def kills(people: int = 6, kills: int = 20, seconds: float = 0.3, seed: int = 0) -> None:
+    """SIGKILL at random moments."""
+    import httpx
+
+    draw = random.Random(seed)
+    with tempfile.TemporaryDirectory() as place:
+        folder, port = Path(place), _free_port()
+        tokens = _invited(folder, seconds, people)
+
+        async def run() -> list[Person]:
+            server = _start(folder, port, seconds)
+            try:
+                async with httpx.AsyncClient(timeout=20, follow_redirects=False) as client:
+                    talking = asyncio.create_task(_everybody(f"http://localhost:{port}", tokens, 40, client))
+                    done = 0
+                    while not talking.done():
+                        await asyncio.sleep(draw.uniform(4, 9))
+                        if done < kills and not talking.done():
+                            os.kill(server.pid, signal.SIGKILL)
+                            server.wait()
+                            server = _start(folder, port, seconds)
+                            done += 1
+                    print(f"{done} kills while {people} people talked")
+                    return talking.result()
+            finally:
+                server.kill()
+                server.wait()
+
+        talked = asyncio.run(run())
+        site = site_of(folder, seconds)
+        with site.store.reading() as connection:
+            rows, _ = journal.checked(connection)
+            lost = doubled = silent = 0
+            for slot in [slot_of(connection, row.id) for row in connection.execute(slots.select()).all()]:
+                said = said_in(connection, site.keys, slot)
+                mine = [one.text for one in said if one.who == "clinician"]
+                sent = talked[int(slot.person[1:]) - 1].sent
+                lost += len(set(sent) - set(mine))
+                doubled += len(mine) - len(set(mine))
+                silent += len(mine) - sum(one.who == "patient" for one in said)
+            stored = len(connection.execute(answers.select()).all())
+        asked = len((folder / TALLY).read_text().splitlines())
+        site.close()
+        print(f"messages lost {lost}, doubled {doubled}, without a reply {silent}; journal of {rows:,} rows verifies")
+        print(f"answers stored {stored:,}, given by the models {asked:,}: {asked - stored} were in flight at a kill")
+
+
+if __name__ == "__main__":
+    app()

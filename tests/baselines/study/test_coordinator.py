@@ -1,0 +1,81 @@
+"""What a coordinator does beside the pages: check, pay, another login, signing out; and how their session ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from baselines.study.access import COORDINATOR_IDLE
+from scripts.cli import execute
+from tests.parts.study_site import login
+from tests.parts.study_talks import TURNS, Clock, Visitor, links, talking, visiting
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_a_coordinator_signs_out_and_is_signed_out_when_idle(tmp_path: Path) -> None:
+    clock = Clock()
+    site = talking(tmp_path, clock=clock)
+    with visiting(site) as client:
+        for way in ("button", "idle"):
+            client.cookies.clear()
+            client.post(login(site))
+            cookie = client.cookies["__Host-bedside"]
+            page = client.get("/coordinator").text
+            form = {"csrf": page.split('name="csrf" value="')[1].split('"')[0]}
+            for _ in range(3):  # in use, it lasts
+                clock.now += COORDINATOR_IDLE - 1
+                assert client.get("/coordinator").status_code == 200
+            if way == "button":
+                gone = client.post("/coordinator/out", data=form)
+                assert "signed out" in gone.text and "max-age=0" in gone.headers["set-cookie"].lower()
+            else:
+                clock.now += COORDINATOR_IDLE + 1
+            client.cookies.set("__Host-bedside", cookie, domain="study.test")
+            assert client.get("/coordinator").status_code == 403
+
+
+def test_who_deletes_everything_is_told_so(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        told = person.do("stop")
+        assert told.status_code == 200 and person.title == "Stop"
+        assert person.do("leave", answer="perhaps").status_code == 422
+        assert person.do("leave", answer="delete").status_code == 200 and person.title == "Deleted"
+        assert person.look().status_code == 403
+
+
+def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "study"
+    assert execute(["study", "new", "confirmation", "-o", str(folder)]) == 0
+    words = ["study", "check", str(folder), "sample", "--patient", "M", "--evaluator", "M", "--price", "M=1,2"]
+    assert execute(words) == 0
+    told = capsys.readouterr().out
+    assert "TODO in study.yaml, consent.md" in told and "40 cases by 1 each, 40 in all" in told
+    assert "20 at least, if nobody leaves" in told and "cases to show 0.05" in told and "evaluator" in told
+    site = talking(folder, per_person=2)
+    with visiting(site) as client:
+        done, stopped, idle = (Visitor(client, token) for token in links(site, 3))
+        done.enter()
+        done.do("begin")
+        for text in TURNS[:5]:
+            done.say(text)
+        done.do("finish")
+        done.do("findings", none="yes")
+        done.do("after", difficulty="2", realism="3", tools="None")
+        stopped.enter()
+        stopped.do("leave", form={**done.form("stop"), **stopped.form("stop")}, answer="delete")
+        idle.do("consent", answer="agree")
+    assert execute(["study", "pay", str(folder)]) == 0
+    rows = {row["person"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert [rows[name]["amount"] for name in ("P001", "P002", "P003")] == ["7.00", "2.00", "0.00"]
+    assert rows["P001"]["done"] == "1" and rows["P002"]["stage"] == "erased" and rows["P003"]["welcome"] == "0"
+    assert execute(["study", "check", str(folder)]) == 0
+    assert "each as it was written" in capsys.readouterr().out
+    assert execute(["study", "invite", str(folder), "--coordinator", "--address", "https://a.example"]) == 0
+    assert "https://a.example/c/" in capsys.readouterr().err

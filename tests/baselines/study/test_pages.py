@@ -1,0 +1,275 @@
+"""The pages in Chromium: from the link to the end, with script and without, by keyboard alone; axe on every page."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.study.site import Site
+from tests.baselines.study.test_tasks import captions
+from tests.parts import study_site
+from tests.parts.study_talks import TURNS, talking
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# What has a size of its own: WCAG 2.5.8 asks for 24 px; links within a sentence are excepted.
+SMALL = """[...document.querySelectorAll('button, select, textarea, input:not([type=hidden]):not([type=radio])'
+  + ':not([type=checkbox]), .choice, summary, a.button')].filter(one => one.checkVisibility())
+  .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
+  .filter(([_, box]) => box.width < 24 || box.height < 44).map(([html]) => html)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    module = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    return (Path(module.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+class Desk:
+    """A browser's window at the pages of a study, and what its console complained of."""
+
+    def __init__(self, browser: Any, address: str, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1400, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.problems: list[str] = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda told: self.problems.append(told.text) if "Content" in told.text else None)
+        self.address = address
+
+    @property
+    def title(self) -> str:
+        return str(self.page.inner_text("h1"))
+
+    def go_on(self, *choices: str) -> None:
+        for one in choices:
+            self.page.check(one)
+        self.page.click("main form button:not(.quiet):not(.danger)")
+
+    def enter(self, link: str, look: Callable[[], None] = lambda: None) -> None:
+        """From the link to the practice item."""
+        self.page.goto(self.address + link)
+        look()
+        self.go_on()
+        look()
+        self.go_on("[value=agree]")
+        look()
+        self.go_on("[value=More]")
+        look()
+        self.go_on()
+
+    def wait_for(self, replies: int) -> None:
+        """With script they come by themselves; without, the page is asked for."""
+        for _ in range(100):
+            if self.page.locator("#log li.patient").count() >= replies:
+                return
+            self.page.wait_for_timeout(100)
+            if self.page.locator("#state a").count():
+                self.page.goto(self.address)
+        raise AssertionError("no reply")
+
+
+def fits(desk: Desk, axe: str) -> None:
+    """No fault by axe in light and dark, no target too small, nothing wider than the smallest window."""
+    page = desk.page
+    page.evaluate(axe)
+    for scheme, width, rules in (("light", 1400, RULES), ("dark", 390, ["color-contrast"])):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size({"width": width, "height": 844})
+        options = {"runOnly": rules, "resultTypes": ["violations"]}
+        found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+        assert not found, (desk.title, scheme, [(one["id"], one["nodes"][0]["html"]) for one in found])
+        assert page.evaluate(SMALL) == [], (desk.title, width)
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320, desk.title
+    page.set_viewport_size({"width": 1400, "height": 900})
+    assert desk.problems == []
+
+
+def has_focus(desk: Desk) -> str:
+    return str(desk.page.evaluate("document.activeElement.name || document.activeElement.id"))
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
+def test_a_talk_in_a_browser(script: bool, browser: Any, axe: str, tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", per_person=1)
+    looked: list[str] = []
+    with study_site.served(site) as address:
+        desk = Desk(browser, address, java_script_enabled=script)
+
+        def look() -> None:
+            looked.append(desk.title)
+            if script:
+                fits(desk, axe)
+
+        desk.enter(study_site.invited(site)[0], look)
+        look()
+        desk.page.fill("[name=text]", "Hello.")
+        desk.go_on()
+        look()
+        desk.go_on()
+        look()
+        desk.go_on('[value="0"]')
+        look()
+        desk.go_on()
+        for number, words in enumerate(TURNS[:5], start=1):
+            desk.page.fill("[name=text]", words)
+            desk.page.click("#send")
+            if script and number == 2:
+                desk.page.reload()  # while the reply is prepared
+            desk.wait_for(number)
+            if script and number != 2:
+                assert has_focus(desk) == "text"
+        look()
+        assert desk.page.locator("#log li.clinician").count() == 5
+        desk.page.click("#finish button")
+        look()
+        desk.page.fill("[name=description] >> nth=0", "Fears the cost.")
+        desk.page.click("main form button:not(.quiet):last-child")
+        assert "choose one of the four" in desk.page.inner_text("[role=alert]")
+        look()
+        desk.page.select_option("[name=category] >> nth=0", index=1)
+        if script:
+            desk.page.click(".pick >> nth=0")
+            assert desk.page.input_value("[name=quote] >> nth=0")
+        desk.page.click("main form button:not(.quiet):last-child")
+        look()
+        desk.go_on("[name=difficulty] >> nth=1", "[name=realism] >> nth=2", "[name=tools] >> nth=0")
+        look()
+        desk.go_on()
+        look()
+        assert desk.title == "Thank you" and len(set(looked)) >= 12
+        desk.page.go_back()
+        desk.page.goto(address)
+        assert desk.title == "Thank you"
+
+
+def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
+    browser: Any, axe: str, tmp_path: Path
+) -> None:
+    site = rated(tmp_path / "s")
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        page = desk.page
+        desk.enter(study_site.invited(site)[0])
+        rate(desk)  # practice
+        keys(desk, "Save and go on")
+        keys(desk, "Go on")
+        tab_to(desk, "check0")
+        page.keyboard.press("Space")
+        keys(desk, "Go on")
+        rate(desk)
+        keys(desk, "Save and go on")
+        fits(desk, axe)
+        assert desk.title == "Rate the lay caption" and page.inner_text(".progress label").startswith("1 of")
+        # Another tab does the item; this one is late, and Back brings nothing back.
+        other = desk.context.new_page()
+        other.goto(address)
+        for name in ("factual_correctness", "completeness", "simplicity", "fluency"):
+            other.check(f"[name={name}][value='5']")
+        other.click("main form button")
+        assert other.inner_text(".progress label").startswith("2 of")
+        rate(desk)
+        keys(desk, "Save and go on")
+        assert page.inner_text(".progress label").startswith("2 of")
+        # A form that somebody sends without an answer: the field says so, and leads there.
+        page.evaluate("document.querySelector('form.work').noValidate = true")
+        page.click("main form button")
+        assert "Factual Correctness" in page.inner_text("[role=alert]")
+        fits(desk, axe)
+        page.click("[role=alert] a")
+        assert page.locator("#field-factual_correctness[aria-invalid=true]").count() == 1
+
+
+def rated(folder: Path) -> Site:
+    return study_site.site(study_site.study(folder, "pairs", cases=6), opened=captions())
+
+
+def tab_to(desk: Desk, wanted: str) -> None:
+    """By Tab to a field or a button, whose focus is seen."""
+    for _ in range(40):
+        name = desk.page.evaluate("document.activeElement.name || document.activeElement.textContent.trim()")
+        if name == wanted:
+            return
+        desk.page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {wanted} on {desk.title}")
+
+
+def keys(desk: Desk, button: str) -> None:
+    """Presses a button by keyboard."""
+    tab_to(desk, button)
+    shown = "getComputedStyle(document.activeElement).outlineStyle"
+    assert desk.page.evaluate(shown) != "none"
+    with desk.page.expect_navigation():
+        desk.page.keyboard.press("Enter")
+
+
+def rate(desk: Desk) -> None:
+    """All four scales by arrow keys."""
+    for name in ("factual_correctness", "completeness", "simplicity", "fluency"):
+        tab_to(desk, name)
+        for _ in range(2):
+            desk.page.keyboard.press("ArrowRight")
+
+
+def test_pasting_is_refused_said_and_counted(browser: Any, tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        desk.enter(study_site.invited(site)[0])
+        desk.page.fill("[name=text]", "Hello.")
+        for choices in ((), (), ('[value="0"]',), ()):
+            desk.go_on(*choices)
+        desk.page.wait_for_load_state()
+        desk.page.evaluate(
+            """() => { const paste = new ClipboardEvent('paste', {bubbles: true, cancelable: true});
+            document.querySelector('[name=text]').dispatchEvent(paste); }"""
+        )
+        assert "own words" in desk.page.inner_text("#pasted")
+        desk.page.fill("[name=text]", "A draft that is kept.")
+        with desk.page.expect_response("**/draft"):
+            pass
+        desk.page.reload()
+        assert desk.page.input_value("[name=text]") == "A draft that is kept."
+        with site.store.reading() as connection:
+            from baselines.study.people import everybody
+
+            assert [one.paste for one in everybody(connection)] == [1]
+
+
+def test_a_coordinators_page_and_what_others_see(browser: Any, axe: str, tmp_path: Path) -> None:
+    site = rated(tmp_path / "s")
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        (link,) = study_site.invited(site)
+        for where in ("/nowhere", "/i/wrong", "/coordinator", study_site.login(site)):
+            desk.page.goto(address + where)
+            fits(desk, axe)
+        desk.go_on()
+        fits(desk, axe)
+        assert desk.title == "Coordinator"
+        other = Desk(browser, address)
+        other.page.goto(address + link)
+        other.go_on()
+        other.page.click("header button:has-text('Stop')")
+        fits(other, axe)
+        other.page.check("[value=delete]")
+        other.page.click("button:has-text('Stop for good')")
+        assert other.title == "Deleted"
+        assert re.search("You may close this page", other.page.inner_text("main"))

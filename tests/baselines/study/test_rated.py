@@ -1,0 +1,112 @@
+"""The rating tasks from the link to the table: people fill in pages, the export goes through the commands as it is."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.study import people as who
+from baselines.study.design import TaskName
+from baselines.study.export import export
+from baselines.study.store import people
+from loaders.opened import open_data
+from scripts.cli import execute
+from tests.baselines.study.test_tasks import captions
+from tests.parts import study_site
+from tests.parts.played_consultations import write_cases
+from tests.parts.sheets import read_sheet
+from tests.parts.study_talks import Visitor, links, visiting
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_cases(tmp_path_factory.mktemp("photos") / "release", 6)
+
+
+@pytest.fixture(scope="module")
+def run(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("played") / "run"
+    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
+    assert execute(["run", "consultation", str(photos), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
+    return out
+
+
+def source(task: TaskName, request: pytest.FixtureRequest) -> Mapping[str, Any]:
+    if task == "pairs":
+        return {"opened": captions()}
+    if task == "rubric":
+        return {"runs": (request.getfixturevalue("run"),)}
+    return {"opened": open_data(str(request.getfixturevalue("photos")), split="test", default="3mdbench")}
+
+
+def filled(page: str, draw: random.Random) -> dict[str, str]:
+    """What somebody chooses on a page."""
+    given = {name: draw.choice(values) for name, values in study_site.radios(page).items()}
+    for select in re.findall(r'<select id="[^"]*" name="([^"]*)".*?</select>', page, re.DOTALL):
+        options = re.findall(r'<option value="([^"]+)"', page)
+        given[select] = unescape(draw.choice(options))
+    if 'type="text"' in page:
+        given["diagnosis"] = "acne"
+    return given
+
+
+@pytest.mark.parametrize("task", ["pairs", "diagnosis", "rubric", "relevance"])
+def test_a_study_from_the_link_to_the_table(
+    task: TaskName, request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raters = 2
+    plan = study_site.study(tmp_path / "s", task, cases=4, completed=raters, repeated=0.25, attention=0.25)
+    site = study_site.site(plan, **source(task, request))
+    with visiting(site) as client:
+        for number, token in enumerate(links(site, raters + 1)):
+            person, draw = Visitor(client, token), random.Random(number)
+            if number:  # the first goes all the way
+                with site.store.writing() as connection:
+                    connection.execute(people.update().where(people.c.stage == "consent").values(stage="work"))
+                person.look()
+            else:
+                for action, given in (
+                    ("consent", {"answer": "agree"}),
+                    ("survey", {"years": "More"}),
+                    ("instructions", {}),
+                ):
+                    person.do(action, **given)
+                person.do("practice", **filled(person.page, draw))
+                assert person.title == "About your practice" and 'class="card' in person.page
+                person.do("feedback")
+                person.do("comprehension", check0="0")
+            items = 0
+            while 'action="/do/work"' in person.page:
+                answer = person.do("work", **filled(person.page, draw))
+                assert answer.status_code == 200
+                items += 1
+            assert person.title == "About this study"
+            assert (items > 0) == (number < raters)  # nothing is wanted of the third
+        with site.store.reading() as connection:
+            assert {one.stage for one in who.everybody(connection)} == {"debriefing"}
+        exported = export(plan, site.store, site.keys, tmp_path / "out")
+    sheets = [path for path in exported.files if re.fullmatch(rf"{task}(-image\+basic)?-P00\d", path.stem)]
+    assert len(sheets) == raters and exported.stand_in
+    flags = {row["participant"]: row["flags"] for row in read_sheet(tmp_path / "out" / "people.csv")}
+    assert any("items that say what to answer" in told for told in flags.values())
+    assert (tmp_path / "out" / f"{sheets[0].stem.removesuffix('-P001')}-repeats.csv").is_file()
+    names = list(map(str, sheets))
+    match task:
+        case "pairs" | "relevance":
+            assert execute(["ratings", *names]) == 0
+            assert "stand-in" in capsys.readouterr().out
+        case "rubric":
+            (told,) = source(task, request)["runs"]
+            options = ["--run", str(told), "--data", str(request.getfixturevalue("photos")), "--bare"]
+            out = ["--assessor", "scripted/assessor", "-o", str(tmp_path / "a")]
+            assert execute(["select", "assessor", *names, *options, *out]) == 0
+        case _:
+            from baselines.threemdbench.consultation.physicians import read_sheets
+
+            assert len(read_sheets(sheets).cases) == 4

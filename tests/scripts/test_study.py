@@ -1,0 +1,112 @@
+"""`bedside study` on the command line: from nothing to an export, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from baselines.study.design import read_study
+from baselines.study.site import Site
+from scripts.cli import execute
+from scripts.study import serve
+from tests.parts.study_talks import TURNS, Visitor, visiting
+
+
+def listened(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[Site]:
+    """Runs `serve` up to the moment at which it would listen; the site."""
+    sites: list[Site] = []
+    monkeypatch.setattr(serve, "_listen", lambda site, options, origins: sites.append(site))
+    code = execute(["study", "serve", *words])
+    assert bool(sites) == (code == 0), words
+    return sites
+
+
+def test_from_nothing_to_an_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = tmp_path / "study"
+    (site,) = listened(monkeypatch, "sample", str(study), "--rehearsal")  # one command from nothing
+    said = capsys.readouterr()
+    assert "Stand-in: sample data; a rehearsal" in said.err and "Coordinator's login" in said.out
+    (token,) = (line.rpartition("/i/")[2] for line in said.out.splitlines() if "/i/" in line)
+    with visiting(site) as client:
+        person = Visitor(client, token)
+        person.do("consent", answer="agree")
+        person.do("survey", years="1 to 5 years", place="Somewhere else")
+        person.do("instructions")
+        person.do("practice", text="Hello.")
+        person.do("feedback")
+        person.do("comprehension", check0="0", check1="0")
+        person.do("begin")
+        for words in TURNS[:5]:
+            person.say(words)
+        person.do("finish")
+        person.do("findings", none="yes")
+        person.do("after", difficulty="2", realism="3", tools="None")
+    capsys.readouterr()
+    assert execute(["study", "invite", str(study), "--count", "2"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["person"] for row in rows] == ["P002", "P003"]
+    assert all(row["link"].startswith("http://localhost:8765/i/") for row in rows)
+    assert execute(["study", "export", str(study), "-o", str(tmp_path / "people")]) == 0
+    told = json.loads((tmp_path / "people" / "study.json").read_text())
+    assert told["rehearsal"] and told["stand_in"] == "sample data; a rehearsal"
+    assert execute(["study", "erase", str(study), "P001"]) == 0
+    assert execute(["study", "close", str(study)]) == 0
+    capsys.readouterr()
+    assert execute(["study", "invite", str(study), "--count", "1"]) == 2
+    assert "is closed" in capsys.readouterr().err
+    assert execute(["study", "export", str(study), "-o", str(tmp_path / "again")]) == 0
+    assert "2 erased" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "TODO in study.yaml, consent.md"),
+        (("--rehearsal", "--host", "0.0.0.0"), "which others can reach, without HTTPS"),
+        (("--rehearsal", "--behind-proxy"), "the proxy's https:// address"),
+        (("--rehearsal", "--behind-proxy", "--address", "http://study.example"), "the proxy's https:// address"),
+        (("--rehearsal", "--policy", "nobody"), "--policy"),
+    ],
+)
+def test_what_is_not_served(
+    words: tuple[str, ...],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert execute(["study", "new", "confirmation", "-o", str(tmp_path)]) == 0
+    assert not listened(monkeypatch, "sample", str(tmp_path), *words)
+    assert why in " ".join(capsys.readouterr().err.split())
+
+
+def test_rules_play_in_a_rehearsal_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["study", "new", "confirmation", "-o", str(tmp_path)]) == 0
+    for name in ("study.yaml", "consent.md"):
+        path = tmp_path / name
+        path.write_text(path.read_text().replace("TODO", "Done, by"))
+    for words, why in (
+        ((), "no model"),
+        (("--patient", "scripted/plain", "--evaluator", "rules"), "a model in a real study"),
+        (("--patient", "template", "--evaluator", "openai/gpt-4o-mini"), "a model in a real study"),
+    ):
+        assert not listened(monkeypatch, "sample", str(tmp_path), *words)
+        assert why in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("task", ["intervention", "pairs", "diagnosis", "rubric", "relevance"])
+def test_a_new_study_of_each_task_can_be_read(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["study", "new", task, "-o", str(tmp_path)]) == 0
+    assert read_study(tmp_path).design.tasks == (task,)
+    assert execute(["study", "new", task, "-o", str(tmp_path)]) == 2  # nothing is overwritten
+    (tmp_path / "study.yaml").write_text("title: x\ncontact: y\ntasks: [talk]\n")
+    assert execute(["study", "close", str(tmp_path)]) == 2
+    assert "tasks" in capsys.readouterr().err
