@@ -2,8 +2,8 @@
 
 For tests, demonstrations and the turns on which a model gives no usable answer. It reads form and not meaning: good
 enough to tell a clinician who takes up the patient's words and leaves room from one who lectures, no measure of a real
-one. The weights are set by hand on labelled turns of other writers (`tests/turns`), where a third of the voices was
-never looked at.
+one. The weights are set by hand on labelled turns of other writers (`tests/turns`), some of which nobody has read
+(`unseen/juniper.jsonl`).
 """
 
 from __future__ import annotations

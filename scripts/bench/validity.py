@@ -10,7 +10,8 @@ one by rules, the patient the template. So every number is a stand-in's: it says
 anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` and `quality` from 1 to 5, in place of the
 turns in `tests/turns`. `--clinicians` are scripts that their author ranked before they were played: for each task a
 list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} a thing of
-it; a sentence whose slot cannot be filled is left out. Nothing was tuned on `tests/turns/unseen`, which holds both.
+it; a sentence whose slot cannot be filled is left out. Of `tests/turns/unseen`, which
+holds both, nothing was tuned on any file but `voices.jsonl`.
 `--out` writes the curves of three kinds of patient and two tasks, which `bedside run patients` puts into a report.
 """
 
