@@ -130,9 +130,13 @@ def say(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     if len(text) > LONGEST_MESSAGE or len(text.split()) > site.study.design.limits.words_a_message:
         most = site.study.design.limits.words_a_message
         raise FormError("text", f"That is too long for one message: at most {most} words.")
-    client = _one(form, "client")[:64] or f"turn {slot.turns + 1}"
-    kept = at.say(connection, site.keys, slot, site.study.design, client, text, site.clock())
+    kept = at.say(connection, site.keys, slot, site.study.design, sender(form), text, site.clock())
     return Did(reply=slot.id) if kept else NOTHING
+
+
+def sender(form: Form) -> str:
+    """The name that the page gave a message, which is never that of a reply."""
+    return f"page {_one(form, 'client')[:48]}"
 
 
 def finish(connection: Connection, site: Site, place: Place, form: Form) -> Did:

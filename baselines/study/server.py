@@ -19,7 +19,7 @@ from urllib.parse import parse_qs
 from baselines.study import access, overview, views
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.actions import ACTIONS, NOTHING, Did, leave
+from baselines.study.actions import ACTIONS, NOTHING, Did, leave, sender
 from baselines.study.flow import ENDED
 from baselines.study.keys import Erased
 from baselines.study.replies import Replies
@@ -442,6 +442,9 @@ def _posts(app: FastAPI, server: _Server) -> None:
             place = views.place_of(connection, site, session.person)
             try:
                 did = _did(connection, site, place, name, form)
+                if name == "leave" and (left := who.person_of(connection, session.person)).stage == "erased":
+                    # The session went with everything else: this page is the last.
+                    return HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
             except FormError as error:
                 if name == "leave":
                     page = views.stop_page(site, session, place, error)
@@ -471,7 +474,7 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
         # Words that come too late are not lost: they stand in the field of the page that is next.
         slot, text = place.slot, form.get("text", [""])[0]
         late = name == "say" and slot is not None and slot.step == "talk" and text
-        if late and slot is not None and not at.is_said(connection, slot, form.get("client", [""])[0]):
+        if late and slot is not None and not at.is_said(connection, slot, sender(form)):
             at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
         return NOTHING
     return action(connection, site, place, form)

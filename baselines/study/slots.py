@@ -49,7 +49,6 @@ class Slot:
     since: float | None
     allowed: float
     turns: int
-    finished: bool
     failing: float | None
     failures: int
 
@@ -227,7 +226,7 @@ def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
     following = "findings" if slot.task == "confirmation" else "after"
     used = min(slot.spent(now), slot.allowed)
     _change(
-        connection, slot, step=following, since=None, used=used, why=why, finished=why == "finished", busy=None,
+        connection, slot, step=following, since=None, used=used, why=why, busy=None,
         failing=None,
     )  # fmt: skip
     note(connection, now, "talk over", person=slot.person, slot=slot.id, why=why, turns=slot.turns)

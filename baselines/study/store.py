@@ -123,7 +123,6 @@ slots = Table(  # an item given to a person
     Column("since", Float),
     Column("allowed", Float, nullable=False, default=0.0),  # seconds that the person has in all
     Column("turns", Integer, nullable=False, default=0),
-    Column("finished", Boolean, nullable=False, default=False),  # the person asked to end the talk
     Column("busy", Float),  # a worker prepares the reply until then
     Column("failing", Float),  # models have failed since then
     Column("failures", Integer, nullable=False, default=0),

@@ -80,7 +80,8 @@ def place_of(connection: Connection, site: Site, name: str) -> Place:
     if slot is None and not is_closed(connection):
         slot = at.give(connection, design, name, now)
     if slot is None:
-        who.move(connection, person, "debriefing", now)
+        nothing = not any(one.step == "done" for one in at.slots_of(connection, name))
+        who.move(connection, person, "timed_out" if nothing and is_closed(connection) else "debriefing", now)
         return Place(who.person_of(connection, name))
     return Place(person, slot)
 

@@ -180,6 +180,18 @@ def _start(folder: Path, port: int, seconds: float) -> subprocess.Popen[bytes]:
     )
 
 
+async def _up(port: int) -> None:
+    """Until the server listens."""
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("localhost", port)
+        except OSError:
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
+
+
 def _invited(folder: Path, seconds: float, people: int) -> list[str]:
     site = site_of(folder, seconds)
     with site.store.writing() as connection:
@@ -235,7 +247,7 @@ def load(people: int = 100, turns: int = 10, seconds: float = 1.0) -> None:
 
 
 @app.command()
-def kills(people: int = 6, kills: int = 20, seconds: float = 0.3, seed: int = 0) -> None:
+def kills(people: int = 6, kills: int = 20, turns: int = 30, seconds: float = 0.3, seed: int = 0) -> None:
     """SIGKILL at random moments."""
     import httpx
 
@@ -248,10 +260,11 @@ def kills(people: int = 6, kills: int = 20, seconds: float = 0.3, seed: int = 0)
             server = _start(folder, port, seconds)
             try:
                 async with httpx.AsyncClient(timeout=20, follow_redirects=False) as client:
-                    talking = asyncio.create_task(_everybody(f"http://localhost:{port}", tokens, 40, client))
+                    talking = asyncio.create_task(_everybody(f"http://localhost:{port}", tokens, turns, client))
                     done = 0
                     while not talking.done():
-                        await asyncio.sleep(draw.uniform(4, 9))
+                        await _up(port)
+                        await asyncio.sleep(draw.uniform(0.2, 4))
                         if done < kills and not talking.done():
                             os.kill(server.pid, signal.SIGKILL)
                             server.wait()

@@ -154,6 +154,9 @@ def _site(options: Serving, study: Study) -> Site:
     if (todo := open_places(study)) and not options.rehearsal:
         raise InputError(options.study, found=f"TODO in {', '.join(todo)}", expected="texts that are finished")
     roles, names = _roles(options, study)
+    if study.design.limits.dollars is not None and (free := _without_price(roles)):
+        found = f"a limit in study.yaml, and no price of {', '.join(free)}"
+        raise InputError("limits.dollars", found=found, expected="--price of each model")
     policy = policy_of(options.policy)
     texts = read_prompts(options.prompts)
     source = source_of(options.data, study)
@@ -167,6 +170,10 @@ def _site(options: Serving, study: Study) -> Site:
         prices=roles.prices,
         rehearsal=options.rehearsal,
     )
+
+
+def _without_price(roles: Roles) -> list[str]:
+    return sorted({player.name for player in roles.players.values()} - roles.prices.keys())
 
 
 def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
