@@ -116,7 +116,7 @@ class Digest:
         ({"b": (1, 2.5)}, {"b": [1, 2.5]}),
         (frozenset({"y", "x"}), ["x", "y"]),
         ([Digest()], ["0a1b"]),
-        (ImageStore(Path("anywhere")), None),
+        (ImageStore(Path("anywhere")), ImageStore(Path("elsewhere")).identity),
     ],
 )
 def test_what_a_step_is_given_names_its_result(given: Any, settings: Any) -> None:
