@@ -112,6 +112,13 @@ def held_by(held: Sequence[Held], person: int) -> list[Held]:
     return [one for one in held if one.person == person]
 
 
+@pytest.mark.parametrize("tasks", [TALKS[:1], TALKS])
+def test_who_has_met_all_cases_gets_no_more(tasks: tuple[TaskName, ...]) -> None:
+    plan, offers = design(*tasks, per_person=10, completed=3), talks(3, tasks)
+    held = played(plan, offers, [1])
+    assert sorted(one.group for one in held) == ["c0", "c1", "c2"]
+
+
 def test_what_somebody_left_comes_back_and_what_is_open_stays_theirs() -> None:
     plan, offers = design("confirmation", per_person=1), talks(1, TALKS[:1])
     given = choose(plan, offers, [], 1)

@@ -12,9 +12,9 @@ from baselines.study import journal
 from baselines.study import people as who
 from baselines.study.export import export
 from baselines.study.keys import Erased
-from baselines.study.site import open_database
+from baselines.study.site import Site, open_database
 from baselines.study.store import journal as rows
-from baselines.study.store import open_store, slots
+from baselines.study.store import open_store, set_fact, slots
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
 from tests.parts.study_talks import TURNS, Visitor, links, talking, visiting
@@ -120,3 +120,23 @@ def test_a_withdrawn_person_keeps_what_was_done(tmp_path: Path) -> None:
         with site.store.reading() as connection:
             assert who.person_of(connection, "P001").stage == "withdrawn"
             assert [row.why for row in connection.execute(select(slots.c.why))] == ["stopped"]
+
+
+def test_a_closed_study_gives_nothing_out_and_says_so(tmp_path: Path) -> None:
+    site = talking(tmp_path, per_person=2)
+    with visiting(site) as client:
+        begun, late = (Visitor(client, token) for token in links(site, 2))
+        begun.enter()
+        with site.store.writing() as connection:
+            set_fact(connection, "closed", "now")
+        begun.do("begin")
+        begun.say("Hello.")  # who is at a case may finish it
+        assert len(begun.replies) == 1
+        late.enter()
+        assert late.title == "The study has ended"
+        assert "timed_out" in stages(site)
+
+
+def stages(site: Site) -> list[str]:
+    with site.store.reading() as connection:
+        return [person.stage for person in who.everybody(connection)]

@@ -102,6 +102,7 @@ def test_a_message_is_kept_once_and_words_from_another_page_are_not_lost(tmp_pat
         person.enter()
         person.do("begin")
         first = person.form("say")
+        first["client"] = "patient 1"  # as a reply is called
         person.do("say", form=first, text="Hello.")
         person.do("say", form=first, text="Hello.")  # Back, and sent again
         person.wait()
