@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,8 @@ def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iter
     def own_meteor() -> Values:
         return {"METEOR": relevance.meteor(hypotheses, captions, wordnet)}
 
+    for name in ("textstat", "sacrebleu.metrics", "rouge_score.rouge_scorer", "nltk.translate.meteor_score"):
+        import_module(name)  # what is missing is told before minutes have passed
     hypotheses = changed(captions, seed)
     with cmudict_for_textstat():
         import textstat

@@ -33,6 +33,7 @@ from loaders.errors import InputError
 from loaders.files.records import to_json
 from scripts.cli import execute
 from tests.baselines.report.test_report import unpacked as packed_rows
+from tests.parts.places import ROOT
 
 AGENTS = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
 SECRET = "Frau Müller fears “the knife” above all"
@@ -160,6 +161,17 @@ def test_an_earlier_versions_run_opens_and_goes_on(home: Path, run: Path, tmp_pa
     assert len(list((run / "private/logs").glob("*.eval"))) == 2
     assert (run / DIALOGUES).read_bytes() == (home / "run" / DIALOGUES).read_bytes()
     assert stat.S_IMODE((run / "private").stat().st_mode) == 0o700
+
+
+def test_runs_of_earlier_versions_open_in_report_compare_and_contrast(home: Path, run: Path, tmp_path: Path) -> None:
+    other, oldest = tmp_path / "other", ROOT / "tests/written_before/run"
+    agents = ("--clinician", "scripted/closed-checklist", *AGENTS[2:])
+    assert execute(["run", "confirmation", str(home / "release"), "-o", str(other), "--limit", "4", *agents]) == 0
+    pair = [str(as_before(run)), str(as_before(other))]
+    for runs in (pair, [str(oldest)]):
+        assert execute(["report", *runs, "-o", str(tmp_path / "report.html")]) == 0
+        assert execute(["compare", *runs]) == 0
+    assert execute(["contrast", *pair]) == 0
 
 
 def sqlite(text: str) -> bytes:
