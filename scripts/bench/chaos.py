@@ -1,7 +1,7 @@
 """Real commands, disturbed at random moments and started again: what is lost, what changes, what is paid twice.
 
-    python -m scripts.bench.chaos [--kills 250] [--minutes 60] [--seed 0]     goes on where it was stopped
-    python -m scripts.bench.chaos --table                                     only what is known so far
+    python -m scripts.bench.chaos [--kills 250] [--minutes 120] [--seed 0] [--only JOB]    goes on where it was stopped
+    python -m scripts.bench.chaos --table                                                  only what is known so far
 
 An episode is one command of one corpus (build, run, curate, publish). It is started, struck at a moment drawn by the
 seed, started again, up to twenty times, and at last let through. What it leaves is then compared with what the same
@@ -416,6 +416,9 @@ def campaign(options: argparse.Namespace, folder: Path) -> None:
     until = time.monotonic() + options.minutes * 60
     run, commit, kills = datetime.now(UTC).isoformat(timespec="seconds"), _commit(), 0
     number = max((one.number for one in read(options.results) if one.seed == options.seed), default=-1) + 1
+    order = [which for which in ORDER if options.only in JOBS[which].name]
+    if not order:
+        raise SystemExit(f"--only {options.only}: none of {', '.join(job.name for job in JOBS)}")
     may_mount = _can_mount(folder)
     if not may_mount:
         output.print("full: left out, as no tmpfs can be mounted here")
@@ -427,7 +430,7 @@ def campaign(options: argparse.Namespace, folder: Path) -> None:
             hub.delay(method, "", 0.1, times=10**9)
         bench = Bench(folder, hub, server)
         while kills < options.kills and time.monotonic() < until:
-            job = JOBS[ORDER[number % len(ORDER)]]
+            job = JOBS[order[number % len(order)]]
             episode = Episode(options.seed, number, job.name, run, commit)
             began = time.monotonic()
             Play(bench, episode, job, may_mount=may_mount).run()
@@ -444,6 +447,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=250, metavar="N", help="stop after so many kills")
     parser.add_argument("--minutes", type=float, default=120, metavar="M", help="start nothing after this time")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", metavar="TEXT", help="only commands whose name holds this: '2 processes'")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FILE")
     parser.add_argument("--table", action="store_true", help="only show what is known so far")
     options = parser.parse_args()
