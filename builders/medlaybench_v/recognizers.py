@@ -187,7 +187,7 @@ def _check_is_pack(path: Path) -> None:
         try:
             with zipfile.ZipFile(path) as archive:
                 names = {name.partition("/")[0] for name in archive.namelist()}
-        except (zipfile.BadZipFile, OSError) as error:
+        except Exception as error:  # whatever a damaged archive may raise
             raise ModelError(path, found=f"no readable .zip ({error})", expected=expected) from error
     if "model_card.json" not in names or not names & {"cdb", "cdb.dat"}:
         holds = ", ".join(sorted(names)[:5]) or "nothing"

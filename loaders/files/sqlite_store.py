@@ -99,6 +99,8 @@ class SqliteStore:
             else:
                 do = "Check that the file and its folder can be written to"
             raise InputError(where, found=f"cannot be used: {error}", do=do) from None
+        except UnicodeDecodeError as error:  # SQLite names what is damaged by bytes that are no text
+            raise self.damaged(str(error)) from None
         except OSError as error:
             do = "Check that it is a file, and that its folder can be written to and has space"
             raise InputError(where, found=f"cannot be used: {error.strerror or error}", do=do) from None

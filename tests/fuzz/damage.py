@@ -319,5 +319,5 @@ def _sign(folder: Path, ledger: Path, changed: Path) -> None:
         facts = listed["files"][name]
         listed["files"][name] = digest if isinstance(facts, str) else {"sha256": digest, "size": changed.stat().st_size}
         ledger.write_text(json.dumps(listed), encoding="utf-8")
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         pass  # the list itself was damaged

@@ -136,6 +136,9 @@ def in_processes_of_their_own(place: Path, locale: int, within: Path) -> None:
 # One test for both, as one yard does for both; a campaign has the time for two yards, and so works side by side.
 @pytest.mark.parametrize("locales", [[0], [1]] if "BEDSIDE_FUZZ" in os.environ else [[0, 1]])
 def test_nothing_falls_over_what_it_reads_or_where_it_is_led(place: Path, locales: list[int], tmp_path: Path) -> None:
+    if locales[0]:  # where names are ASCII no yard can be made
+        with Bench(place):
+            pass
     for locale in locales:
         with Bench(place, **LOCALES[locale]) as bench:
             told = faults(CASES // 2, bench.fault, locale)

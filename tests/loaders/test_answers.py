@@ -347,6 +347,7 @@ def test_foreign_and_damaged_files_are_left_alone(path: Path) -> None:
         whole[:4096]: "is damaged",
         whole[: len(whole) // 2]: "is damaged",
         whole[:100] + bytes(len(whole) - 100): "is damaged",
+        whole.replace(b"CREATE TABLE", b"CREATE \xcc\xff\xfeLE"): "is damaged",
     }
     for number, (content, found) in enumerate(cases.items()):
         bad = path.with_name(f"bad-{number}.sqlite")

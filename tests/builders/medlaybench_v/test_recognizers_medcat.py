@@ -1,6 +1,7 @@
 """A real, tiny MedCAT pack, made here, opened and used through the adapter; and packs that must not be opened."""
 
 import pickle
+import re
 import shutil
 import sys
 import zipfile
@@ -157,10 +158,13 @@ def test_what_is_no_pack_is_told_apart(tmp_path: Path) -> None:
     folder.mkdir()
     with zipfile.ZipFile(foreign, "w") as archive:
         archive.writestr("photo.jpg", b"")
+    later = tmp_path / "later.zip"  # of a version of the format that is yet to come
+    later.write_bytes(re.sub(rb"(PK\x01\x02..)..", b"\\g<1>\xff\x00", foreign.read_bytes(), flags=re.DOTALL))
     for path, found in {
         tmp_path / "missing": "does not exist",
         empty_file: "empty file",
         text: "no readable .zip",
+        later: "no readable .zip",
         folder: "holds nothing",
         foreign: "holds photo.jpg",
     }.items():

@@ -996,16 +996,18 @@ def test_every_fault_ends_within_the_deadline_and_is_never_silent(
 ) -> None:
     monkeypatch.setattr(watch, "HEARTBEAT", 0.2)
     struck = ENDLESS[fault](hub)
-    said = [time.monotonic()]
-    start, deadline = said[0], 1.5
-    options = {"report": lambda line: said.append(time.monotonic()), "sleep": time.sleep, "deadline": deadline}
-    message = "published"
-    try:
-        publisher(release, gated="auto", **options)
-    except HubError as error:
-        message = str(error)
-        assert "run the same command again" in message.lower()
-    end = time.monotonic()
+    for deadline in (1.5, 15.0):  # a busy machine may not come as far as the fault in the first
+        said = [time.monotonic()]
+        options = {"report": lambda line: said.append(time.monotonic()), "sleep": time.sleep, "deadline": deadline}  # noqa: B023
+        message = "published"
+        try:
+            publisher(release, gated="auto", **options)
+        except HubError as error:
+            message = str(error)
+            assert "run the same command again" in message.lower()
+        start, end = said[0], time.monotonic()
+        if struck.hits:
+            break
     assert struck.hits
     assert end - start < deadline + 2
     assert max(later - earlier for earlier, later in pairwise([*said, end])) < 1.3  # 0.2 on a machine with time
