@@ -39,6 +39,8 @@ from loaders.models.messages import Answer, Decoding, Message
 CLAIM, RENEW = 15.0, 5.0  # seconds
 BROKEN_OFF = 180.0
 """Seconds of failures in a row after which a talk is broken off."""
+AT_ONCE = 2
+"""Talks that are played anew at a time; pages are served in between. One whose model speaks does not count."""
 LONGEST_WAIT = 20.0  # seconds between two tries
 _log = logging.getLogger(__name__)
 
@@ -46,8 +48,8 @@ _log = logging.getLogger(__name__)
 class Asked:
     """Evaluator and patient of one talk: what they said before is said again, and what is new is stored first."""
 
-    def __init__(self, site: Site, slot: at.Slot, stored: Mapping[str, str]) -> None:
-        self._site, self._slot, self._stored = site, slot, dict(stored)
+    def __init__(self, site: Site, slot: at.Slot, stored: Mapping[str, str], turn: asyncio.Semaphore) -> None:
+        self._site, self._slot, self._stored, self._turn = site, slot, dict(stored), turn
         self._scripts: dict[str, Script] = {}
         self._used: list[tuple[str, str]] = []  # role and digest, in their order
 
@@ -71,11 +73,16 @@ class Asked:
         _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
         self._used.append((role, digest))
         if digest in self._stored:
+            await asyncio.sleep(0)  # pages go first
             return from_json(Answer, self._stored[digest].encode(), "a stored answer")
         self._site.check_dollars()
         TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
         began = self._site.clock()
-        answer = await player.ask(messages, json_schema=json_schema, **drawn)
+        self._turn.release()  # others are played while the model speaks
+        try:
+            answer = await player.ask(messages, json_schema=json_schema, **drawn)
+        finally:
+            await self._turn.acquire()
         self._keep(digest, role, player.name, answer, began)
         return answer
 
@@ -115,6 +122,7 @@ class Replies:
     def __init__(self, site: Site, *, broken_off: float = BROKEN_OFF, first_wait: float = 1.0) -> None:
         self._site, self._broken_off, self._first_wait = site, broken_off, first_wait
         self._going: dict[int, asyncio.Task[None]] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
 
     def due(self, number: int) -> None:
         """Sees to it that the reply of a talk is prepared; nothing where it is already."""
@@ -136,7 +144,8 @@ class Replies:
             with site.store.reading() as connection:
                 slot = at.slot_of(connection, number)
                 given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
-            await write_episode(site, slot, [Finding(**one) for one in given.get("findings", ())])
+            found = [Finding(**one) for one in given.get("findings", ())]
+            await write_episode(site, slot, found, self._turn)
         except (BedsideError, Erased) as error:  # it is written after the next start
             _log.error("episode of talk %d: %s", number, type(error).__name__)
 
@@ -187,7 +196,7 @@ class Replies:
         if not slot.preparing:
             return True
         try:
-            played = await played_so_far(site, slot)
+            played = await played_so_far(site, slot, self._turn)
         except BedsideError as error:
             return self._failure(slot, error)
         self._took(slot, played)
@@ -217,30 +226,31 @@ class Replies:
 
 
 async def played_so_far(
-    site: Site, slot: at.Slot, *, ended: str | None = None, findings: Sequence[Finding] = ()
+    site: Site, slot: at.Slot, turn: asyncio.Semaphore, *, ended: str | None = None, findings: Sequence[Finding] = ()
 ) -> Replayed:
-    """The talk as far as it has come.
+    """The talk as far as it has come, played when `turn` is free.
 
     Raises ModelError where a model fails, or says nothing that can be used; Erased.
     """
     with site.store.reading() as connection:
         said = at.said_in(connection, site.keys, slot)
         stored = at.asked_in(connection, site.keys, slot)
-    asked = Asked(site, slot, stored)
+    asked = Asked(site, slot, stored, turn)
     words = [one.text for one in said if one.who == at.CLINICIAN]
     seat = Seat(words, asked, ended, findings)
     try:
-        return await replay(site.games[slot.task], site.profiles[slot.item], seat)
+        async with turn:
+            return await replay(site.games[slot.task], site.profiles[slot.item], seat)
     except ModelError as error:
         if error.where == "evaluator":
             asked.set_aside("evaluator", rubric.ATTEMPTS)
         raise
 
 
-async def write_episode(site: Site, slot: at.Slot, findings: Sequence[Finding]) -> None:
+async def write_episode(site: Site, slot: at.Slot, findings: Sequence[Finding], turn: asyncio.Semaphore) -> None:
     """Keeps what was played in a talk that is over, sealed. Raises as `played_so_far`."""
     ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
-    played = await played_so_far(site, slot, ended=ended, findings=findings)
+    played = await played_so_far(site, slot, turn, ended=ended, findings=findings)
     assert played.episode is not None
     leaks = played.episode.leaks
     public: Episode = site.games[slot.task].public(played.episode)
