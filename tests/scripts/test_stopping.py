@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from scripts.cli import execute
 from scripts.terminal import stopping
 from tests.parts.chat_server import ChatServer
+from tests.parts.played_consultations import write_cases
 from tests.parts.processes import printed, started, starting
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -24,9 +24,7 @@ ROLES = [word for role in ("doctor", "patient", "assessor") for word in (f"--{ro
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("3mdbench") / "release"
-    assert execute(["build", "3mdbench", "--source", "sample", "--out", str(out)]) == 0
-    return out
+    return write_cases(tmp_path_factory.mktemp("3mdbench") / "release", 4)
 
 
 @pytest.fixture
