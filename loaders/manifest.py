@@ -57,6 +57,12 @@ def _inside(path: str) -> str:
     return path
 
 
+def _named(feature: Json) -> Json:
+    if not isinstance(feature.get("name"), str):
+        raise ValueError("a column without a name")
+    return feature
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -137,7 +143,7 @@ class Manifest(_Part):
     format: Literal[1] = FORMAT
     corpus: str
     key: str
-    features: list[Json]
+    features: list[Annotated[Json, AfterValidator(_named)]]
     sources: list[Source]
     settings: Json
     prompts: dict[str, Sha256]

@@ -91,6 +91,7 @@ def test_a_manifest_cut_anywhere_is_refused(tmp_path: Path) -> None:
         (json.dumps(facts(format=2)).encode(), r"format 2 \(expected format 1\)\. Update Bedside"),
         (json.dumps(facts(corpus=3)).encode(), "corpus: Input should be a valid string"),
         (json.dumps(facts(surprise=3)).encode(), "surprise: Extra inputs"),
+        (json.dumps(facts(features=[{"dtype": "string"}])).encode(), "features.0: .*a column without a name"),
         (json.dumps({k: v for k, v in facts().items() if k != "splits"}).encode(), "splits: Field required"),
         (json.dumps(facts(files={"a": {"sha256": "x", "size": 1}})).encode(), "files.a.sha256: String should match"),
         (json.dumps(facts(exclusions={"rows": -1, "content_digest": ZERO})).encode(), "exclusions.rows: "),
