@@ -37,6 +37,7 @@ WEIGHTS = "open_clip_pytorch_model.bin"  # or open_clip_model.safetensors, which
 FETCH = "--include 'open_clip*'"
 
 # A stand-in that runs anywhere in a moment: a ViT of two layers with CLIP's own tokenizer.
+_MOST_LAYERS = 1_000
 TINY: dict[str, Any] = {
     "embed_dim": 64,
     "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16},
@@ -166,11 +167,17 @@ def _config(name: str, path: Path) -> dict[str, Any]:
     try:
         with understood(path, expected="a configuration of open_clip"):
             config: dict[str, Any] = read_json(path)["model_cfg"]
-            dict(config["text_cfg"])
+            towers = [dict(config["text_cfg"]), dict(config.get("vision_cfg") or {})]
     except InputError as error:
         raise ModelError(
             name, found=f"cannot be loaded: {error.found}", expected=error.expected, do=f"Check {path}"
         ) from None
+    for tower in towers:  # each is made before the weights are looked at
+        layers = tower.get("layers")
+        if isinstance(layers, int) and layers > _MOST_LAYERS:
+            raise ModelError(
+                name, found=f"a tower of {layers:.3g} layers", expected=f"at most {_MOST_LAYERS}", do=f"Check {path}"
+            )
     return config
 
 

@@ -659,3 +659,11 @@ def test_settings_of_a_sentence_encoder_that_make_none(tmp_path: Path) -> None:
         (tmp_path / "config.json").write_text(said)
         with pytest.raises(ModelError, match="cannot be opened"):
             open_sentence_encoder(str(tmp_path))
+
+
+def test_a_tower_without_end_is_refused(tmp_path: Path) -> None:
+    config = {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"layers": 10**18}}
+    (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": config}))
+    (tmp_path / "open_clip_model.safetensors").write_bytes(b"x")
+    with pytest.raises(ModelError, match="a tower of 1e\\+18 layers"):
+        open_encoder(str(tmp_path), device="cpu")
