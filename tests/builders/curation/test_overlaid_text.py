@@ -133,3 +133,13 @@ def test_the_marks_of_a_ruler_and_of_a_spring_are_no_text() -> None:
         for angle in (0, 35, 90):
             turned = image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=190)
             assert text_characters(np.asarray(turned)) == 0
+
+
+def test_the_numbers_of_a_ruler_are_part_of_it() -> None:
+    image = Image.new("L", (512, 384), 190)
+    pen = ImageDraw.Draw(image)
+    pen.text((60, 172), "10 20 30 40 50 60 70 80", fill=110, font=_font(FONTS[0], 20))
+    assert text_characters(np.asarray(image)) > 0
+    for n in range(24):
+        pen.rectangle((60 + 12 * n, 150, 63 + 12 * n, 166), fill=110)
+    assert text_characters(np.asarray(image)) == 0
