@@ -158,7 +158,7 @@ def say_anything() -> None:
 
 
 def keep_bars_from_logs() -> None:
-    """Let `datasets`, which a command imports later, draw its bars in a terminal alone: in a log each is a long line."""
+    """Let `datasets`, which a command imports later, draw its bars in a terminal alone: a log holds lines."""
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,20 @@ def test_help_says_every_option_and_every_word_whole_in_60_columns(
     texts += [each.help or "" for each in getattr(command, "commands", {}).values()]
     assert {word for text in texts for word in text.split()} <= set(told.split())
     assert max(map(len, told.splitlines())) <= 60
+
+
+def test_diff_shows_a_fact_of_many_parts_in_60_columns(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(release, other)
+    facts = json.loads((other / "manifest.json").read_bytes())
+    facts["settings"]["given"] = {f"part {number}": [number] * 3 for number in range(9)}
+    (other / "manifest.json").write_text(json.dumps(facts))
+    monkeypatch.setenv("COLUMNS", "60")
+    assert execute(["diff", str(release), str(other)]) == 1
+    told = capsys.readouterr().out
+    assert '"part 8": [8, 8, 8]' in " ".join(told.split()) and max(map(len, told.splitlines())) <= 60
 
 
 @pytest.mark.parametrize("terminal", [True, False])
