@@ -23,6 +23,7 @@ from loaders.errors import BedsideError, InputError
 from loaders.plugins import Plugin, brought
 from scripts.commands import BEDSIDE, Group
 from scripts.terminal import stopping
+from scripts.terminal.helping import in_whole_words
 
 # The class of every complaint about the command line itself. Newer releases of typer bring their own copy of click, so
 # it is reached through a name that typer exports.
@@ -59,6 +60,16 @@ class _Group(TyperGroup):
                     command.help = f"{error.where}: {error.found}"
         super().format_help(ctx, formatter)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list outside boxes, where typer would cut each help after a line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help or "") for name, command in self.commands.items()])
+
+
+def _narrow() -> dict[str, Any]:
+    """The style of help in a terminal too narrow for boxes."""
+    return {"rich_markup_mode": None} if shutil.get_terminal_size().columns < _BOXES else {}
+
 
 def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool = True) -> Any:
     """A command as typer makes it, imported; `maker` as in `Group`, `passes_on` and `tables` as in `Command`."""
@@ -66,13 +77,12 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
     from scripts.terminal.options import of_text
     from scripts.terminal.saying import saying
 
-    narrow = {"rich_markup_mode": None} if shutil.get_terminal_size().columns < _BOXES else {}
-    app = typer.Typer(add_completion=False, **_STYLE | narrow)
+    app = typer.Typer(add_completion=False, **_STYLE | _narrow())
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
         context = {"ignore_unknown_options": True} if passes_on else None
         app.command(plugin.name, context_settings=context)(interruptible(saying(of_text(function), tables=tables)))
-        return typer.main.get_command(app)
+        return in_whole_words(typer.main.get_command(app))
     except BedsideError:
         raise
     except Exception as error:  # not a function, or one with parameters that are no options
@@ -83,9 +93,9 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
 
 def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None) -> TyperGroup:
     """A group of commands, none of them imported. What other packages bring and is refused, is said."""
-    style = {**_STYLE, "add_completion": group is BEDSIDE}
+    style = {**_STYLE, **_narrow(), "add_completion": group is BEDSIDE}
     app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **style)
-    made = typer.main.get_command(app)
+    made = in_whole_words(typer.main.get_command(app))
     assert isinstance(made, TyperGroup)
     for word, entry in group.commands.items():
         if isinstance(entry, Group):
@@ -133,6 +143,7 @@ def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     say_anything()
+    keep_bars_from_logs()
     stopping.end_as_by_ctrl_c()
     code = execute(arguments)
     stopping.let_go_of_terminal()
@@ -146,6 +157,12 @@ def say_anything() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def keep_bars_from_logs() -> None:
+    """Let `datasets`, which a command imports later, draw its bars in a terminal alone: a log holds lines."""
+    if not sys.stderr.isatty():
+        os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+
+
 def execute(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 a check found problems, 2 an error of input, 130 interrupted (143
     by SIGTERM, 129 by SIGHUP)."""
@@ -155,7 +172,7 @@ def execute(arguments: list[str] | None = None) -> int:
             return stopping.code()
         return code if isinstance(code, int) else 0
     except _MISUSE as error:
-        error.show()
+        _misused(error)
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return stopping.code()
@@ -166,6 +183,14 @@ def execute(arguments: list[str] | None = None) -> int:
         found = error.strerror or str(error) or type(error).__name__
         _tell(InputError(error.filename or "this machine", found=found, expected="a place that can be used"))
         return 2
+
+
+def _misused(error: Any) -> None:
+    from scripts.terminal.console import errors
+
+    said = io.StringIO()
+    error.show(file=said)
+    errors.print(said.getvalue().rstrip("\n"), highlight=False)
 
 
 def _tell(error: BedsideError) -> None:

@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from builders.release.diff import Change, Diff, Keys, diff
 from builders.release.verify import resolve
 from loaders.files.records import to_json
-from loaders.manifest import canonical_json
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Table
 
@@ -74,4 +73,4 @@ def _changes(title: str, changes: Sequence[Change]) -> Iterator[Table]:
 def _shown(value: JsonValue) -> str:
     if value is None:
         return "–"
-    return value if isinstance(value, str) else canonical_json(value).decode()
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -45,7 +45,9 @@ def command(
         shown.add_row(row, *(f"{cells[row, f'{name} (mean)'].value:.2f}" for name in CRITERIA.values()), "")
     _add_published(shown)
     output.print(shown, highlight=False)
-    agreement = table("\nAgreement: kappa with quadratic weights, Krippendorff's alpha", "raters", *CRITERIA.values())
+    criteria = tuple(CRITERIA.values())
+    title = "\nAgreement: kappa with quadratic weights, Krippendorff's alpha"
+    agreement = table(title, "raters", *criteria, right=criteria)
     for row in dict.fromkeys(result.row for result in results if result.unit in ("kappa", "alpha")):
         kind = "Krippendorff alpha" if row == "All raters" else "weighted kappa"
         found = (cells[row, f"{name} ({kind})"] for name in CRITERIA.values())
@@ -71,7 +73,7 @@ def _print_relevance(results: list[Result]) -> None:
     shown = table(
         "Relevant complaints (Appendix C)", "rater", "complaints", "relevant", "paper", right=("relevant", "paper")
     )
-    agreement = table("\nAgreement", "raters", "measure", "value")
+    agreement = table("\nAgreement", "raters", "measure", "value", right=("value",))
     for result in results:
         if result.unit != "percent":
             agreement.add_row(result.row, result.column, _agreement(result))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from scripts.cli import execute, find
+from scripts.cli import execute, find, keep_bars_from_logs, root
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import printed
 
@@ -198,13 +200,51 @@ def test_settings_stand_side_by_side_in_60_columns_though_one_is_a_digest(
     assert lines["given"] == "{'file': 'ffffffffffffffff…'}"
 
 
-@pytest.mark.parametrize("words", [["curate"], ["report"], ["build", "3mdbench"], ["run", "confirmation"]])
-def test_help_names_every_option_whole_in_60_columns(
-    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "words", ["", "run", "curate", "contrast", "rebuild", "build 3mdbench", "build medconceal", "run confirmation"]
+)
+def test_help_says_every_option_and_every_word_whole_in_60_columns(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    assert execute([*words, "--help"]) == 0
+    assert execute([*words.split(), "--help"]) == 0
     told = capsys.readouterr().out
-    names = {name for one in find(words)[0].params for name in (*one.opts, *one.secondary_opts) if name[:2] == "--"}
-    assert len(names) > 5 and not [name for name in names if name not in told]
+    command = root() if not words else root().commands["run"] if words == "run" else find(words.split())[0]
+    names = {name for one in command.params for name in (*one.opts, *one.secondary_opts) if name[:2] == "--"}
+    assert not [name for name in names if name not in told]
+    texts = [command.help or "", *(getattr(one, "help", None) or "" for one in command.params)]
+    texts += [each.help or "" for each in getattr(command, "commands", {}).values()]
+    assert {word for text in texts for word in text.split()} <= set(told.split())
     assert max(map(len, told.splitlines())) <= 60
+
+
+def test_diff_shows_a_fact_of_many_parts_in_60_columns(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(release, other)
+    facts = json.loads((other / "manifest.json").read_bytes())
+    facts["settings"]["given"] = {f"part {number}": [number] * 3 for number in range(9)}
+    (other / "manifest.json").write_text(json.dumps(facts))
+    monkeypatch.setenv("COLUMNS", "60")
+    assert execute(["diff", str(release), str(other)]) == 1
+    told = capsys.readouterr().out
+    assert '"part 8": [8, 8, 8]' in " ".join(told.split()) and max(map(len, told.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_bars_of_datasets_are_drawn_in_a_terminal_alone(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_DATASETS_DISABLE_PROGRESS_BARS", "")
+    monkeypatch.delenv("HF_DATASETS_DISABLE_PROGRESS_BARS")  # and gone again after the test
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    keep_bars_from_logs()
+    assert os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS") == (None if terminal else "1")
+
+
+def test_a_mistyped_command_is_told_in_60_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert execute(["build", "medlaybench_v"]) == 2
+    told = capsys.readouterr().err
+    assert "'medlaybench-v'" in told and max(map(len, told.splitlines())) <= 60

@@ -249,6 +249,14 @@ def test_the_command_prints_table_4_beside_the_papers(tmp_path: Path, capsys: Ca
     assert record.baseline == "ratings" and record.stand_in is None and len(results) == 28
 
 
+def test_intervals_of_agreement_are_whole_in_60_columns(tmp_path: Path, capsys: Capture, monkeypatch: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert execute(["ratings", str(_filled(tmp_path / "sheet.csv"))]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    opened = [line for line in shown if " (-" in line or " (0." in line or " (1." in line]
+    assert opened and all(line.count("(") == line.count(")") for line in opened)
+
+
 def test_the_command_draws_pairs_from_a_release(tmp_path: Path, capsys: Capture) -> None:
     folder = release(tmp_path / "release")
     assert execute(["sheet", str(folder), "-o", str(tmp_path / "s.csv"), "--pairs", "2", "--raters", "1"]) == 0
