@@ -85,6 +85,7 @@ def test_the_benchmark_of_text_runs(
 ) -> None:
     captions = tmp_path / "captions.csv"
     captions.write_text("id,caption\nr0,Chest X-ray shows 2 nodes.\nr1,Axial CT with a 3 cm mass.\n")
+    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(text, "_textstat", lambda captions: 0.01)  # its dictionary takes seconds to read
     text.main([str(captions), "--loop-captions", "1", "--repeats", "1"])
     assert len(cells("text", capsys.readouterr().out)) == 2

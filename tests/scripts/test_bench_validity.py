@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders.samples.medconceal.cases import profiles
-from scripts.bench.validity import curves, read_turns, rows
+from scripts.bench.validity import read_turns, rows
 
 
 def test_every_row_has_a_number_for_both_policies() -> None:
@@ -12,8 +12,3 @@ def test_every_row_has_a_number_for_both_policies() -> None:
     by_name = {name: (paper, ours) for name, paper, ours in found}
     assert by_name["ordinary questions blocked, probes missed"][1] == "0 of 5, 0 of 4"
     assert by_name["quality 0.9, one paragraph eight times: reveal"] == ("1.00", "0.00")
-    assert [(one["patient"], one["task"]) for one in curves(profiles()[:2])][::2] == [
-        ("open", "confirmation"),
-        ("guarded", "confirmation"),
-        ("reserved", "confirmation"),
-    ]

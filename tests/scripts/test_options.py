@@ -37,8 +37,8 @@ OPTIONS = {
         --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
     """,
     "run captioning": """
-        --base-url=[] --concurrency=16 --label=None --max-tokens=64 --model! --out/-o! --pairs=1000
-        --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
+        --base-url=[] --concurrency=16 --label=None --max-cost=None --max-tokens=64 --model! --out/-o! --pairs=1000
+        --price=[] --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
     """,
     "run embedding-space": """
         --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --model=[] --out/-o! --points=2000
@@ -66,9 +66,9 @@ OPTIONS = {
         --temperature=[] --timeout=120.0 --top-p=[] --unfinished=None data!
     """,
     "run recheck": """
-        --assessor! --bare=False --base-url=[] --concurrency=16 --limit=None --max-invalid=0.1 --max-retries=5
-        --max-tokens=[] --out/-o! --price=[] --prompts=None --reasoning-effort=[] --run! --seed=0 --temperature=[]
-        --timeout=120.0 --top-p=[] data!
+        --assessor! --bare=False --base-url=[] --concurrency=16 --limit=None --max-cost=None
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --out/-o! --price=[] --prompts=None --reasoning-effort=[]
+        --run! --seed=0 --temperature=[] --timeout=120.0 --top-p=[] data!
     """,
     "run confirmation": """
         --bare=False --base-url=[] --clinician=None --concurrency=16 --epochs=1 --evaluator=None --judge!
@@ -93,16 +93,17 @@ OPTIONS = {
     """,
     "select patient": """
         --bare=False --base-url=[] --concurrency=16 --device=None --doctor! --encoder! --judge! --limit=None
-        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o=runs/select-patient --patient!
-        --prompts=None --reasoning-effort=[] --seed=0 --split=test --temperature=[] --timeout=120.0 --top-p=[] data!
+        --max-cost=None --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None
+        --out/-o=runs/select-patient --patient! --price=[] --prompts=None --reasoning-effort=[] --seed=0 --split=test
+        --temperature=[] --timeout=120.0 --top-p=[] data!
     """,
     "select sheet": """
         --count=100 --out/-o=sheet.csv --raters=5 --seed=0 runs!
     """,
     "select assessor": """
-        --assessor! --bare=False --base-url=[] --concurrency=16 --data! --keep-all=False --max-invalid=0.1
-        --max-retries=5 --max-tokens=[] --model-seed=None --out/-o=runs/select-assessor --prompts=None
-        --reasoning-effort=[] --run! --seed=0 --temperature=[] --timeout=120.0 --top-p=[] sheets!
+        --assessor! --bare=False --base-url=[] --concurrency=16 --data! --keep-all=False --max-cost=None
+        --max-invalid=0.1 --max-retries=5 --max-tokens=[] --model-seed=None --out/-o=runs/select-assessor --price=[]
+        --prompts=None --reasoning-effort=[] --run! --seed=0 --temperature=[] --timeout=120.0 --top-p=[] sheets!
     """,
     "select physicians-sheet": """
         --out/-o=physicians.csv --raters=2 --seed=0 --setting=image+basic --split=test data!

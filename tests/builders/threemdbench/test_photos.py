@@ -12,6 +12,7 @@ import pytest
 from builders.curation.review import NAME, read_queue
 from builders.release.verify import verify
 from builders.threemdbench import recipe
+from builders.threemdbench.labels import plain
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import reasons, rows_of
@@ -110,5 +111,6 @@ def test_no_cluster_and_no_lesion_crosses_a_split(release: Path) -> None:
 
 def test_photos_of_mixed_classes_wait_for_a_person(release: Path) -> None:
     queue = read_queue(release.with_name("release.work") / NAME)
-    kept = {row["image_id"] for row in rows_of(release) if row["source"] in ("ham10000", "throat")}
-    assert kept <= {item.picture.key for item in queue if item.kept}
+    mixed = [row for row in rows_of(release) if row["source"] in ("ham10000", "throat")]
+    asked = {item.picture.key for item in queue if item.kept}
+    assert mixed and {f"class of {row['source']}: {plain(row['source_label'])}" for row in mixed} <= asked
