@@ -295,7 +295,7 @@ def _tell(message: Message) -> str:
     return _plain({"role": message.role, "text": message.text, "images": images})
 
 
-_told_before = lru_cache(maxsize=1024)(_tell)  # a dialogue tells all that was said again in each request
+_told_before = lru_cache(maxsize=16384)(_tell)  # each request tells anew all that its dialogue said before
 
 
 def _drawn(decoding: Mapping[str, Any]) -> dict[str, Any]:
