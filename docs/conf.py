@@ -23,7 +23,7 @@ from scripts.commands import COMMANDS, Group
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-WORK = HERE / "_build" / "work"  # where the notebooks run; `./scripts/docs` builds the sample releases into it
+WORK = HERE / "_build" / "run"  # where the notebooks run; `./scripts/docs` builds the sample releases into it
 
 # What the notebooks' kernels inherit: this environment's commands, a terminal of 84 columns, no bars, one thread.
 os.environ |= {

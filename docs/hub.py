@@ -14,7 +14,7 @@ from IPython.core.magic import register_cell_magic
 from scripts.loopback_hub.hub import LoopbackHub
 
 place = tempfile.TemporaryDirectory()
-built = Path(__file__).parent / "_build" / "work" / "releases"
+built = Path(__file__).parent / "_build" / "run" / "releases"
 shutil.copytree(built, Path(place.name) / "releases", ignore=shutil.ignore_patterns("*.work", "*.log"))
 os.chdir(place.name)
 hub = LoopbackHub().__enter__()

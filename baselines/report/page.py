@@ -24,6 +24,7 @@ from baselines.report.sections import Section, sections
 from baselines.report.tables import Cell, tables
 from baselines.results.comparison import Compared, FinishedRun, conditions
 from baselines.results.published import Published, counterpart, meaning
+from baselines.results.run import Result
 from loaders import __version__
 from loaders.errors import InputError
 from loaders.files.places import command_without_places, seen_from, without_places
@@ -102,10 +103,6 @@ def write_report(
         conditions_of=lambda view: conditions(
             [result for result in results if (result.paper, result.table) == (view.paper, view.table)]
         ),
-        called={
-            number: Counter(result.provenance for result in run.results) for number, run in enumerate(runs, start=1)
-        },
-        unknown=any(not run.record.judged for run in runs),
         command_text=lambda run: command_without_places(run.record.command, run.folder),
         runs=list(enumerate(runs, start=1)),
         papers=papers,
@@ -113,15 +110,25 @@ def write_report(
         views=[(view, figures(view, runs) if drawn else []) for view in views],
         sections=shown,
         files={number: _files(run, page) for number, run in enumerate(runs, start=1)},
-        standing=sum(result.provenance == "stand-in" for result in results),
-        reasons=list(dict.fromkeys(part for run in runs for part in (run.record.stand_in or "").split("; ") if part)),
-        beside=sum(counterpart(result) is not None for result in results),
-        total=len(results),
+        **_counted(runs, results),
         version=__version__,
     )
     if public:
         _check_public(text, secrets, page)
     return write_text(page, text)
+
+
+def _counted(runs: Sequence[FinishedRun], results: Sequence[Result]) -> dict[str, Any]:
+    """How many numbers there are, what they may be called, and why some are stand-ins."""
+    reasons = (reason for run in runs for reason in (run.record.stand_in or "").split("; ") if reason)
+    return {
+        "called": {number: Counter(one.provenance for one in run.results) for number, run in enumerate(runs, start=1)},
+        "unknown": any(not run.record.judged for run in runs),
+        "standing": sum(result.provenance == "stand-in" for result in results),
+        "reasons": list(dict.fromkeys(reasons)),
+        "beside": sum(counterpart(result) is not None for result in results),
+        "total": len(results),
+    }
 
 
 def _in_words() -> dict[str, Any]:

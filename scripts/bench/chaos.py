@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from loaders.files.disk import scratch
+from loaders.files.places import without_places
 from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
 from scripts.loopback_hub.hub import LoopbackHub
 from scripts.loopback_hub.store import Repo
@@ -362,7 +363,7 @@ def append(results: Path, episode: Episode) -> None:
     with results.open("ab+") as file:
         file.seek(0)
         file.truncate(file.read().rfind(b"\n") + 1)
-        file.write(json.dumps(asdict(episode)).encode() + b"\n")
+        file.write(json.dumps(without_places(asdict(episode), ROOT)).encode() + b"\n")
 
 
 def show(episodes: Sequence[Episode]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,12 @@ def _unseen(labelled: Labelled, options: Classifying, *, quiet: bool = False) ->
     return (looked.labelled if looked else labelled), looked
 
 
+def _forget(folder: Path) -> None:
+    """An earlier training there is not gone on with."""
+    for name in (CHECKPOINT, BEST):
+        (folder / name).unlink(missing_ok=True)
+
+
 def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered] | None:
     """Fine-tunes; None in the processes of a training that are not the first."""
     recipe = _recipe(options)
@@ -81,8 +88,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
         workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()
     folder = options.out / "training"
     if options.restart and main:
-        for name in (CHECKPOINT, BEST):
-            (folder / name).unlink(missing_ok=True)
+        _forget(folder)
     accelerator.wait_for_everyone()
     versions = versions_of("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
     with Bars(quiet=not main) as bars:
