@@ -61,6 +61,7 @@ class Desk:
         for one in choices:
             self.page.check(one)
         self.page.click("main form button:not(.quiet):not(.danger)")
+        self.page.wait_for_load_state()  # a click ends when the next page is begun, before it has a body
 
     def enter(self, link: str, look: Callable[[], None] = lambda: None) -> None:
         """From the link to the practice item."""
