@@ -92,6 +92,13 @@ def main() -> None:
     except Shadowed as error:
         print(*error.lines, sep="\n", file=sys.stderr)
         sys.exit(2)
-    from scripts.cli import main as run
+    from scripts.terminal import stopping
 
+    stopping.end_as_by_ctrl_c()
+    try:
+        from scripts.cli import main as run
+    except BaseException:  # also what a library makes of an interrupt that comes while it is imported
+        if stopping.asked() is None:
+            raise
+        sys.exit(stopping.code())
     run()

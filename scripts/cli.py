@@ -168,21 +168,29 @@ def execute(arguments: list[str] | None = None) -> int:
     by SIGTERM, 129 by SIGHUP)."""
     try:
         code = root().main(arguments, prog_name="bedside", standalone_mode=False)
-        if code == 128 + signal.SIGINT:  # typer has taken the interrupt, before a command had its turn
+        if stopping.asked() is not None or code == 128 + signal.SIGINT:  # typer has taken it before a command's turn
             return stopping.code()
         return code if isinstance(code, int) else 0
-    except _MISUSE as error:
-        _misused(error)
-        return 2
     except (KeyboardInterrupt, typer.Abort):
         return stopping.code()
-    except BedsideError as error:
+    except Exception as error:
+        if stopping.asked() is not None:  # a library that was being imported has wrapped it
+            return stopping.code()
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Say what a user has to mend; any other error is one of ours, and a traceback."""
+    if isinstance(error, _MISUSE):
+        _misused(error)
+    elif isinstance(error, BedsideError):
         _tell(error)
-        return 2
-    except OSError as error:  # what no reader or writer has turned into an error of ours
+    elif isinstance(error, OSError):  # what no reader or writer has turned into an error of ours
         found = error.strerror or str(error) or type(error).__name__
         _tell(InputError(error.filename or "this machine", found=found, expected="a place that can be used"))
-        return 2
+    else:
+        raise error
+    return 2
 
 
 def _misused(error: Any) -> None:

@@ -4,7 +4,9 @@
         answers = asyncio.run(gather_bounded(lambda case: store.ask(model, prompt(case), ...), cases, limit=16))
 
 One SQLite file in WAL mode. Each answer is committed before it is returned, so a killed run loses at most the requests
-in flight; several processes may write to one store at once. A request is known by the SHA-256 of its JSON, which is
+in flight; several processes may write to one store at once. The commit of an answer begins as it arrives, in a thread
+that does nothing else, or with the end of the commit under way, for all that arrived meanwhile: one is in flight until
+two commits after its last byte at the most, or until the disk has space again. A request is known by the SHA-256 of its JSON, which is
 stored beside the answer: the model's name, the messages with digests of images, the decoding, schema, namespace and
 encounter. The server's address is no part of it: a model that moves to another port, or to two servers, has said what
 it has said. A store of format 1, whose keys held the address, is brought over as it is opened; of two servers' answers
@@ -22,6 +24,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -82,6 +85,7 @@ CREATE TABLE answers (
         self._in_flight: dict[str, asyncio.Event] = {}
         self._waiting: list[tuple[_Row, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
+        self._writer = ThreadPoolExecutor(1, "answers")  # not the loop's, in which pictures are read and names looked up
         with self.explained():
             # A power cut may undo a commit in WAL mode, unless each one is synced.
             self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
@@ -160,7 +164,8 @@ CREATE TABLE answers (
         while self._waiting:
             answered, self._waiting = self._waiting, []
             try:
-                await asyncio.to_thread(self._commit, [row for row, _ in answered])
+                rows = [row for row, _ in answered]
+                await asyncio.get_running_loop().run_in_executor(self._writer, self._commit, rows)
             except asyncio.CancelledError:
                 self._waiting = answered + self._waiting  # `close` makes sure of them
                 raise
@@ -183,6 +188,7 @@ CREATE TABLE answers (
         """Keep what was written, or was answered when all was stopped, and let go of the file."""
         answered, self._waiting = self._waiting, []
         try:
+            self._writer.shutdown()
             if answered:
                 self._commit([row for row, _ in answered])
         finally:

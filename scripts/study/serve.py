@@ -28,6 +28,7 @@ from loaders.opened import Opened, open_data
 from scripts.run.confirmation import RULES, TEMPLATE, policy_of
 from scripts.run.play import Asking, Price, Roles, roles_of
 from scripts.study.folder import Database, Folder
+from scripts.terminal import stopping
 from scripts.terminal.console import errors, output
 from scripts.terminal.options import Prompts
 from scripts.terminal.options_of import options_of
@@ -268,3 +269,4 @@ def _listen(site: Site, options: Serving, origins: list[str]) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=5,
     )
+    stopping.answered()

@@ -16,7 +16,6 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from loaders.errors import BedsideError
 from scripts.terminal import stopping
 from scripts.terminal.tables import Table, wrapped
 
@@ -82,15 +81,18 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
     @wraps(command)
     def run(*arguments: _Given.args, **options: _Given.kwargs) -> _Returned:
         try:
-            return command(*arguments, **options)
-        except (KeyboardInterrupt, BedsideError, OSError) as stop:
-            # A signal to a whole group ends helpers too, and with a terminal goes what was printed to: no errors then.
-            interrupted = isinstance(stop, KeyboardInterrupt)
-            if not interrupted and stopping.asked() is None:
+            returned = command(*arguments, **options)
+            if stopping.asked() is None:
+                return returned
+            said = ""  # somebody dropped the interrupt, or it came too late
+        except BaseException as stop:
+            # Also an error: a library may have wrapped the interrupt into one of its own, a signal to a whole group ends
+            # helpers too, and with a terminal goes what was printed to.
+            if not isinstance(stop, KeyboardInterrupt) and stopping.asked() is None:
                 raise
-            said = str(stop) if interrupted else ""
-            with suppress(OSError):
-                errors.print(f"\n{said or 'Stopped.'}", style="yellow", highlight=False, markup=False)
-            raise typer.Exit(stopping.code()) from None
+            said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""
+        with suppress(OSError):
+            errors.print(f"\n{said or 'Stopped.'}", style="yellow", highlight=False, markup=False)
+        raise typer.Exit(stopping.code())
 
     return run

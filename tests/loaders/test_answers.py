@@ -10,8 +10,10 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Unpack
@@ -409,6 +411,62 @@ def test_answers_that_come_together_wait_for_the_disk_once(path: Path, monkeypat
         asked = [store.ask(Paid(), [Message("user", f"{n}")], temperature=0, max_tokens=5) for n in range(50)]
         assert len(asyncio.run(_all(asked))) == 50
     assert sum(commits) == 50 and len(commits) <= 5
+
+
+def test_a_commit_waits_for_no_other_work(path: Path) -> None:
+    """All threads of the loop are taken, by pictures that are read or names that are looked up."""
+    done = threading.Event()
+
+    async def busy() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        reading = loop.run_in_executor(None, done.wait, 30)
+        try:
+            await asyncio.wait_for(store.ask(Paid(), HELLO, temperature=0, max_tokens=5), 5)
+            with closing(sqlite3.connect(path)) as other:
+                assert other.execute("SELECT count(*) FROM answers").fetchone() == (1,)
+        finally:
+            done.set()
+            await reading
+
+    with AnswerStore(path) as store:
+        asyncio.run(busy())
+
+
+def test_an_answer_waits_for_two_commits_at_most(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one under way, and its own: whatever comes meanwhile is one group, however much it is."""
+    commit, groups, free = AnswerStore._commit, [], [threading.Event() for _ in range(3)]
+
+    def held(store: AnswerStore, rows: Any) -> None:
+        groups.append(len(rows))
+        assert free[len(groups) - 1].wait(10)
+        commit(store, rows)
+
+    async def come() -> None:
+        async def ask(name: str) -> None:
+            await store.ask(Paid(), [Message("user", name)], temperature=0, max_tokens=5)
+
+        async def until(number: int) -> None:
+            while len(groups) < number:
+                await asyncio.sleep(0.001)
+
+        first = asyncio.create_task(ask("first"))
+        await until(1)  # it began at once, with nothing else to come
+        second = [asyncio.create_task(ask(f"second {number}")) for number in range(20)]
+        await asyncio.sleep(0.1)
+        free[0].set()
+        await until(2)
+        third = asyncio.create_task(ask("third"))
+        free[1].set()
+        await asyncio.gather(first, *second)  # and not for what came after them
+        assert not third.done()
+        free[2].set()
+        await third
+
+    monkeypatch.setattr(AnswerStore, "_commit", held)
+    with AnswerStore(path) as store:
+        asyncio.run(come())
+    assert groups == [1, 20, 1]
 
 
 def test_what_was_answered_when_all_was_stopped_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

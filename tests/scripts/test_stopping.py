@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from loaders.errors import ModelError
+from scripts import cli
 from scripts.terminal import stopping
+from scripts.terminal.console import interruptible
 from tests.parts.chat_server import ChatServer
 from tests.parts.played_consultations import write_cases
 from tests.parts.processes import printed, started, starting
@@ -119,26 +125,122 @@ def test_a_signal_before_any_work_is_no_traceback(moment: str) -> None:
     assert printed("-c", code).split() == ["143"]
 
 
-@pytest.mark.parametrize("sign", CODES)
-def test_a_signal_that_comes_while_a_destructor_runs_is_not_lost(
-    sign: signal.Signals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Held:
-        def __del__(self) -> None:
-            signal.raise_signal(sign)
-
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Signals as a command hears them; what was here before comes back."""
     before = {number: signal.getsignal(number) for number in CODES}
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    monkeypatch.setattr(stopping, "_asked", None)
+    stopping.answered()
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         stopping.end_as_by_ctrl_c()
-        with pytest.raises(KeyboardInterrupt):
-            Held()
-            time.sleep(10)
-        assert stopping.code() == CODES[sign]
+        yield
     finally:
+        stopping.answered()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("sign", CODES)
+def test_a_signal_that_comes_while_a_destructor_runs_is_not_lost(sign: signal.Signals) -> None:
+    class Held:
+        def __del__(self) -> None:
+            signal.raise_signal(sign)
+
+    with pytest.raises(KeyboardInterrupt):
+        Held()
+        time.sleep(10)
+    assert stopping.code() == CODES[sign]
+
+
+def wrapped(sign: signal.Signals) -> None:
+    try:
+        signal.raise_signal(sign)
+    except KeyboardInterrupt as interrupt:
+        raise ValueError(f"Error building `model` serializer: {interrupt!r}") from None
+
+
+def told_as_ours(sign: signal.Signals) -> None:
+    try:
+        wrapped(sign)
+    except ValueError as error:
+        raise ModelError("model", found=f"cannot be opened: {error}") from error
+
+
+def dropped(sign: signal.Signals) -> None:
+    with suppress(BaseException):
+        signal.raise_signal(sign)
+
+
+def left(sign: signal.Signals) -> None:
+    dropped(sign)
+    raise SystemExit(3)
+
+
+def dropped_by_a_task(sign: signal.Signals) -> None:
+    """An event loop has a handler of its own for Ctrl-C, and tells by cancelling."""
+
+    async def work() -> None:
+        signal.raise_signal(sign)
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(10)
+
+    asyncio.run(work())
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("sign", CODES)
+@pytest.mark.parametrize("ends", [wrapped, told_as_ours, dropped, left, dropped_by_a_task])
+def test_what_a_library_makes_of_a_signal_is_still_the_end_that_was_asked_for(
+    ends: Callable[[signal.Signals], None], sign: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as end:
+        interruptible(ends)(sign)
+    assert end.value.exit_code == CODES[sign]
+    assert capsys.readouterr().err.strip() == "Stopped."
+    stopping.answered()
+    with pytest.raises(ZeroDivisionError):  # with nobody asking, an error is an error
+        interruptible(lambda: 1 // 0)()
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("ends", [wrapped, told_as_ours, dropped])
+def test_so_it_is_while_a_command_is_imported(
+    ends: Callable[[signal.Signals], None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def root() -> Any:
+        ends(signal.SIGINT)
+        return actual()
+
+    actual = cli.root
+    monkeypatch.setattr(cli, "root", root)
+    assert cli.execute(["--version"]) == 130
+    assert "Error" not in capsys.readouterr().err
+
+
+def test_so_it_is_while_the_command_line_itself_is_imported() -> None:
+    code = (
+        "import signal, sys, bedside\n"
+        "class Late:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'scripts.cli':\n"
+        "            try: signal.raise_signal(signal.SIGINT)\n"
+        "            except KeyboardInterrupt: raise ImportError(name) from None\n"
+        "sys.meta_path.insert(0, Late())\n"
+        "try: bedside.main()\nexcept SystemExit as end: print(end.code)"
+    )
+    assert printed("-c", code).split() == ["130"]
+
+
+@pytest.mark.usefixtures("heard")
+def test_a_process_that_was_forked_off_is_not_heard_for_its_parent() -> None:
+    child = os.fork()
+    if not child:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert stopping.asked() is None
