@@ -85,7 +85,9 @@ CREATE TABLE answers (
         self._in_flight: dict[str, asyncio.Event] = {}
         self._waiting: list[tuple[_Row, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
-        self._writer = ThreadPoolExecutor(1, "answers")  # not the loop's, in which pictures are read and names looked up
+        self._writer = ThreadPoolExecutor(
+            1, "answers"
+        )  # not the loop's, in which pictures are read and names looked up
         with self.explained():
             # A power cut may undo a commit in WAL mode, unless each one is synced.
             self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")

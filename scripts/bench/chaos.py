@@ -7,7 +7,10 @@ An episode is one command of one corpus (build, run, curate, publish). It is sta
 seed, started again, up to twenty times, and at last let through. What it leaves is then compared with what the same
 command left undisturbed, byte by byte; only `private/` and the record's time, place and seconds are left out. The chat
 server notes every request and who sent it. One that is sent again was in flight when a process ended: it was not
-answered yet, or less than a second before. All others are paid twice, and count as such.
+answered yet, or less than a second before. A process commits an answer as it takes it, or with the commit after the
+one under way, which takes milliseconds; the second is what an overbooked machine makes of them. On a full disk what
+was under way when the first answer did not fit is in flight, if nothing was asked after it. All others are paid
+twice, and count as such.
 
     kill          SIGKILL for the whole session        term, hup, int  SIGTERM, SIGHUP, SIGINT: requests to end
     kill-parent   SIGKILL for the command alone        stop            SIGSTOP, then SIGCONT (a minute, in every tenth)
@@ -31,7 +34,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -62,7 +65,7 @@ REPO = "chaos/captions"
 MOST = 20
 """Attempts that are struck in an episode."""
 GRACE = 1.0
-"""Seconds from an answer's last byte to the moment when it must be stored, on a busy machine."""
+"""Seconds from an answer's last byte to the moment when it must be stored, or the command have seen that it cannot be."""
 ORDER = (1, 7, 9, 2, 8, 6, 11, 4, 1, 7, 9, 2, 8, 6, 10, 0, 7, 9, 5, 2, 8, 11, 1, 7, 9, 3)
 """Which job comes when: those that cost most, rarely."""
 COLD = 0.05
@@ -308,6 +311,15 @@ class Play:
         ended = min(until, self.ends[one.attempt.removeprefix("Bearer ")])
         return (one.answered or float("inf")) > ended - GRACE
 
+    def fill(self, asked: Sequence[Asked]) -> None:
+        """Ends, for what was in flight, each attempt whose disk was full with the first answer that did not fit."""
+        for key, struck in self.by_key.items():
+            if struck.fault == "full" and struck.struck:
+                name = f"Bearer {key}"
+                own = [one for one in asked if one.attempt == name]
+                later = {one.digest: one.at for one in asked if one.attempt != name}  # the last time that another asked
+                self.ends[key] = full_from(own, later, self.ends[key])
+
     def ages(self, asked: Sequence[Asked]) -> list[str]:
         """Of each request that was sent again: by whom, and seconds from its answer to the end or the next time."""
         told = []
@@ -322,6 +334,7 @@ class Play:
     def compare(self) -> None:
         episode, calm = self.episode, self.calm
         asked = self.bench.asked(list(self.ends))
+        self.fill(asked)
         flying: Counter[str] = Counter()
         later: dict[str, list[Asked]] = defaultdict(list)
         for one in reversed(asked):
@@ -343,6 +356,14 @@ class Play:
         episode.changed = calm.left.differing(left)
         if litter := [path.name for path in self.place.folder.rglob(".bedside-*.tmp")]:
             episode.wrong.append(f"left half-written: {litter}")
+
+
+def full_from(asked: Sequence[Asked], later: Mapping[str, float], ended: float) -> float:
+    """When a disk became too full for an answer, of what one attempt asked: as the first was answered that another had
+    to ask again. Only if nothing was asked after that: else the command did not see it, and it was lost otherwise."""
+    lost = [one.answered for one in asked if one.answered and later.get(one.digest, 0) > one.at]
+    first = min(lost, default=ended)
+    return first if all(one.at < first + GRACE for one in asked) else ended
 
 
 # --- Results ----------------------------------------------------------------------------------------------------------
