@@ -4,13 +4,14 @@
         answers = asyncio.run(gather_bounded(lambda case: store.ask(model, prompt(case), ...), cases, limit=16))
 
 One SQLite file in WAL mode. Each answer is committed before it is returned, so a killed run loses at most the requests
-in flight; several processes may write to one store at once. The commit of an answer begins as it arrives, in a thread
-that does nothing else, or with the end of the commit under way, for all that arrived meanwhile: one is in flight until
-two commits after its last byte at the most, or until the disk has space again. A request is known by the SHA-256 of its JSON, which is
-stored beside the answer: the model's name, the messages with digests of images, the decoding, schema, namespace and
-encounter. The server's address is no part of it: a model that moves to another port, or to two servers, has said what
-it has said. A store of format 1, whose keys held the address, is brought over as it is opened; of two servers' answers
-to one request the first is kept.
+in flight; several processes may write to one store at once. A commit begins as an answer arrives, in a thread that does
+nothing else; those that arrive while one is under way are the next one, all together. So an answer is in flight for two
+commits at most, of some milliseconds each on a disk of one's own.
+
+A request is known by the SHA-256 of its JSON, which is stored beside the answer: the model's name, the messages with
+digests of images, the decoding, schema, namespace and encounter. The server's address is no part of it: a model that
+moves to another port, or to two servers, has said what it has said. A store of format 1, whose keys held the address,
+is brought over as it is opened; of two servers' answers to one request the first is kept.
 
 A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
 in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;

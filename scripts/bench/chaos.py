@@ -65,7 +65,7 @@ REPO = "chaos/captions"
 MOST = 20
 """Attempts that are struck in an episode."""
 GRACE = 1.0
-"""Seconds from an answer's last byte to the moment when it must be stored, or the command have seen that it cannot be."""
+"""Seconds from an answer's last byte to the moment when it must be stored, or refused by a full disk."""
 ORDER = (1, 7, 9, 2, 8, 6, 11, 4, 1, 7, 9, 2, 8, 6, 10, 0, 7, 9, 5, 2, 8, 11, 1, 7, 9, 3)
 """Which job comes when: those that cost most, rarely."""
 COLD = 0.05

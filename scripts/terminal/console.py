@@ -86,8 +86,8 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
                 return returned
             said = ""  # somebody dropped the interrupt, or it came too late
         except BaseException as stop:
-            # Also an error: a library may have wrapped the interrupt into one of its own, a signal to a whole group ends
-            # helpers too, and with a terminal goes what was printed to.
+            # Also an error: a library may have wrapped the interrupt into one of its own, a signal to a whole group
+            # ends helpers too, and with a terminal goes what was printed to.
             if not isinstance(stop, KeyboardInterrupt) and stopping.asked() is None:
                 raise
             said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""
