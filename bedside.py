@@ -63,8 +63,8 @@ def _place(name: str) -> Path | None:
 
 def _reason(folder: Path) -> tuple[str, str]:
     """How this folder got onto Python's path, and what to do about it."""
-    folder = folder.resolve()
-    if folder in (Path(part).resolve() for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part):
+    folder = Path(os.path.realpath(folder))
+    if folder in (Path(os.path.realpath(part)) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part):
         return "by PYTHONPATH", f"Take {folder} out of PYTHONPATH, or rename what it holds"
     if folder == Path.cwd():
         return "in the folder that you are in", "Start Bedside from another folder, or rename it"

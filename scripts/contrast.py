@@ -20,6 +20,7 @@ from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of
 from loaders.errors import InputError
+from loaders.files.untrusted import resolved
 from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
 
@@ -150,8 +151,8 @@ def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
         return row
     setting = run.results[0].setting
     alone = sum(one.results[0].setting == setting for one in same) == 1
-    name = run.folder.resolve().name
-    alike = sum(one.folder.resolve().name == name for one in same) > 1
+    name = resolved(run.folder).name
+    alike = sum(resolved(one.folder).name == name for one in same) > 1
     return f"{row}, {setting if alone else run.record.run_id if alike else name}"
 
 

@@ -15,7 +15,7 @@ from baselines.results.run import DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, replacing
-from loaders.files.untrusted import entries, is_file, is_folder, open_file
+from loaders.files.untrusted import entries, is_file, is_folder, open_file, resolved
 from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
 from scripts.run.stored import Stored
@@ -49,7 +49,7 @@ def command(
     """
     started = time.monotonic()
     (stored,) = read_runs([run])
-    if out.resolve() == run.resolve():
+    if resolved(out) == resolved(run):
         raise InputError("--out", found="the run itself", expected="another folder")
     scored = _module(stored).rescore(Stored(stored, data, cache, tuple(embeddings)))
     made = scored.results[0].record

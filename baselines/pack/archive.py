@@ -21,7 +21,7 @@ from baselines.results.run import read_run
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.places import command_without_places
-from loaders.files.untrusted import TooLong, is_folder, is_inside, is_there, open_file, read_file
+from loaders.files.untrusted import TooLong, is_folder, is_inside, is_there, open_file, read_file, resolved
 from loaders.models.answers import PRIVATE, STORE
 
 LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs")
@@ -112,7 +112,7 @@ def _look_through(run: Path, names: Sequence[str], made: dict[str, bytes], secre
 
 def _placed(run: Path, names: Sequence[str], made: dict[str, bytes]) -> Iterator[str]:
     """Files that hold the path of the run, of the current folder or of the user's own."""
-    places = [str(place).encode() for place in (run.resolve().parent, Path.cwd(), Path.home()) if place != Path("/")]
+    places = [str(place).encode() for place in (resolved(run).parent, Path.cwd(), Path.home()) if place != Path("/")]
     for name in names:
         with open_file(run / name) as file:
             start = made.get(name) or file.read(_LOOKED_AT)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import builders
 from loaders.errors import InputError
-from loaders.files.untrusted import is_file, is_there
+from loaders.files.untrusted import is_file, is_there, resolved
 from loaders.manifest import Code, file_digest
 
 LOCKS = "scripts/locks"
@@ -30,7 +30,7 @@ class Checkout:
             if not is_there(folder / part):
                 do = "Clone the repository, check out the commit that the manifest names, and give its folder"
                 raise InputError(folder, found=f"holds no {part}", expected="a checkout of Bedside", do=do)
-        return cls(folder.resolve())
+        return cls(resolved(folder))
 
     def lock(self, extra: str) -> Path:
         """The lock of an extra, or `base`. Raises: InputError where there is none."""
@@ -43,7 +43,7 @@ class Checkout:
     def code(self) -> Code | None:
         """What a manifest says of the code; None where this is no checkout (an installed package) or has no commit."""
         top, commit = self._git("rev-parse", "--show-toplevel"), self._git("rev-parse", "--verify", "HEAD")
-        if not top or Path(top).resolve() != self.folder.resolve() or not commit:
+        if not top or resolved(Path(top)) != resolved(self.folder) or not commit:
             return None  # a folder inside somebody else's repository has no commit of its own
         # What git does not know counts too: a new module may be imported.
         changed = self._git("status", "--porcelain", "--", *_DECIDES)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there
+from loaders.files.untrusted import is_there, resolved
 
 Value = TypeVar("Value")
 
@@ -28,7 +28,10 @@ def seen_from(place: str | Path, folder: Path) -> str:
     >>> seen_from("/data/runs/first/run.json", Path("/data/runs/first")), seen_from("/home/ada/photos", Path("/data/x"))
     ('run.json', '…/photos')
     """
-    path, base = Path(place).resolve(), folder.resolve()
+    try:
+        path, base = resolved(Path(place)), resolved(folder)
+    except InputError:  # a circle of links, which leads nowhere
+        return f"…/{Path(place).name}"
     for shared in (base.parent, Path.cwd()):
         if shared != Path("/") and path.is_relative_to(shared) and base.is_relative_to(shared):
             return os.path.relpath(path, base)

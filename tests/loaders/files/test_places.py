@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from loaders.files.places import command_line, command_without_places, seen_from, without_places
+from tests.parts.places import ROOT
 
 
 @pytest.fixture
@@ -58,6 +59,26 @@ def test_texts_are_told_without_places(run: Path) -> None:
 def test_a_home_that_two_places_share_is_not_told(run: Path) -> None:
     assert seen_from(run.parents[2] / "bob/data", run) == "…/data"
     assert seen_from("/", run) == "…/"
+
+
+def test_a_circle_of_links_leads_nowhere(run: Path) -> None:
+    """Python 3.11 has an error of its own for that."""
+    circle = run / "circle"
+    circle.symlink_to(circle)
+    assert seen_from(circle / "below", run) == "…/below"
+    assert seen_from(run / "run.json", circle) == "…/run.json"
+    assert without_places(f"cannot read {circle}/below.", run) == "cannot read …/below."
+
+
+def test_links_are_followed_in_one_place() -> None:
+    """`resolved` refuses a circle; `Path.resolve` ends in a traceback."""
+    code = [path for name in ("loaders", "builders", "baselines", "scripts") for path in (ROOT / name).rglob("*.py")]
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path in code
+        if ".resolve(" in path.read_text(encoding="utf-8").replace("Path(__file__).resolve(", "")
+    ]
+    assert [name for name in found if not name.startswith("scripts/bench/")] == ["loaders/files/untrusted.py"]
 
 
 def test_a_word_too_long_for_a_name_is_a_word(tmp_path: Path) -> None:
