@@ -39,6 +39,8 @@ from builders.release.write import Facts, Measure, write_release
 from builders.steps import Chat, Step, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
+from loaders.engines.engine import Engine
+from loaders.engines.local import Local
 from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import beside, make_folder, write_whole
 from loaders.files.image_formats import HEIF, readable
@@ -90,7 +92,7 @@ class Build(Generic[Chosen]):
 
     options: Chosen
     workspace: Path
-    workers: int
+    engine: Engine
     progress: Progress | None
     tell: Callable[[str], None] = lambda sentence: None
 
@@ -178,7 +180,7 @@ def build(
     out: Path,
     *,
     workspace: Path,
-    workers: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda sentence: None,
@@ -193,7 +195,8 @@ def build(
     """
     beside(out, "{}")  # what cannot be replaced is refused now, not when all is done
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
-    at_hand = Build(options, workspace, workers, progress, tell)
+    engine = engine or Local()
+    at_hand = Build(options, workspace, engine, progress, tell)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
     versions = _versions(plan)
@@ -207,7 +210,8 @@ def build(
         source_identity=f"{plan.identity} {code_digest(recipe.plan)}",
         max_bad=options.max_bad,
         records=plan.records,
-        workers=workers,
+        engine=engine,
+        packages=[package for package in versions if package not in ("python", "bedside")],
         progress=progress,
     )
     if plan.review is not None and (waiting := plan.review(finished)):

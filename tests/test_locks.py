@@ -18,6 +18,7 @@ LOCKS = {
     "earlier": LEGS,
     "lowest": LEGS,
     **{name: [name] for name in "curation dialogue docs figures heic language medcat models scispacy study".split()},
+    "ray": ["ray"],
     "test": ["test"],
     "threads": ["threads"],
 }

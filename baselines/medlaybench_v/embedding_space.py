@@ -203,8 +203,8 @@ def project(
     without scikit-learn.
     """
     try:
-        from sklearn.manifold import TSNE  # type: ignore[import-untyped, unused-ignore]
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]
+        from sklearn.manifold import TSNE
+        from threadpoolctl import threadpool_limits
     except ModuleNotFoundError as missing:
         raise MissingExtra.named("scikit-learn", extra="figures", purpose="the t-SNE projection") from missing
     expert, layman, names = _checked(expert, layman, modality)

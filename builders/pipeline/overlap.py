@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from builders.pipeline.workers import Work
+from builders.pipeline.work import Work
 from builders.pipeline.workspace import Batch
 from loaders.models.answers import gather_bounded
 

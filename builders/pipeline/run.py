@@ -10,9 +10,9 @@ A `Stage` is data: a name, a version, the settings that can change its output, t
 picklable factory of a pure function from a batch to an `Outcome`. `run` checks that in = out + excluded for every
 batch, key by key, and stores each finished batch under a name made of everything that it depends on, the code that its
 stage can reach included (`loaders.reached`). After `kill -9` the same command therefore computes only what is missing,
-and ends with the bytes that an undisturbed run gives, whatever the number of workers. Memory stays constant in the
-number of rows, except for `whole` stages, so let rows carry the path of an image and read its bytes when the release is
-written.
+and ends with the bytes that an undisturbed run gives, whatever engine and number of workers do it. Memory stays
+constant in the number of rows, except for `whole` stages, so let rows carry the path of an image and read its bytes
+when the release is written.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ from builders.pipeline.overlap import overlapped
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
-from builders.pipeline.workers import Work, Workers, schema_text
+from builders.pipeline.work import Work, schema_text
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
+from loaders.engines.engine import Engine, Unsendable
+from loaders.engines.local import Local
 from loaders.errors import BedsideError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import MAX_BAD, BadRow, check_bad
@@ -87,25 +89,27 @@ def run(
     max_bad: float = MAX_BAD,
     records: int | None = None,
     batch_rows: int = 512,
-    workers: int = 1,
+    engine: Engine | None = None,
+    packages: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Run:
     """Send the rows of `source` through `stages` and account for every one of them.
 
     `key` is the column that names a row. `source` is read only when the workspace does not hold the rows of
-    `source_identity` yet, which names the code that reads them too. With `workers` > 1, batches of a stage run side by
-    side in that many processes. At most `max_bad` percent may be bad rows, of the `records` that the source was made
-    from where these are not its rows.
+    `source_identity` yet, which names the code that reads them too. The `engine` (this process without one) does
+    batches of a stage side by side; `packages` are those whose versions decide bytes, which all its processes must have
+    alike. At most `max_bad` percent may be bad rows, of the `records` that the source was made from where these are not
+    its rows.
 
     Raises: InputError for more bad rows, which it lists; BedsideError for a full disk, a workspace in use or a worker
     that died; BuildError when a stage breaks its declared schema, or loses, invents, duplicates or renames a key;
     KeyboardInterrupt with a message to show.
     """
     _check_chain(stages, key)
-    if batch_rows < 1 or workers < 1:
-        raise BuildError(f"batch_rows={batch_rows}, workers={workers}: both start at 1")
-    store = Workspace(workspace)
-    with store.locked(), Workers(workers) as pool:
+    if batch_rows < 1:
+        raise BuildError(f"batch_rows={batch_rows}: starts at 1")
+    store, engine = Workspace(workspace), engine or Local()
+    with store.locked():
         try:
             read = _spool(source, stages[0].schema_in, store, key, batch_rows, source_identity, progress)
             result = _recorded(store, read)
@@ -115,7 +119,7 @@ def run(
             counts = [_count(READ, 1, [result])] if result.excluded else []
             results = [(READ, read)] if result.excluded else []
             for stage in stages:
-                names = _run_stage(Work(stage, key, store, batch_rows), batches, pool, progress)
+                names = _run_stage(Work(stage, key, store, batch_rows, packages), batches, engine, progress)
                 done = [_recorded(store, name) for name in names]
                 batches = [batch for result in done for batch in result.kept]
                 counts.append(_count(stage.name, stage.version, done))
@@ -208,7 +212,7 @@ def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Ro
             yield row
 
 
-def _run_stage(work: Work, batches: Sequence[Batch], pool: Workers, progress: Progress | None) -> list[str]:
+def _run_stage(work: Work, batches: Sequence[Batch], engine: Engine, progress: Progress | None) -> list[str]:
     """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order."""
     stage = work.stage
     units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
@@ -224,12 +228,15 @@ def _run_stage(work: Work, batches: Sequence[Batch], pool: Workers, progress: Pr
     todo = list(missing.items())
     if len(todo) > 1 and not stage.parallel:
         overlapped(work, todo, meter.advance)
-    elif len(todo) > 1 and pool.number > 1:
-        with closing(pool.each(work, todo, where=f"stage {stage.name}")) as finished:
-            for rows in finished:  # an interrupt ends the workers now, not when the exception is forgotten
-                meter.advance(rows)
+    elif len(todo) > 1:
+        try:
+            with closing(engine.each(work, todo, where=f"stage {stage.name}")) as finished:
+                for _, rows in finished:  # an interrupt ends the workers now, not when the exception is forgotten
+                    meter.advance(rows)
+        except Unsendable as error:
+            raise BuildError(str(error)) from error
     else:
-        for name, unit in todo:
+        for name, unit in todo:  # one, which is not worth a process: the driver's code is that of all
             meter.advance(work(name, unit))
     meter.finish(sum(len(_recorded(work.store, name).excluded) for name in names))
     return names

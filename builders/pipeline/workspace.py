@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from builders.pipeline.rows import Row
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import make_folder, sweep, write_whole, writing
+from loaders.files.disk import make_folder, sweep, write_first, write_whole, writing
 from loaders.files.records import from_json
 from loaders.files.untrusted import is_there, read_file
 
@@ -121,12 +121,19 @@ class Workspace:
         """The rows of stored batches, or only these columns of them."""
         return StoredRows(self, tuple(batches), columns)
 
-    def save(self, name: str, result: Result) -> None:
-        """Record a result; its batches must have been written before, for its presence means that all is there.
+    def save(self, name: str, result: Result) -> Result:
+        """Record a result, and the one that stands: of several writers, the first has made it.
+
+        Its batches must have been written before, for its presence means that all is there.
 
         Raises: BedsideError when the disk is full.
         """
-        write_whole(self._results / f"{name}.json", json.dumps(asdict(result)).encode())
+        path, data = self._results / f"{name}.json", json.dumps(asdict(result)).encode()
+        if not write_first(path, data):
+            if (winner := self.load(name)) is not None:
+                return winner
+            write_whole(path, data)  # damaged, or a batch of it is gone
+        return result
 
     def load(self, name: str) -> Result | None:
         """The recorded result, or None when there is none or when one of its batches is gone."""

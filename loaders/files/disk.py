@@ -92,20 +92,61 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
         file.write(data)
 
 
+def write_first(path: Path, data: bytes) -> bool:
+    """As `write_whole` where nothing is yet; False, and nothing written, where there is: of several writers, on however
+    many machines, one is the first.
+
+    Raises: as `writing`.
+    """
+    make_folder(path.parent)
+    try:
+        with writing(path), replacing(path, first=True) as file:
+            file.write(data)
+    except _Late:
+        return False
+    return True
+
+
+class _Late(Exception):
+    """Somebody else was first."""
+
+
 @contextmanager
-def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of `path` when all is written to it; an error leaves the old one as it is."""
+def replacing(path: Path, *, private: bool = False, first: bool = False) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` when all is written to it; an error leaves the old one as it is.
+
+    `first` is for a place that is free: raises _Late where it is no more.
+    """
     temporary, file = _held(path.parent, private)
     try:
         with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.replace(temporary, path)  # noqa: PTH105 - the atomic rename, named as the rule names it
+            if first and _linked(temporary, path):
+                temporary.unlink()
+            else:
+                os.replace(temporary, path)  # noqa: PTH105 - the atomic rename, named as the rule names it
     except BaseException:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def _linked(temporary: Path, path: Path) -> bool:
+    """Give a file a second name if that is free, in one step; False where files have one name (FAT, some mounted
+    buckets), and that is free. Raises: _Late."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise _Late from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        if path.exists():
+            raise _Late from None
+        return False
+    return True
 
 
 @contextmanager

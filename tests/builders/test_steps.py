@@ -17,6 +17,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Step, admit, images, stages, step, unique
+from loaders.engines.local import Local
 
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
 DOUBLED = pa.schema([("double", pa.int64())])
@@ -56,7 +57,8 @@ def misspelt(row: Row) -> Row:
 def built(at: Path, *steps: Step, rows: int = 4, workers: int = 1) -> Any:
     source = [{"id": f"r{n}", "n": n} for n in range(rows)]
     chain = stages(steps, SCHEMA)
-    return run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=2, workers=workers)
+    with Local(workers) as engine:
+        return run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=2, engine=engine)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -15,7 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from builders.pipeline import run, workers
+from builders.pipeline import run
+from builders.pipeline import work as working
 from loaders import reached
 from loaders.reached import Reach, reach
 from scripts.cli import execute
@@ -70,7 +71,7 @@ def watched(function: Callable[..., Any], where: str, covered: Reach, *arguments
 
 
 def main(command: list[str]) -> None:
-    work, spool, everything = workers.Work.__call__, run._spool, Reach()
+    work, spool, everything = working.Work.__call__, run._spool, Reach()
 
     def noted_reach(*objects: object) -> Reach:
         found = reach(*objects)
@@ -78,7 +79,7 @@ def main(command: list[str]) -> None:
         everything.files.update(found.files)
         return found
 
-    def watched_work(self: workers.Work, *arguments: Any) -> Any:
+    def watched_work(self: working.Work, *arguments: Any) -> Any:
         stages.append(self.stage.name)
         return watched(work, self.stage.name, reach(self), self, *arguments)
 
@@ -88,7 +89,7 @@ def main(command: list[str]) -> None:
 
     reached.reach = noted_reach
     run._spool = watched_spool
-    workers.Work.__call__ = watched_work  # type: ignore[method-assign, assignment]
+    working.Work.__call__ = watched_work  # type: ignore[method-assign, assignment]
     sys.addaudithook(note_open)
     status = execute([*command, "--workers", "1"])
     print(json.dumps({"stages": list(dict.fromkeys(stages)), "missing": sorted(missing)}))

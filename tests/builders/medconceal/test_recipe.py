@@ -31,6 +31,7 @@ from builders.release.verify import verify
 from builders.samples.medconceal import comments, submissions
 from builders.samples.medconceal import threads as bundled
 from loaders.corpus import load
+from loaders.engines.local import Local
 from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
 from loaders.manifest import ContentDigest, Manifest, file_digest
 from loaders.medconceal import CHARTS, cases, profile_of, row_of
@@ -64,14 +65,15 @@ def server() -> Iterator[ChatServer]:
 
 
 def build(out: Path, *, workers: int = 1, **options: Any) -> Manifest:
-    return recipes.build(
-        recipe.RECIPE,
-        recipe.Options(**options),
-        out,
-        workspace=out.with_name(f"{out.name}.work"),
-        workers=workers,
-        overwrite=True,
-    )
+    with Local(workers) as engine:
+        return recipes.build(
+            recipe.RECIPE,
+            recipe.Options(**options),
+            out,
+            workspace=out.with_name(f"{out.name}.work"),
+            engine=engine,
+            overwrite=True,
+        )
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

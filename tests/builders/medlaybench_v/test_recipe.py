@@ -21,6 +21,7 @@ from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
+from loaders.engines.local import Local
 from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
 from tests.builders.medlaybench_v.test_recognizers_medcat import make_pack
@@ -53,7 +54,8 @@ def captions_file(folder: Path, rows: list[tuple[str, str, str, str]] | None = N
 
 def build(folder: Path, captions: Path | str, *, out: str = "release", workers: int = 1, **options: object) -> Manifest:
     chosen = recipe.Options(captions=str(captions), **options)  # type: ignore[arg-type]
-    return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
+    with Local(workers) as engine:
+        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", engine=engine)
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, object]]:

@@ -32,6 +32,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
 from builders.pipeline.stage import Excluded, Stage
 from builders.steps import unique
+from loaders.engines.local import Local
 from loaders.errors import BedsideError, ModelError
 from scripts.terminal.progress import Bars
 
@@ -47,6 +48,7 @@ import pyarrow as pa
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded, Stage
 from builders.steps import unique
+from loaders.engines.local import Local
 from scripts.terminal import stopping
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
@@ -100,8 +102,9 @@ def main(workspace, log, workers, mood, deaths):
     if int(deaths):
         os.replace = dying
     try:
-        done = run(source(), stages(log, mood), key="id", workspace=Path(workspace), source_identity="toy",
-                   batch_rows=8, workers=int(workers))
+        with Local(int(workers)) as engine:
+            done = run(source(), stages(log, mood), key="id", workspace=Path(workspace), source_identity="toy",
+                       batch_rows=8, engine=engine)
     except KeyboardInterrupt as stop:
         sys.exit(str(stop))
     print(json.dumps([list(done.rows()), list(done.exclusions())]))
@@ -154,8 +157,10 @@ def one(function: Any, **more: Any) -> Stage:
     return Stage(**{"name": "s", "schema_in": SCHEMA, "schema_out": SCHEMA, "open": lambda: function, **more})
 
 
-def build(source: Any, *stages: Stage, at: Path, **more: Any) -> Run:
-    return run(source, stages, **{"key": "id", "workspace": at, "source_identity": "x", "batch_rows": 4, **more})
+def build(source: Any, *stages: Stage, at: Path, workers: int = 1, **more: Any) -> Run:
+    given = {"key": "id", "workspace": at, "source_identity": "x", "batch_rows": 4, **more}
+    with Local(workers) as engine:
+        return run(source, stages, engine=engine, **given)
 
 
 # --- accounts ---------------------------------------------------------------------------------------------------------

@@ -51,13 +51,13 @@ def test_what_a_stage_that_asks_runs_is_covered(tmp_path: Path) -> None:
 
 WORKED = """
 import sys
-from builders.pipeline import workers
+from builders.pipeline import work as working
 from scripts.cli import execute
-work = workers.Work.__call__
+work = working.Work.__call__
 def told(self, *arguments):
     print("worked:", self.stage.name)
     return work(self, *arguments)
-workers.Work.__call__ = told
+working.Work.__call__ = told
 sys.exit(execute(sys.argv[1:]))
 """
 

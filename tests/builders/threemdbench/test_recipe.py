@@ -28,6 +28,7 @@ from builders.threemdbench.authored import SOURCE
 from builders.threemdbench.download import Limits
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
+from loaders.engines.local import Local
 from loaders.errors import InputError, ModelError, ReleaseError
 from loaders.files.image_formats import readable
 from loaders.manifest import Manifest
@@ -67,7 +68,8 @@ def drawn(folder: Path, *diagnoses: str, each: int = 3) -> Path:
 
 def build(folder: Path, *sources: str, out: str = "release", workers: int = 1, **options: Any) -> Manifest:
     chosen = recipe.Options(sources=sources, **options)
-    return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", workers=workers)
+    with Local(workers) as engine:
+        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", engine=engine)
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,115 @@
+"""The work of a stage on one batch: what an engine (`loaders.engines`) does side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from builders.pipeline.rows import BuildError, Row, batched, to_table
+from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
+from loaders.errors import BedsideError
+
+
+class Work:
+    """What a process does for a stage: read a batch, call the function, check the account, store the result."""
+
+    def __init__(self, stage: Stage, key: str, store: Workspace, batch_rows: int, packages: Sequence[str] = ()) -> None:
+        self.packages = packages
+        self.floats = False  # what is stored of a stage are texts, whole numbers, and images by whole-number codecs
+        self.stage = stage
+        self.key = key
+        self.store = store
+        self.batch_rows = batch_rows
+        self._function: BatchFunction | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_function": None}  # each process opens its own
+
+    def identity(self) -> list[Any]:
+        """All that the result of a batch depends on, besides the batch and the project's code."""
+        stage = self.stage
+        try:
+            settings = json.dumps(dict(stage.settings), sort_keys=True, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise BuildError(f"stage {stage.name}: its settings are not JSON: {error}") from error
+        schemas = [schema_text(stage.schema_in), schema_text(stage.schema_out)]
+        return [stage.name, stage.version, settings, *schemas, self.key, self.batch_rows if stage.whole else 0]
+
+    def open(self) -> BatchFunction:
+        """The stage's function, opened once in each process."""
+        if self._function is None:
+            self._function = self.stage.open()
+        return self._function
+
+    def __call__(self, name: str, unit: Sequence[Batch]) -> int:
+        """Work on one batch and record the result under `name`; the number of rows that came in.
+
+        A process that was thought lost may do the same: who records first has made the result.
+        """
+        stage = self.stage
+        stored = self.store.rows(unit)
+        if stage.whole:
+            rows: Collection[Row] = stored
+            answers = self._call(self.store.rows(unit, (self.key, *stage.reads)), "all rows")
+        else:
+            rows = held = list(stored)
+            which = _between(held[0][self.key], held[-1][self.key])
+            answers = self._call([dict(row) for row in held], which)  # its own: a key that it changes in place is seen
+        excluded: list[ExcludedRow] = []
+        parts = batched(self._left(rows, answers, excluded), self.batch_rows)
+        where = f"stage {stage.name}"
+        tables = (to_table(part, stage.schema_out, where=where, key=self.key) for part in parts)
+        kept = tuple(self.store.write(table) for table in tables)
+        return self.store.save(name, Result(len(answers), kept, tuple(excluded))).rows_in
+
+    def told(self, unit: Sequence[Batch]) -> str:
+        """The rows of a unit, for an error."""
+        keys = [row[self.key] for row in self.store.rows(unit, (self.key,))]
+        return _between(keys[0], keys[-1])
+
+    def _call(self, rows: Collection[Row], which: str) -> list[Row | Excluded]:
+        try:
+            answers = list(self.open()(rows))
+        except (BedsideError, BuildError):
+            raise
+        except Exception as error:
+            raise BuildError(f"stage {self.stage.name}, {which}: {type(error).__name__}") from error
+        if len(answers) != len(rows):
+            raise BuildError(f"stage {self.stage.name}: {len(rows)} rows came in, {len(answers)} are accounted for")
+        return answers
+
+    def _left(
+        self, rows: Iterable[Row], answers: Iterable[Row | Excluded], excluded: list[ExcludedRow]
+    ) -> Iterator[Row]:
+        """The rows as they leave, each under its key; `excluded` takes in the others."""
+        where = f"stage {self.stage.name}"
+        passed = [name for name in self.stage.schema_in.names if name in self.stage.schema_out.names]
+        for row, answer in zip(rows, answers, strict=True):
+            key = row[self.key]
+            if not isinstance(answer, Excluded):
+                if answer.get(self.key, key) != key:
+                    raise BuildError(f"{where}: row {key!r} left as {answer[self.key]!r}")
+                yield {**{name: row[name] for name in passed}, **answer}
+            elif not (isinstance(answer.reason, str) and answer.reason and isinstance(answer.detail, str)):
+                raise BuildError(f"{where}: excludes {key!r} without a reason, or with one that is not text")
+            else:
+                told = (_told(row, "split"), answer.reason, answer.detail, _told(row, "licence"))
+                excluded.append(ExcludedRow(key, *told))
+
+
+def _between(first: str, last: str) -> str:
+    return f"rows {first} to {last}"
+
+
+def _told(row: Row, column: str) -> str | None:
+    value = row.get(column)
+    return value if isinstance(value, str) else None
+
+
+def schema_text(schema: pa.Schema) -> str:
+    """The columns and types of a schema, without its metadata."""
+    return ", ".join(f"{field.name}: {field.type}{'' if field.nullable else ' not null'}" for field in schema)

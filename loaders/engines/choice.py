@@ -1,0 +1,53 @@
+"""The engine that a user names: `with opened(EngineName.RAY, workers=64) as engine`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+from loaders.engines.engine import Engine
+from loaders.engines.local import Local
+from loaders.errors import InputError, MissingExtra
+
+
+class EngineName(StrEnum):
+    """The engines."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+MOST = 4
+"""Worker processes that are started where nobody said how many."""
+
+
+@contextmanager
+def opened(
+    name: EngineName = EngineName.LOCAL, workers: int | None = None, *, mixed_nodes: bool = False
+) -> Iterator[Engine]:
+    """The engine `local` with so many processes, or `ray` on the cluster of RAY_ADDRESS (one of this machine without).
+
+    `workers` are by default one a core and at most MOST here, all of the cluster there. Nodes whose CPU or BLAS is
+    another take part in tasks with floating point only where `mixed_nodes` says so.
+
+    Raises: MissingExtra without Ray; InputError for a cluster that cannot be reached, or by Ray Client only.
+    """
+    if name == EngineName.LOCAL:
+        with Local(workers or min(MOST, os.cpu_count() or 1)) as engine:
+            yield engine
+        return
+    MissingExtra.check("ray", purpose="--engine ray")
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address.startswith("ray://"):
+        raise InputError(
+            "RAY_ADDRESS",
+            found=f"{address} is an address of Ray Client",
+            expected="HOST:PORT of a cluster, or auto",
+            do="Run the command on a node of the cluster that sees the workspace: the driver reads it",
+        )
+    from loaders.engines.on_ray import OnRay  # here, as it brings Ray
+
+    with OnRay(address or None, workers, mixed_nodes=mixed_nodes) as cluster:
+        yield cluster

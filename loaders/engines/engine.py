@@ -1,0 +1,59 @@
+"""What does work side by side, whatever it is: names of what to read go out, and what came of each comes back.
+
+    with opened(EngineName.LOCAL, workers=4) as engine:                       # loaders.engines.choice
+        for name, done in engine.each(task, units, where="stage images"):
+            ...
+
+A unit is read where it is worked on, and what comes of it is written there: an engine moves names, never rows. Units
+are finished in any order, and one that is thought lost may be done twice, so a task is a pure function, or stores what
+it made under a name made of all that it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+Done = TypeVar("Done")
+DoneBy = TypeVar("DoneBy", covariant=True)
+
+
+class Unsendable(Exception):
+    """A mistake in code: a task that holds what cannot be sent to another process."""
+
+
+class Task(Protocol[DoneBy]):
+    """Work of one kind. Picklable; opened once in each process that takes part, and kept there."""
+
+    @property
+    def packages(self) -> Sequence[str]:
+        """Whose versions can change what is made."""
+
+    @property
+    def floats(self) -> bool:
+        """Whether the CPU and its BLAS can, too: numbers with a point may differ in their last bits."""
+
+    def __call__(self, name: str, unit: Any) -> DoneBy:
+        """Work on one unit."""
+
+    def told(self, unit: Any) -> str:
+        """The unit in words, for an error."""
+
+
+class Engine(Protocol):
+    """A way to do units of a task side by side. A context manager opens it, for as many tasks as come."""
+
+    @property
+    def slots(self) -> int:
+        """Units that are worked on at once."""
+
+    @property
+    def machines(self) -> Sequence[str]:
+        """The kinds of machine (CPU and BLAS) that have worked for tasks with floating point, in order."""
+
+    def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
+        """Do the units, each under its name; the name and what came of it as each is finished, in any order.
+
+        Raises: what the task raises, the first error; BedsideError, with `where`, when a process died too often;
+        Unsendable for a task that cannot be pickled. What was not begun then is not begun any more.
+        """

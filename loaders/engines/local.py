@@ -1,0 +1,145 @@
+"""Processes of this machine, or this process alone.
+
+Workers are spawned, so nothing leaks into them from this process. Each holds the reading end of a pipe whose
+writing end only this process has: when it is closed, or when this process is killed, the workers end at once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Self
+
+from loaders.engines.engine import Done, Task, Unsendable
+from loaders.errors import BedsideError
+from loaders.files.disk import scratch, writing
+
+_AHEAD = 4
+"""Units sent for each worker before the first of them is asked for."""
+
+
+class Local:
+    """So many worker processes, started as units need them and kept from one task to the next; one is this process."""
+
+    def __init__(self, workers: int = 1) -> None:
+        if workers < 1:
+            raise ValueError(f"workers={workers}: they start at 1")
+        self.slots = workers
+        self.machines: tuple[str, ...] = ()
+        self._pool: ProcessPoolExecutor | None = None
+        self._lifeline: Connection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._end(now=kind is not None and issubclass(kind, KeyboardInterrupt))
+
+    def _end(self, *, now: bool) -> None:
+        """`now`, or when the units under way are done."""
+        pool, lifeline, self._pool, self._lifeline = self._pool, self._lifeline, None, None
+        if pool is None or lifeline is None:
+            return
+        if now:
+            lifeline.close()
+        pool.shutdown(cancel_futures=True)
+        lifeline.close()
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._reader, self._lifeline = context.Pipe(duplex=False)
+            self._pool = ProcessPoolExecutor(
+                self.slots, mp_context=context, initializer=_start, initargs=(self._reader,)
+            )
+        return self._pool
+
+    def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
+        """As `Engine.each`."""
+        if self.slots == 1:
+            for name, unit in units:
+                yield name, task(name, unit)
+            return
+        under_way: dict[Future[Done], str] = {}
+        try:
+            with scratch() as folder:
+                stage = _kept(task, folder, where)
+                for name, unit in units:
+                    if len(under_way) >= _AHEAD * self.slots:
+                        yield from _finished(under_way)
+                    with _interrupts_held():  # a unit that finds no worker free starts one
+                        under_way[self._started().submit(_do, stage, name, unit)] = name
+                while under_way:
+                    yield from _finished(under_way)
+        except BrokenProcessPool:
+            self._end(now=True)
+            raise BedsideError(
+                where,
+                found="a worker process ended before its batch was done (killed, or out of memory)",
+                do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
+            ) from None
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+def pickled(task: Task[Any], where: str) -> bytes:
+    """The task as it is sent. Raises: Unsendable."""
+    try:
+        return pickle.dumps(task)
+    except Exception as error:
+        raise Unsendable(f"{where}: cannot be sent to a worker: {error}; its factory must be picklable") from error
+
+
+def _kept(task: Task[Any], folder: Path, where: str) -> Path:
+    """The task in a file, never sent by a pipe: what is longer than a pipe holds waits for its reader, and for ever
+    where the worker was killed before it read (its reading end is open here too)."""
+    stage = folder / "stage.pickle"
+    with writing(stage):
+        stage.write_bytes(pickled(task, where))
+    return stage
+
+
+def _finished(under_way: dict[Future[Done], str]) -> Iterator[tuple[str, Done]]:
+    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield under_way.pop(future), future.result()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes with Ctrl-C and SIGHUP blocked, which they inherit: a terminal sends these to all, but ending is
+    our part. Not so SIGTERM, by which the pool ends those that are left when one has died."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(lifeline: Connection) -> None:
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:
+    lifeline.poll(None)  # nothing is ever sent: it returns when the other end is gone
+    os._exit(1)
+
+
+_opened: dict[Path, Task[Any]] = {}  # in a worker process only: the task that it works on
+
+
+def _do(stage: Path, name: str, unit: Any) -> Any:
+    if stage not in _opened:
+        _opened.clear()
+        _opened[stage] = pickle.loads(stage.read_bytes())
+    return _opened[stage](name, unit)

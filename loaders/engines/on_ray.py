@@ -1,0 +1,170 @@
+"""A Ray cluster: the one module that imports it. Ray Core alone, https://docs.ray.io/en/latest/ray-core/tasks.html."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import platform
+import signal
+import socket
+from collections.abc import Generator, Iterable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # before the import: nothing is told to others
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+try:
+    import ray
+    from ray.exceptions import OutOfMemoryError, RayError, RayTaskError
+except ImportError:
+    if find_spec("ray"):
+        raise
+    # Not installed: `choice.opened` says so before anybody comes here but those who read docstrings.
+
+from loaders.engines.engine import Done, Task
+from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
+from loaders.engines.local import pickled
+from loaders.errors import BedsideError, InputError
+from loaders.files.untrusted import is_folder
+
+RETRIES = 5
+"""Times that a unit is done again whose worker or node died."""
+
+
+class OnRay:
+    """All of a cluster, or `workers` units at a time; connected while it is open."""
+
+    def __init__(self, address: str | None, workers: int | None, *, mixed_nodes: bool) -> None:
+        self._address, self._workers, self._mixed = address, workers, mixed_nodes
+        self._machines: set[str] = set()
+
+    def __enter__(self) -> Self:
+        before = signal.getsignal(signal.SIGTERM)
+        try:
+            _answers(self._address)  # Ray itself would ask for minutes
+            ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
+        except (OSError, RuntimeError, ValueError) as error:
+            told = str(error).strip().splitlines()[:1]
+            found = f"no cluster answers ({' '.join(told)})"
+            raise InputError(self._address or "Ray", found=found, do="Start one: `ray start --head`") from error
+        if signal.getsignal(signal.SIGTERM) is not before:
+            signal.signal(signal.SIGTERM, before)  # the command says what ends it, and how
+        self.slots = self._workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        ray.shutdown()
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """As `Engine.machines`."""
+        return tuple(sorted(self._machines))
+
+    def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
+        """As `Engine.each`."""
+        sent = pickled(task, where)
+        expected = fingerprint(pickle.loads(sent))  # as it will be taken there: what was opened here is no part of it
+        at_home = [ray.put(sent)], expected, task.floats and not self._mixed, str(Path.cwd())
+        do = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
+        window = self._workers or 2 * self.slots
+        under_way: dict[Any, tuple[str, Any]] = {}
+
+        def finished() -> Iterator[tuple[str, Done]]:
+            for done in ray.wait([*under_way], fetch_local=False)[0]:
+                name, unit = under_way[done]
+                result, kind = _got(done, where, partial(task.told, unit))
+                del under_way[done]
+                if task.floats:
+                    self._machines.add(kind)
+                yield name, result
+
+        try:
+            for name, unit in units:
+                if len(under_way) >= window:
+                    yield from finished()
+                under_way[do.remote(*at_home, name, unit)] = name, unit
+            while under_way:
+                yield from finished()
+        finally:
+            for left in under_way:
+                ray.cancel(left, force=True)
+
+
+def _answers(address: str | None) -> None:
+    """Raises: OSError for an address (HOST:PORT) behind which nobody listens."""
+    host, _, port = (address or "").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+
+
+def _got(done: Any, where: str, told: Any) -> Any:
+    """What came of a unit. Raises: what the task raised there; BedsideError where no process finished it."""
+    try:
+        return ray.get(done)
+    except RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, BaseException) and not isinstance(cause, RayError):
+            raise cause from None
+        raise BedsideError(where, found=f"{told()}: {_last(error)}", do="Look at the logs of the cluster") from None
+    except OutOfMemoryError as error:
+        do = "Run the same command again with fewer workers a node, or smaller batches: finished batches are kept"
+        raise BedsideError(where, found=f"{told()}: a node ran out of memory ({_last(error)})", do=do) from None
+    except RayError as error:
+        found = f"{told()}: a worker or node ended {RETRIES + 1} times before it was done ({_last(error)})"
+        raise BedsideError(where, found=found, do="Run the same command again: finished batches are kept") from None
+
+
+def _last(error: RayError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+_opened: dict[str, Task[Any]] = {}  # in a worker process only: the task that it works on
+
+
+def _do(stage: list[Any], expected: Fingerprint, same_machine: bool, cwd: str, name: str, unit: Any) -> tuple[Any, str]:
+    """In a worker: open the task once, refuse to work where results could be others, work."""
+    key = stage[0].hex()
+    if key not in _opened:
+        _opened.clear()
+        _enter(cwd)
+        try:
+            task = pickle.loads(ray.get(stage[0]))
+        except (ImportError, AttributeError) as error:
+            raise InputError(
+                _node(), found=f"lacks code ({error})", expected="all that the driver has", do=_ALIKE
+            ) from None
+        _check(fingerprint(task), expected, same_machine)
+        _opened[key] = task
+    return _opened[key](name, unit), machine()
+
+
+_ALIKE = "Install the same on every node: bytes must not depend on who did the work"
+
+
+def _node() -> str:
+    return f"node {platform.node()}"
+
+
+def _enter(cwd: str) -> None:
+    """Work in the folder of the driver, from where its paths count."""
+    if not is_folder(Path(cwd)):
+        expected, do = f"the folder {cwd}, as the driver sees it", "Run in a folder that all nodes share"
+        raise InputError(_node(), found="does not see it", expected=expected, do=do)
+    os.chdir(cwd)
+
+
+def _check(here: Fingerprint, expected: Fingerprint, same_machine: bool) -> None:
+    differences = list(here.differences(expected, machine=same_machine))
+    if differences:
+        more = "; or let such nodes take part with --mixed-nodes" * (here.machine != expected.machine and same_machine)
+        raise InputError(
+            _node(),
+            found=", ".join(found for found, _ in differences),
+            expected=", ".join(other for _, other in differences) + ", as the driver has",
+            do=f"{_ALIKE}{more}",
+        )

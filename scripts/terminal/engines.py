@@ -1,0 +1,32 @@
+"""The options of a command that divides its work: which engine does it, and with how many processes."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from loaders.engines.choice import EngineName, opened
+from loaders.engines.engine import Engine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engines:
+    """Who does the work; the result does not depend on it."""
+
+    engine: Annotated[
+        EngineName,
+        typer.Option(help="Processes here, or a Ray cluster: that of RAY_ADDRESS, one of this machine without."),
+    ] = EngineName.LOCAL
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes. [one a core, 4 at most; with ray, all of the cluster]")
+    ] = None
+    mixed_nodes: Annotated[
+        bool, typer.Option("--mixed-nodes", help="Let nodes of other CPUs or BLAS take part, and record them.")
+    ] = False
+
+    def opened(self) -> AbstractContextManager[Engine]:
+        """The engine, for as long as the command takes."""
+        return opened(self.engine, self.workers, mixed_nodes=self.mixed_nodes)

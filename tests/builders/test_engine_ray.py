@@ -1,0 +1,215 @@
+"""A build on a Ray cluster of two nodes: the bytes of one process, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import recipe as recipes
+from builders.pipeline.run import Run, run
+from builders.recipe import recipe_of
+from loaders.engines.choice import EngineName, opened
+from loaders.engines.engine import Engine
+from loaders.errors import BedsideError, InputError
+from tests.parts.places import ROOT
+
+pytest.importorskip("ray", reason="needs the extra `ray`")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray's local clusters of several nodes are for Linux")
+
+# A stage in a module of its own, so that workers can import it; each batch leaves a line in a log.
+TOY = """
+import os, signal, sys, time
+from functools import partial
+from pathlib import Path
+import pyarrow as pa
+from builders.pipeline.run import run
+from builders.pipeline.stage import Excluded, Stage
+from loaders.engines.choice import EngineName, opened
+from loaders.errors import BedsideError
+
+FACTOR = 2
+SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
+
+def source():
+    return ({"id": f"r{i:03}", "n": i} for i in range(48))
+
+def open_double(log, mood):
+    def double(rows):
+        with open(log, "a") as file:
+            file.write(f"{rows[0]['id']} {os.getpid()}\\n")
+        first = not Path(f"{log}.{rows[0]['id']}").exists()
+        Path(f"{log}.{rows[0]['id']}").touch()
+        if mood == "slow":
+            time.sleep(.7)
+        if mood == "full":
+            raise BedsideError("the workspace", found="the disk is full")
+        if rows[0]["id"] == "r016" and (mood == "dies" or mood == "dies once" and first):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [Excluded("third", row["id"]) if row["n"] % 3 == 0 else {"n": row["n"] * FACTOR} for row in rows]
+    return double
+
+def build(engine, workspace, log, mood=""):
+    stages = [Stage(name, SCHEMA, SCHEMA, partial(open_double, log, mood)) for name in ("double", "again")]
+    given = {"key": "id", "workspace": Path(workspace), "source_identity": "toy", "batch_rows": 4}
+    return run(source(), stages, engine=engine, **given)
+
+def main():
+    with opened(EngineName.RAY) as engine:
+        build(engine, *sys.argv[1:])
+"""
+
+
+@pytest.fixture(scope="session")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of modules that all nodes know."""
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "toy_on_ray.py").write_text(TOY)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cluster(modules: Path) -> Iterator[Any]:
+    """Two nodes with a processor each; that a node is gone is noticed within seconds."""
+    from ray.cluster_utils import Cluster
+
+    quick = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{ROOT}:{modules}"
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": quick}
+    started = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        started.add_node(num_cpus=1)
+        yield started
+    finally:
+        started.shutdown()
+        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+
+
+@pytest.fixture
+def engine(cluster: Any, monkeypatch: pytest.MonkeyPatch, toy: Any) -> Iterator[Engine]:
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    with opened(EngineName.RAY) as running:
+        yield running
+
+
+@pytest.fixture
+def toy(modules: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(modules))
+    monkeypatch.delitem(sys.modules, "toy_on_ray", raising=False)
+    import toy_on_ray  # type: ignore[import-not-found]
+
+    return toy_on_ray
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.suffix}
+
+
+def told(done: Run) -> tuple[Any, ...]:
+    return list(done.rows()), list(done.exclusions()), done.stages
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def lines(log: Path) -> list[str]:
+    return log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("corpus", "options"),
+    [
+        ("medlaybench-v", {"captions": "sample"}),
+        ("3mdbench", {"sources": ("sample",), "limit": 16}),
+        ("medconceal", {"source": "sample"}),
+    ],
+)
+def test_the_sample_of_each_recipe_is_the_same_bytes(
+    corpus: str, options: dict[str, Any], engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(corpus)
+    chosen = recipe.options(**options)
+    recipes.build(recipe, chosen, tmp_path / "local", workspace=tmp_path / "l")
+    monkeypatch.setattr(recipes, "run", partial(run, batch_rows=8))  # the sample would be one batch
+    recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", engine=engine)
+    assert files(tmp_path / "ray") == files(tmp_path / "local")
+
+
+def test_a_killed_worker_costs_a_batch_and_no_byte(engine: Engine, toy: Any, tmp_path: Path) -> None:
+    calm = toy.build(None, tmp_path / "calm", tmp_path / "calls")
+    done = toy.build(engine, tmp_path / "killed", tmp_path / "log", "dies once")
+    assert told(done) == told(calm)
+    assert files(tmp_path / "killed") == files(tmp_path / "calm")
+    assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) >= 3
+
+
+def test_what_always_dies_is_one_error_and_errors_arrive_whole(
+    engine: Engine, toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loaders.engines.on_ray.RETRIES", 1)
+    with pytest.raises(BedsideError, match=r"stage double: rows r016 to r019: a worker or node ended 2 times"):
+        toy.build(engine, tmp_path / "w", tmp_path / "log", "dies")
+    assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) == 2
+    with pytest.raises(BedsideError, match=r"^the workspace: the disk is full$"):
+        toy.build(engine, tmp_path / "v", tmp_path / "log", "full")
+
+
+def test_a_killed_node_costs_its_batches_and_no_byte(engine: Engine, cluster: Any, toy: Any, tmp_path: Path) -> None:
+    lost = cluster.add_node(num_cpus=2)
+    log = tmp_path / "log"
+
+    def kill() -> None:
+        wait_for(lambda: len(lines(log)) >= 4)
+        cluster.remove_node(lost, allow_graceful=False)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    done = toy.build(engine, tmp_path / "killed", log, "slow")
+    killer.join()
+    assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
+
+
+def test_a_killed_driver_is_resumed_by_the_other_engine(engine: Engine, toy: Any, tmp_path: Path) -> None:
+    log, workspace = tmp_path / "log", tmp_path / "killed"
+    command = [sys.executable, "-c", "import toy_on_ray; toy_on_ray.main()", str(workspace), str(log), "slow"]
+    driver = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+    results = workspace / "results"
+    wait_for(lambda: results.is_dir() and len(list(results.glob("*.json"))) >= 4)
+    driver.kill()
+    driver.communicate()
+    kept = len(list(results.glob("*.json"))) - 1  # one is the source's
+    before = len(lines(log))
+    done = toy.build(None, workspace, log, "slow")
+    assert 2 * 12 - kept - 2 <= len(lines(log)) - before <= 2 * 12 - kept  # two may have ended meanwhile
+    assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
+
+
+def test_a_node_with_other_code_is_refused(
+    engine: Engine, cluster: Any, toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "toy_on_ray.py").write_text(TOY.replace("FACTOR = 2", "FACTOR = 3"))
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{tmp_path}")
+    other = cluster.add_node(num_cpus=4)
+    try:
+        with pytest.raises(
+            InputError, match=r"node .*: other code \(\w{12}…\) \(expected \w{12}…, as the driver has\)"
+        ):
+            toy.build(engine, tmp_path / "w", tmp_path / "log", "slow")
+    finally:
+        cluster.remove_node(other, allow_graceful=False)
+    assert told(toy.build(engine, tmp_path / "w", tmp_path / "log")) == told(
+        toy.build(None, tmp_path / "c", tmp_path / "log")
+    )
