@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from baselines.study.store import links, sessions
 
@@ -33,6 +33,7 @@ COORDINATOR_LASTS = 12 * 3600.0
 COORDINATOR_IDLE = 30 * 60.0
 """Seconds without a request after which a coordinator has to come with another login."""
 _MOST_KEPT = 10_000  # callers that a limit remembers
+_SESSION = select(sessions).where(sessions.c.digest == bindparam("token"), sessions.c.expires > bindparam("now"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,7 @@ def session_of(connection: Connection, token: str | None, now: float) -> Session
     """The session of a cookie."""
     if not token:
         return None
-    found = connection.execute(
-        select(sessions).where(sessions.c.digest == digest_of(token), sessions.c.expires > now)
-    ).first()
+    found = connection.execute(_SESSION, {"token": digest_of(token), "now": now}).first()
     if found is None or (found.person is None and found.seen < now - COORDINATOR_IDLE):
         return None
     return Session(found.digest, found.person, found.csrf)

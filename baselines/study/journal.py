@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 BEGINNING = "0" * 64
+_LAST = select(journal.c.number, journal.c.digest).order_by(journal.c.number.desc()).limit(1)
+_ROW = journal.insert()
 
 
 def note(
@@ -34,15 +36,13 @@ def note(
     **detail: str | int | float | bool | None,
 ) -> None:
     """Writes a row; `detail` holds counts, codes and digests, never a text of a person."""
-    last = connection.execute(
-        select(journal.c.number, journal.c.digest).order_by(journal.c.number.desc()).limit(1)
-    ).first()
+    last = connection.execute(_LAST).first()
     number, previous = (1, BEGINNING) if last is None else (last.number + 1, last.digest)
     told = json.dumps(detail, sort_keys=True)
     values = {
         "number": number, "at": at, "what": what, "person": person, "slot": slot, "detail": told, "previous": previous,
     }  # fmt: skip
-    connection.execute(journal.insert().values(**values, digest=_digest(values)))
+    connection.execute(_ROW, {**values, "digest": _digest(values)})
 
 
 def checked(connection: Connection) -> tuple[int, str]:
@@ -67,8 +67,8 @@ def checked(connection: Connection) -> tuple[int, str]:
 
 def head(connection: Connection) -> str:
     """The digest of the last row."""
-    found = connection.execute(select(journal.c.digest).order_by(journal.c.number.desc()).limit(1)).scalar()
-    return BEGINNING if found is None else str(found)
+    found = connection.execute(_LAST).first()
+    return BEGINNING if found is None else str(found.digest)
 
 
 def _digest(values: dict[str, object]) -> str:

@@ -15,6 +15,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,13 @@ class Keys(SqliteStore):
 
     def open(self, person: str, sealed: bytes) -> str:
         """The text again. Raises Erased; InputError for bytes that this key has not sealed."""
-        cipher = self._cipher(person)
+        return self.open_all(person, [sealed])[0]
+
+    def open_all(self, person: str, sealed: Sequence[bytes]) -> list[str]:
+        """The texts of one person again. Raises as `open`; Erased even for none."""
+        cipher, name = self._cipher(person), person.encode()
         try:
-            return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], person.encode()).decode()
+            return [cipher.decrypt(one[:_NONCE], one[_NONCE:], name).decode() for one in sealed]
         except InvalidTag:
             found = f"a text of {person} that its key does not open"
             raise InputError(self.path or "keys", found=found, expected="the keys of this database") from None

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from baselines.study import slots as at
 from baselines.study.access import make_link
@@ -50,11 +50,12 @@ class Person:
 
 
 _COLUMNS = [people.c[name] for name in Person.__slots__]
+_BY_NAME = select(*_COLUMNS).where(people.c.id == bindparam("name"))
 
 
 def person_of(connection: Connection, name: str) -> Person:
     """A person by name. Raises InputError."""
-    row = connection.execute(select(*_COLUMNS).where(people.c.id == name)).mappings().first()
+    row = connection.execute(_BY_NAME, {"name": name}).mappings().first()
     if row is None:
         raise InputError("person", found=repr(name), expected="one of the study, such as P001")
     return Person(**row)

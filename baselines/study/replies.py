@@ -11,109 +11,30 @@ asked again; after three minutes the talk is broken off, paid, and given to some
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any, Unpack, cast
+from collections.abc import Sequence
+from dataclasses import replace
 
-from sqlalchemy import func, select, update
+from sqlalchemy import update
 
-from baselines.dialogue.game import Script
-from baselines.dialogue.playing import Scripted
-from baselines.medconceal import clinician, rubric
+from baselines.medconceal import clinician
 from baselines.medconceal.game import FINISHED, TIME_UP
 from baselines.medconceal.record import Episode, Findings
 from baselines.study import slots as at
 from baselines.study.journal import note
 from baselines.study.keys import Erased
-from baselines.study.seat import Finding, Replayed, Seat, replay
+from baselines.study.seat import Finding, Replayed
 from baselines.study.site import Site
-from baselines.study.store import answers, slots
-from loaders.errors import BedsideError, ModelError
-from loaders.files.records import from_json, to_json
-from loaders.models.answers import request_of
-from loaders.models.endpoint import TALK
-from loaders.models.messages import Answer, Decoding, Message
+from baselines.study.store import slots
+from baselines.study.talks import Talks
+from loaders.errors import BedsideError
+from loaders.files.records import to_json
 
 CLAIM, RENEW = 15.0, 5.0  # seconds
 BROKEN_OFF = 180.0
 """Seconds of failures in a row after which a talk is broken off."""
-AT_ONCE = 2
-"""Talks that are played anew at a time; pages are served in between. One whose model speaks does not count."""
 LONGEST_WAIT = 20.0  # seconds between two tries
 _log = logging.getLogger(__name__)
-
-
-class Asked:
-    """Evaluator and patient of one talk: what they said before is said again, and what is new is stored first."""
-
-    def __init__(self, site: Site, slot: at.Slot, stored: Mapping[str, str], turn: asyncio.Semaphore) -> None:
-        self._site, self._slot, self._stored, self._turn = site, slot, dict(stored), turn
-        self._scripts: dict[str, Script] = {}
-        self._used: list[tuple[str, str]] = []  # role and digest, in their order
-
-    async def __call__(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
-        player, slot = self._site.players[role], self._slot
-        if isinstance(player, Scripted):
-            if role not in self._scripts:
-                self._scripts[role] = player.agent(self._site.profiles[slot.item])
-            return Answer(self._scripts[role](messages), None, None, "stop")
-        name = json.dumps([slot.task, slot.item, 1, role, attempt])
-        drawn = cast(Decoding, dict(decoding))
-        encounter = str(slot.id)
-        _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
-        self._used.append((role, digest))
-        if digest in self._stored:
-            await asyncio.sleep(0)  # pages go first
-            return from_json(Answer, self._stored[digest].encode(), "a stored answer")
-        self._site.check_dollars()
-        TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
-        began = self._site.clock()
-        self._turn.release()  # others are played while the model speaks
-        try:
-            answer = await player.ask(messages, json_schema=json_schema, **drawn)
-        finally:
-            await self._turn.acquire()
-        self._keep(digest, role, player.name, answer, began)
-        return answer
-
-    def _keep(self, digest: str, role: str, model: str, answer: Answer, began: float) -> None:
-        site, slot, now = self._site, self._slot, self._site.clock()
-        text = json.dumps(asdict(answer))
-        with site.store.writing() as connection:
-            there = connection.execute(select(answers.c.digest).where(answers.c.digest == digest)).first()
-            if there is None:
-                connection.execute(
-                    answers.insert().values(
-                        digest=digest,
-                        slot=slot.id,
-                        role=role,
-                        model=model,
-                        at=now,
-                        seconds=now - began,
-                        input_tokens=answer.input_tokens,
-                        output_tokens=answer.output_tokens,
-                        sealed=site.keys.seal(slot.person, text),
-                    )
-                )
-        self._stored[digest] = text
-
-    def set_aside(self, role: str, count: int) -> None:
-        """The last answers of a role cannot be used: they are kept under another name, and asked for anew."""
-        with self._site.store.writing() as connection:
-            kept = connection.execute(select(func.count()).select_from(answers)).scalar()
-            for digest in [digest for asked, digest in self._used if asked == role][-count:]:
-                aside = f"{digest}.{kept}"
-                connection.execute(update(answers).where(answers.c.digest == digest).values(digest=aside))
 
 
 class Replies:
@@ -122,7 +43,7 @@ class Replies:
     def __init__(self, site: Site, *, broken_off: float = BROKEN_OFF, first_wait: float = 1.0) -> None:
         self._site, self._broken_off, self._first_wait = site, broken_off, first_wait
         self._going: dict[int, asyncio.Task[None]] = {}
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self.talks = Talks(site)
 
     def due(self, number: int) -> None:
         """Sees to it that the reply of a talk is prepared; nothing where it is already."""
@@ -145,7 +66,7 @@ class Replies:
                 slot = at.slot_of(connection, number)
                 given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
             found = [Finding(**one) for one in given.get("findings", ())]
-            await write_episode(site, slot, found, self._turn)
+            await self._write_episode(slot, found)
         except (BedsideError, Erased) as error:  # it is written after the next start
             _log.error("episode of talk %d: %s", number, type(error).__name__)
 
@@ -196,7 +117,7 @@ class Replies:
         if not slot.preparing:
             return True
         try:
-            played = await played_so_far(site, slot, self._turn)
+            played = await self.talks.play(slot)
         except BedsideError as error:
             return self._failure(slot, error)
         self._took(slot, played)
@@ -224,39 +145,17 @@ class Replies:
             if episode is not None:  # the patient came round, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
 
-
-async def played_so_far(
-    site: Site, slot: at.Slot, turn: asyncio.Semaphore, *, ended: str | None = None, findings: Sequence[Finding] = ()
-) -> Replayed:
-    """The talk as far as it has come, played when `turn` is free.
-
-    Raises ModelError where a model fails, or says nothing that can be used; Erased.
-    """
-    with site.store.reading() as connection:
-        said = at.said_in(connection, site.keys, slot)
-        stored = at.asked_in(connection, site.keys, slot)
-    asked = Asked(site, slot, stored, turn)
-    words = [one.text for one in said if one.who == at.CLINICIAN]
-    seat = Seat(words, asked, ended, findings)
-    try:
-        async with turn:
-            return await replay(site.games[slot.task], site.profiles[slot.item], seat)
-    except ModelError as error:
-        if error.where == "evaluator":
-            asked.set_aside("evaluator", rubric.ATTEMPTS)
-        raise
-
-
-async def write_episode(site: Site, slot: at.Slot, findings: Sequence[Finding], turn: asyncio.Semaphore) -> None:
-    """Keeps what was played in a talk that is over, sealed. Raises as `played_so_far`."""
-    ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
-    played = await played_so_far(site, slot, turn, ended=ended, findings=findings)
-    assert played.episode is not None
-    leaks = played.episode.leaks
-    public: Episode = site.games[slot.task].public(played.episode)
-    if slot.task == "confirmation":
-        own = [clinician.finding(one.category, one.description, one.quote) for one in findings]
-        public = replace(public, findings=Findings(tuple(own), attempts=1))
-    with site.store.writing() as connection:
-        sealed = site.keys.seal_json(slot.person, to_json(public))
-        connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))
+    async def _write_episode(self, slot: at.Slot, findings: Sequence[Finding]) -> None:
+        """Keeps what was played in a talk that is over, sealed. Raises as `Talks.play`."""
+        site = self._site
+        ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
+        played = await self.talks.play(slot, ended=ended, findings=findings)
+        assert played.episode is not None
+        leaks = played.episode.leaks
+        public: Episode = site.games[slot.task].public(played.episode)
+        if slot.task == "confirmation":
+            own = [clinician.finding(one.category, one.description, one.quote) for one in findings]
+            public = replace(public, findings=Findings(tuple(own), attempts=1))
+        with site.store.writing() as connection:
+            sealed = site.keys.seal_json(slot.person, to_json(public))
+            connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))

@@ -112,6 +112,18 @@ def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dic
     return needed
 
 
+def items_a_person(design: Design, offers: Sequence[Offer]) -> int:
+    """How many items one person is given who does all of them, one at least."""
+    talks = min(design.per_person, len({offer.group for offer in offers if offer.task in TALKS}))
+    rated = 0
+    for task in design.tasks:
+        if task not in TALKS:
+            parts = Counter(offer.part if task in BETWEEN else "" for offer in offers if offer.task == task)
+            most = max(parts.values(), default=0)
+            rated += most + int(most * design.repeated + 0.5)
+    return max(talks + rated, 1)
+
+
 def fewest_people(design: Design, offers: Sequence[Offer]) -> int:
     """How many people the design needs, if nobody leaves."""
     talks = [task for task in design.tasks if task in TALKS]

@@ -1,20 +1,25 @@
-"""A person as a player: the game is played anew at each request, with what the person has said so far.
+"""A person as a player: the game is played with what the person has said so far, and waits for the next words.
 
-    seat = Seat(words, ending=None, findings=None, others=ask)
-    played = await replay(task_game(rules), profile, seat)
+    talk = Talk(task_game(rules), profile, Seat(words, others=ask))
+    played = await talk.go_on()
     played.replies[-1]                       # what the patient says to the last of the words
+    talk.seat.words.append("And then?")
+    played = await talk.go_on()              # goes on where it stood
     played.episode                           # of a talk that has ended
 
-The seat answers the role `clinician` from the words that are stored, and `Waiting` ends the play at the first that is
-missing. The others, evaluator and patient, answer through `others`, which has a store of its own: what they have said
-once is said again. So no talk needs a state in memory: any process, after any restart, comes to the same place.
+The seat answers the role `clinician` from the words that are stored; at the first that is missing the game stands
+still. The others, evaluator and patient, answer through `others`, which has a store of its own: what they have said
+once is said again. So no talk needs a state in memory: any process, after any restart, plays it anew from the store and
+comes to the same place. A talk that is still there only spares the work.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import coroutine
 from typing import Any, Unpack
 
 from baselines.dialogue.game import Ask, Game
@@ -24,14 +29,13 @@ from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Decoding, Message
 
 ROLE = "clinician"
+_NEXT_WORDS = object()
 
 
-class Waiting(Exception):
-    """The person's next words are not there yet. `heard` is the talk as the person has it."""
-
-    def __init__(self, heard: Sequence[Message]) -> None:
-        super().__init__("the person's next words")
-        self.heard = tuple(heard)
+@coroutine
+def _waiting() -> Generator[object, None, None]:
+    """What a game awaits that stands still until there are further words; `Talk` alone sees it."""
+    yield _NEXT_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +47,19 @@ class Finding:
     quote: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Seat:
     """The `Ask` of a game with one person in it.
 
     `words` are the person's turns. `ended` is why there will be no further one (`TIME_UP`, `FINISHED`), or None.
+    `heard` is the talk as the person has it, while their next words are waited for.
     """
 
-    words: Sequence[str]
+    words: list[str]
     others: Ask
     ended: str | None = None
     findings: Sequence[Finding] = ()
+    heard: tuple[Message, ...] = field(default=(), init=False)
 
     async def __call__(
         self,
@@ -70,30 +76,63 @@ class Seat:
             listed = [{"category": one.category, "description": one.description} for one in self.findings]
             return Answer(json.dumps({"findings": listed}), None, None, "stop")
         said = sum(message.role == "assistant" for message in messages)
-        if said < len(self.words):
-            return Answer(self.words[said], None, None, "stop")
-        if self.ended is None:
-            raise Waiting(messages)
-        return Answer("", None, None, self.ended)
+        while said >= len(self.words):
+            if self.ended is not None:
+                return Answer("", None, None, self.ended)
+            self.heard = tuple(messages)
+            await _waiting()
+        return Answer(self.words[said], None, None, "stop")
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay came to: the patient's replies so far, and the episode where the talk has ended."""
+    """What a talk has come to: the patient's replies so far, and the episode where it has ended."""
 
     replies: tuple[str, ...]
     episode: Episode | None
 
 
-async def replay(game: Game[PatientProfile, Episode], profile: PatientProfile, seat: Seat) -> Replayed:
-    """Plays a timed game as far as the person has come. Raises what `seat.others` raises."""
-    try:
-        episode = await game.play(profile, seat)
-    except Waiting as waiting:
+class Talk:
+    """A timed game with a person in it. It is as far as the words in `seat`; close it, or let it end."""
+
+    def __init__(self, game: Game[PatientProfile, Episode], profile: PatientProfile, seat: Seat) -> None:
+        self.seat = seat
+        self._steps: Generator[Any, Any, Episode] = game.play(profile, seat).__await__()
+
+    async def go_on(self) -> Replayed:
+        """Plays as far as the person has come, once an ended talk. Raises what `seat.others` raises, which ends it."""
+        episode = await _Played(self._steps)
+        if episode is not None:
+            return Replayed(tuple(exchange.patient for exchange in episode.exchanges), episode)
         # The first message of the other side is the opening, which is ours.
-        heard = [message.text for message in waiting.heard if message.role == "user"]
+        heard = [message.text for message in self.seat.heard if message.role == "user"]
         return Replayed(tuple(heard[1:]), None)
-    return Replayed(tuple(exchange.patient for exchange in episode.exchanges), episode)
+
+    def close(self) -> None:
+        """The game goes no further."""
+        self._steps.close()
 
 
-__all__ = ["FINISHED", "TIME_UP", "Finding", "Replayed", "Seat", "Waiting", "replay"]
+class _Played:
+    """Awaits a game until it has ended, or wants further words (None)."""
+
+    def __init__(self, steps: Generator[Any, Any, Episode]) -> None:
+        self._steps = steps
+
+    def __await__(self) -> Generator[Any, Any, Episode | None]:
+        step = partial(self._steps.send, None)
+        while True:
+            try:
+                wanted = step()
+            except StopIteration as end:
+                episode: Episode = end.value
+                return episode
+            if wanted is _NEXT_WORDS:
+                return None
+            try:
+                step = partial(self._steps.send, (yield wanted))
+            except BaseException as error:  # the game has to know that it was cancelled
+                step = partial(self._steps.throw, error)
+
+
+__all__ = ["FINISHED", "TIME_UP", "Finding", "Replayed", "Seat", "Talk"]

@@ -211,7 +211,8 @@ class _Server:
                     at.close(connection, site.keys, slot, {}, now)
                 else:
                     at.lose(connection, slot, "lease", now)
-            waiting = at.unanswered(connection)
+            waiting, going = at.unanswered(connection), at.going(connection)
+        self.replies.talks.keep_only(going)
         for slot in waiting:
             self.replies.due(slot.id)
 
@@ -359,14 +360,15 @@ def _pages(app: FastAPI, server: _Server) -> None:
 
     @app.get("/")
     async def here(request: Request) -> HTMLResponse:
-        with site.store.writing() as connection:
+        with site.store.reading() as connection:
             session = server.session(connection, request)
             assert session.person is not None
-            place = views.place_of(connection, site, session.person)
-            given = {}
-            if place.person.stage == "feedback":
-                given = {"feedback": [str(who.known_of(connection, site.keys, place.person.id).get("feedback", ""))]}
-            page = views.page_of(connection, site, session, place, given=given)
+            place = views.seen_at(connection, site, session.person)
+            page = None if place is None else views.page_of(connection, site, session, place)
+        if place is None or page is None:
+            with site.store.writing() as connection:
+                place = views.place_of(connection, site, session.person)
+                page = views.page_of(connection, site, session, place)
         if place.slot is not None and place.slot.preparing:
             server.replies.due(place.slot.id)
         return HTMLResponse(page)
@@ -449,8 +451,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
                 if name == "leave":
                     page = views.stop_page(site, session, place, error)
                 else:
-                    given = {**form, "feedback": [""]}
-                    page = views.page_of(connection, site, session, place, given=given, error=error)
+                    page = views.page_of(connection, site, session, place, given=form, error=error)
             if name == "leave" and not access.lasts(connection, session):
                 # Who has deleted everything has no session any more: this is the last page that they see.
                 gone = views.place_of(connection, site, session.person)

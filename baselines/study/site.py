@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from baselines.medconceal.record import Episode
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import Keys
+from baselines.study.schedule import items_a_person
+from baselines.study.slots import offers_of
 from baselines.study.store import Store, answers, facts, items, open_store
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
@@ -56,6 +59,12 @@ class Site:
     rehearsal: bool = False
     stand_in: str | None = None
     clock: Callable[[], float] = time.time
+
+    @cached_property
+    def length(self) -> int:
+        """How many items a person is given, if nobody leaves."""
+        with self.store.reading() as connection:
+            return items_a_person(self.study.design, offers_of(connection))
 
     def close(self) -> None:
         """Lets go of both files."""

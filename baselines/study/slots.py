@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from baselines.study.design import TALKS, Design, TaskName
 from baselines.study.flow import Step
@@ -90,8 +90,22 @@ class Said:
     text: str
 
 
-_ITS_ITEM = ("item", "task", "group", "step", "repeat")
+# What each request asks, put together once: that takes longer than the asking.
 _COLUMNS = [slots.c[name] for name in Slot.__slots__]
+_BY_NUMBER = select(*_COLUMNS).where(slots.c.id == bindparam("slot_id"))
+_OF_PERSON = select(*_COLUMNS).where(slots.c.person == bindparam("name")).order_by(slots.c.position)
+_CHANGED = update(slots).where(slots.c.id == bindparam("slot_id"))
+_SAID = select(messages).where(messages.c.slot == bindparam("slot_id")).order_by(messages.c.number)
+_MESSAGES = select(func.count()).where(messages.c.slot == bindparam("slot_id"))
+_IS_SAID = select(messages.c.slot).where(
+    messages.c.slot == bindparam("slot_id"), messages.c.client == bindparam("sent")
+)
+_MESSAGE = messages.insert()
+_ITEM = select(items).where(items.c.task == bindparam("of"), items.c.id == bindparam("name"))
+_DRAFT = select(drafts.c.sealed).where(drafts.c.slot == bindparam("slot_id"))
+_NO_DRAFT = drafts.delete().where(drafts.c.slot == bindparam("slot_id"))
+_FREE = slots.c.busy.is_(None) | (slots.c.busy < bindparam("now"))
+_CLAIMED = _CHANGED.where(slots.c.step == "talk", slots.c.since.is_(None), _FREE)
 
 
 def _slot(row: RowMapping) -> Slot:
@@ -100,22 +114,22 @@ def _slot(row: RowMapping) -> Slot:
 
 def slot_of(connection: Connection, number: int) -> Slot:
     """A slot by its number."""
-    return _slot(connection.execute(select(*_COLUMNS).where(slots.c.id == number)).mappings().one())
+    return _slot(connection.execute(_BY_NUMBER, {"slot_id": number}).mappings().one())
 
 
 def open_slot(connection: Connection, person: str) -> Slot | None:
     """The item that the person has in hand."""
-    found = connection.execute(
-        select(*_COLUMNS).where(slots.c.person == person, slots.c.step.not_in(OVER)).order_by(slots.c.position)
-    ).mappings()
-    row = found.first()
-    return None if row is None else _slot(row)
+    return in_hand(slots_of(connection, person))
+
+
+def in_hand(given: Sequence[Slot]) -> Slot | None:
+    """The one that is not over, of what a person was given."""
+    return next((slot for slot in given if slot.step not in OVER), None)
 
 
 def slots_of(connection: Connection, person: str) -> list[Slot]:
     """All that the person was given, in its order."""
-    rows = connection.execute(select(*_COLUMNS).where(slots.c.person == person).order_by(slots.c.position)).mappings()
-    return [_slot(row) for row in rows]
+    return [_slot(row) for row in connection.execute(_OF_PERSON, {"name": person}).mappings()]
 
 
 def offers_of(connection: Connection) -> list[Offer]:
@@ -126,7 +140,7 @@ def offers_of(connection: Connection) -> list[Offer]:
 
 def item_of(connection: Connection, task: str, name: str) -> Item:
     """An item of the study."""
-    row = connection.execute(select(items).where(items.c.task == task, items.c.id == name)).one()
+    row = connection.execute(_ITEM, {"of": task, "name": name}).one()
     return Item(row.id, row.task, row.group, json.loads(row.payload), json.loads(row.key), row.picture)
 
 
@@ -174,7 +188,7 @@ def give(connection: Connection, design: Design, person: str, now: float) -> Slo
 
 
 def _change(connection: Connection, slot: Slot, **values: Any) -> None:
-    connection.execute(update(slots).where(slots.c.id == slot.id).values(**values))
+    connection.execute(_CHANGED, {"slot_id": slot.id, **values})
 
 
 # --- A talk -----------------------------------------------------------------------------------------------------------
@@ -196,18 +210,16 @@ def say(connection: Connection, keys: Keys, slot: Slot, design: Design, client: 
     used = min(slot.spent(now), slot.allowed)
     _keep(connection, keys, slot, CLINICIAN, client, text, now, used)
     _change(connection, slot, used=used, since=None, turns=slot.turns + 1)
-    connection.execute(drafts.delete().where(drafts.c.slot == slot.id))
+    connection.execute(_NO_DRAFT, {"slot_id": slot.id})
     return True
 
 
 def _keep(
     connection: Connection, keys: Keys, slot: Slot, who: str, client: str, text: str, now: float, used: float
 ) -> None:
-    number = 1 + (connection.execute(select(func.count()).where(messages.c.slot == slot.id)).scalar() or 0)
-    sealed = keys.seal(slot.person, text)
-    connection.execute(
-        messages.insert().values(slot=slot.id, number=number, client=client, who=who, at=now, used=used, sealed=sealed)
-    )
+    number = 1 + (connection.execute(_MESSAGES, {"slot_id": slot.id}).scalar() or 0)
+    told = {"slot": slot.id, "number": number, "client": client, "who": who, "at": now, "used": used}
+    connection.execute(_MESSAGE, {**told, "sealed": keys.seal(slot.person, text)})
     note(connection, now, "message", person=slot.person, slot=slot.id, number=number, who=who)
 
 
@@ -234,8 +246,9 @@ def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
 
 def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
     """The messages of a talk. Raises Erased."""
-    rows = connection.execute(select(messages).where(messages.c.slot == slot.id).order_by(messages.c.number))
-    return [Said(row.number, row.who, row.at, row.used, keys.open(slot.person, row.sealed)) for row in rows]
+    rows = connection.execute(_SAID, {"slot_id": slot.id}).all()
+    texts = keys.open_all(slot.person, [row.sealed for row in rows])
+    return [Said(row.number, row.who, row.at, row.used, text) for row, text in zip(rows, texts, strict=True)]
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------
@@ -257,7 +270,7 @@ def keep_answer(
         used=used,
         since=None,
     )
-    connection.execute(drafts.delete().where(drafts.c.slot == slot.id))
+    connection.execute(_NO_DRAFT, {"slot_id": slot.id})
     note(connection, now, "answered", person=slot.person, slot=slot.id)
 
 
@@ -290,7 +303,7 @@ def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: Mapping[st
 
 def draft_of(connection: Connection, keys: Keys, slot: Slot) -> dict[str, list[str]]:
     """What was being written."""
-    sealed = connection.execute(select(drafts.c.sealed).where(drafts.c.slot == slot.id)).scalar()
+    sealed = connection.execute(_DRAFT, {"slot_id": slot.id}).scalar()
     return keys.open_json(slot.person, sealed) or {}
 
 
@@ -312,6 +325,12 @@ def overdue(connection: Connection, design: Design, now: float) -> tuple[list[Sl
     return ended, left
 
 
+def going(connection: Connection) -> set[int]:
+    """The numbers of the talks that are not over, findings included."""
+    rows = connection.execute(select(slots.c.id).where(slots.c.step.in_(("talk", "findings"))))
+    return {row.id for row in rows}
+
+
 def unanswered(connection: Connection) -> list[Slot]:
     """Talks in which the patient's reply is due."""
     rows = connection.execute(select(*_COLUMNS).where(slots.c.step == "talk", slots.c.since.is_(None))).mappings()
@@ -328,8 +347,7 @@ def without_episode(connection: Connection) -> list[Slot]:
 
 def is_said(connection: Connection, slot: Slot, client: str) -> bool:
     """Whether a message is there already."""
-    there = select(messages.c.slot).where(messages.c.slot == slot.id, messages.c.client == client)
-    return connection.execute(there).first() is not None
+    return connection.execute(_IS_SAID, {"slot_id": slot.id, "sent": client}).first() is not None
 
 
 def free_claims(connection: Connection) -> None:
@@ -351,14 +369,12 @@ def resume_clocks(connection: Connection, beat: float, now: float) -> int:
 
 def claim(connection: Connection, number: int, now: float, until: float) -> bool:
     """Whether this process may prepare the reply: nobody else does."""
-    free = slots.c.busy.is_(None) | (slots.c.busy < now)
-    waiting = (slots.c.id == number) & (slots.c.step == "talk") & slots.c.since.is_(None) & free
-    return connection.execute(update(slots).where(waiting).values(busy=until)).rowcount == 1
+    return connection.execute(_CLAIMED, {"slot_id": number, "now": now, "busy": until}).rowcount == 1
 
 
 def renew(connection: Connection, number: int, until: float | None) -> None:
     """Keeps the claim, or gives it back."""
-    connection.execute(update(slots).where(slots.c.id == number).values(busy=until))
+    connection.execute(_CHANGED, {"slot_id": number, "busy": until})
 
 
 def failed(connection: Connection, slot: Slot, now: float) -> float:
@@ -370,5 +386,6 @@ def failed(connection: Connection, slot: Slot, now: float) -> float:
 
 def asked_in(connection: Connection, keys: Keys, slot: Slot) -> dict[str, str]:
     """The stored answers of models in a talk, by the digest of the request."""
-    rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id))
-    return {row.digest: keys.open(slot.person, row.sealed) for row in rows}
+    rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id)).all()
+    texts = keys.open_all(slot.person, [row.sealed for row in rows])
+    return {row.digest: text for row, text in zip(rows, texts, strict=True)}

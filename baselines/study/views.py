@@ -56,10 +56,11 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a person is: the stage, and the item in hand."""
+    """Where a person is: the stage, the item in hand, and all that they were given so far."""
 
     person: who.Person
     slot: at.Slot | None = None
+    given: Sequence[at.Slot] = ()
 
     @property
     def here(self) -> str:
@@ -67,23 +68,36 @@ class Place:
         return self.person.stage if self.slot is None else self.slot.here
 
 
-def place_of(connection: Connection, site: Site, name: str) -> Place:
-    """Where the person is. What is due is done first: an item given, a talk ended whose time is up."""
-    now, design = site.clock(), site.study.design
+def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
+    """Where the person is, with nothing changed; None where something is due first."""
     person = who.person_of(connection, name)
     if person.stage != "work":
         return Place(person)
+    given = at.slots_of(connection, name)
+    slot = at.in_hand(given)
+    if slot is None or slot.is_up(site.clock(), site.study.design.grace):
+        return None
+    return Place(person, slot, given)
+
+
+def place_of(connection: Connection, site: Site, name: str) -> Place:
+    """Where the person is. What is due is done first: an item given, a talk ended whose time is up."""
+    if (place := seen_at(connection, site, name)) is not None:
+        return place
+    now, design = site.clock(), site.study.design
+    person = who.person_of(connection, name)
     slot = at.open_slot(connection, name)
-    if slot is not None and slot.is_up(now, design.grace):
+    if slot is not None:
         at.end_talk(connection, slot, "time", now)
         slot = at.slot_of(connection, slot.id)
-    if slot is None and not is_closed(connection):
+    elif not is_closed(connection):
         slot = at.give(connection, design, name, now)
+    given = at.slots_of(connection, name)
     if slot is None:
-        nothing = not any(one.step == "done" for one in at.slots_of(connection, name))
+        nothing = not any(one.step == "done" for one in given)
         who.move(connection, person, "timed_out" if nothing and is_closed(connection) else "debriefing", now)
         return Place(who.person_of(connection, name))
-    return Place(person, slot)
+    return Place(person, slot, given)
 
 
 def is_closed(connection: Connection) -> bool:
@@ -108,20 +122,21 @@ def page_of(
         here=place.here,
         title="",
         following="",
-        notice=_notice(connection, site, place),
+        notice=_notice(site, place),
     )
     shared = {"given": dict(given or {}), "error": error, "picture": None}
     if place.slot is None:
-        return _stage(site, place.person, frame, shared)
-    frame = replace(frame, progress=_progress(connection, site, place.person))
+        return _stage(connection, site, place.person, frame, shared)
+    done = sum(slot.step == "done" for slot in place.given)
+    frame = replace(frame, progress=(done, max(done, site.length)))
     return _item(connection, site, place.slot, frame, shared)
 
 
-def _notice(connection: Connection, site: Site, place: Place) -> str:
+def _notice(site: Site, place: Place) -> str:
     parts = []
     if site.rehearsal:
         parts.append("This is a rehearsal: nothing that you do here counts.")
-    before = [slot for slot in at.slots_of(connection, place.person.id) if slot.step == "lost"]
+    before = [slot for slot in place.given if slot.step == "lost"]
     if place.slot is not None and before and before[-1].position == place.slot.position - 1:
         if before[-1].why == "interrupted":
             parts.append("The last conversation broke off for technical reasons. It is paid. Here is another case.")
@@ -130,28 +145,10 @@ def _notice(connection: Connection, site: Site, place: Place) -> str:
     return " ".join(parts)
 
 
-def _progress(connection: Connection, site: Site, person: who.Person) -> tuple[int, int]:
-    design = site.study.design
-    done = sum(slot.step == "done" for slot in at.slots_of(connection, person.id))
-    offers = at.offers_of(connection)
-    talks = min(design.per_person, len({offer.group for offer in offers if offer.task in TALKS}))
-    rated = 0
-    for task in design.tasks:
-        if task not in TALKS:
-            parts: dict[str, int] = {}
-            for offer in offers:
-                if offer.task == task:
-                    part = offer.part if task == "diagnosis" else ""
-                    parts[part] = parts.get(part, 0) + 1
-            most = max(parts.values(), default=0)
-            rated += most + int(most * design.repeated + 0.5)
-    return done, max(done, talks + rated, 1)
-
-
 # --- Before and after the items ---------------------------------------------------------------------------------------
 
 
-def _stage(site: Site, person: who.Person, frame: Frame, shared: dict[str, Any]) -> Markup:
+def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame, shared: dict[str, Any]) -> Markup:
     study, stage = site.study, person.stage
     if stage in ENDED:
         title, text = _ENDS[stage]
@@ -182,7 +179,8 @@ def _stage(site: Site, person: who.Person, frame: Frame, shared: dict[str, Any])
             return _shown(template, frame, action="practice", **shared, **task.page(task.practice()))
         case "feedback":
             frame = replace(frame, title="About your practice", following="Next: two questions about the instructions.")
-            return _shown("feedback", frame, text=shared["given"].pop("feedback", [""])[0], **shared)
+            told = who.known_of(connection, site.keys, person.id).get("feedback", "")
+            return _shown("feedback", frame, text=told, **shared)
         case "comprehension":
             frame = replace(frame, title="Two questions", following="Next: the first case.")
             return _shown("comprehension", frame, checks=study.design.comprehension, tries=person.tries, **shared)

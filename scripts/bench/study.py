@@ -1,12 +1,14 @@
 """A study under load, and killed: what the server itself takes, and whether anything is lost.
 
-    python -m scripts.bench.study load --people 100 --turns 10 --seconds 1.0
-    python -m scripts.bench.study kills --people 6 --kills 20
+    python -m scripts.bench.study load --people 100 --turns 10 --seconds 3 --typing 10
+    python -m scripts.bench.study kills --people 6 --kills 200 --postgres
 
-The server is a process of its own; evaluator and patient are scripts that take SECONDS an answer. `load` prints the
-time of a request with one person and with many (a message is answered before its reply is prepared, so this is the
-server's own time), and its memory. `kills` strikes the server with SIGKILL at random moments, starts it again, and then
-compares what the database holds with what the people sent, and the models' tally with the answers stored.
+The server is a process of its own; evaluator and patient are scripts that take SECONDS an answer, and people type for
+TYPING seconds, more or less. `load` prints the time of a request with one person and with many (a message is answered
+before its reply is prepared, so this is the server's own time), the server's CPU time for each request, replies and the
+scripts included, and its memory. `kills` strikes the server with SIGKILL at random moments, starts it again, and then
+compares what the database holds with what the people sent, and the models' tally with the answers stored. Each time, a
+person comes back to the page and the clock that they had.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -115,11 +118,12 @@ def serve(folder: Path, port: int, seconds: float) -> None:
 class Person:
     """Somebody who talks; every request is tried again until the server is there."""
 
-    def __init__(self, client: Any, base: str, token: str, times: list[float]) -> None:
-        self.client, self.base, self.token, self.times = client, base, token, times
+    def __init__(self, client: Any, base: str, token: str, typing: float = 0.0) -> None:
+        self.client, self.base, self.token, self.times = client, base, token, list[float]()
+        self.typing = partial(random.Random(token).uniform, 0.5 * typing, 1.5 * typing)
         self.cookie = ""
         self.sent: list[str] = []
-        self.errors = 0
+        self.errors = self.asked = 0
 
     async def ask(self, method: str, where: str, **fields: str) -> Any:
         headers = {"origin": self.base, "cookie": f"{COOKIE}={self.cookie}"}
@@ -131,6 +135,7 @@ class Person:
                 await asyncio.sleep(0.2)  # it is being started again
                 continue
             self.times.append(time.perf_counter() - began)
+            self.asked += 1
             self.errors += got.status_code >= 500
             return got
 
@@ -155,6 +160,7 @@ class Person:
 
     async def talk(self, turns: int) -> None:
         for number in range(turns):
+            await asyncio.sleep(self.typing())
             text = f"Turn {number}: what worries you most about it, and what would help you now?"
             while True:
                 page = (await self.ask("GET", "/")).text
@@ -204,8 +210,8 @@ def _late(times: list[float]) -> float:
     return sorted(times)[max(0, int(0.95 * len(times)) - 1)] * 1000
 
 
-async def _everybody(base: str, tokens: list[str], turns: int, client: Any) -> list[Person]:
-    people = [Person(client, base, token, []) for token in tokens]
+async def _everybody(base: str, tokens: list[str], turns: int, client: Any, typing: float = 0.0) -> list[Person]:
+    people = [Person(client, base, token, typing) for token in tokens]
 
     async def one(person: Person) -> None:
         await person.come()
@@ -216,12 +222,18 @@ async def _everybody(base: str, tokens: list[str], turns: int, client: Any) -> l
     return people
 
 
+def _cpu(process: int) -> float:
+    """Seconds that a process has computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @app.command()
-def load(people: int = 100, turns: int = 10, seconds: float = 1.0) -> None:
+def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float = 0.0) -> None:
     """Many at once."""
     import httpx
 
-    async def run(count: int) -> None:
+    async def run(count: int, turns: int) -> None:
         with tempfile.TemporaryDirectory() as place:
             folder, port = Path(place), _free_port()
             tokens = _invited(folder, seconds, count)
@@ -230,7 +242,10 @@ def load(people: int = 100, turns: int = 10, seconds: float = 1.0) -> None:
                 limits = httpx.Limits(max_connections=count + 10)
                 async with httpx.AsyncClient(timeout=60, limits=limits, follow_redirects=False) as client:
                     began = time.monotonic()
-                    talked = await _everybody(f"http://localhost:{port}", tokens, turns, client)
+                    await _up(port)
+                    cpu = _cpu(server.pid)
+                    talked = await _everybody(f"http://localhost:{port}", tokens, turns, client, typing)
+                    cpu = _cpu(server.pid) - cpu
                 status = Path(f"/proc/{server.pid}/status").read_text()
                 (peak,) = (int(found) / 1024 for found in re.findall(r"VmHWM:\s+(\d+)", status))
             finally:
@@ -240,10 +255,11 @@ def load(people: int = 100, turns: int = 10, seconds: float = 1.0) -> None:
             errors = sum(person.errors for person in talked)
             middle, taken = 1000 * sorted(times)[len(times) // 2], time.monotonic() - began
             print(f"{count} people, {turns} turns: {len(times):,} requests, {errors} errors in {taken:.0f} s")
-            print(f"  p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {peak:.0f} MiB")
+            all_asked = sum(person.asked for person in talked)
+            print(f"  p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {1000 * cpu / all_asked:.1f} ms CPU; {peak:.0f} MiB")
 
-    asyncio.run(run(1))
-    asyncio.run(run(people))
+    asyncio.run(run(1, turns))
+    asyncio.run(run(people, turns))
 
 
 @app.command()

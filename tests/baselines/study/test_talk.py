@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from baselines.medconceal.game import FINISHED, Rules, task_game
+from baselines.medconceal.game import FINISHED, TIME_UP, Rules, task_game
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import slots as at
+from baselines.study import talks
 from baselines.study.export import export
 from baselines.study.keys import Keys
-from baselines.study.seat import Finding, Seat, replay
+from baselines.study.seat import Finding, Seat, Talk
 from baselines.study.site import open_database
 from baselines.study.store import answers, messages, slots
+from baselines.study.talks import Talks
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
@@ -33,7 +36,8 @@ async def nobody(role: str, messages: object, **_: object) -> Answer:
 
 def played(words: tuple[str, ...], ended: str | None) -> Episode | None:
     game = task_game(Rules("confirmation", 40, evaluator="rules", patient="template", timed=True))
-    return asyncio.run(replay(game, CASE, Seat(words, nobody, ended, [Finding("Boredom", "Is bored.")]))).episode
+    sitting = Seat(list(words), nobody, ended, [Finding("Boredom", "Is bored.")])
+    return asyncio.run(Talk(game, CASE, sitting).go_on()).episode
 
 
 def test_a_person_plays_the_game_of_the_models() -> None:
@@ -80,6 +84,36 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         said = [one.text for one in at.said_in(connection, keys, at.slot_of(connection, row.id))]
     assert to_json(told.trace)["exchanges"] == to_json(live)["exchanges"]
     assert said == [text for one in live.exchanges for text in (one.clinician, one.patient)]
+
+
+def test_a_talk_that_was_kept_is_the_one_that_is_played_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn by turn, whatever is lost: kept, let go, played on by another process, or played to the end."""
+    begun: list[Talk] = []
+    monkeypatch.setattr(talks, "Talk", lambda *given: begun.append(Talk(*given)) or begun[-1])
+    acting = {role: Acting(role) for role in ("patient", "evaluator")}
+    site = talking(tmp_path, models=True, per_person=1, players=acting)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("begin")
+        own, other = site_replies(client).talks, Talks(site, most=1)
+        for number, words in enumerate(TURNS[:5], start=1):
+            begun.clear()
+            person.say(words)
+            assert len(begun) == (number in (1, 4))
+            with site.store.reading() as connection:
+                slot = at.slot_of(connection, 1)
+            asked = [one.asked for one in acting.values()]
+            if number in (1, 3):  # the other one has heard one turn, then two more at once
+                (played,) = {client.portal.call(one.play, slot).replies for one in (other, Talks(site), own)}
+                assert played == tuple(person.replies) and len(played) == number
+            if number == 3:
+                own.keep_only({slot.id + 1})
+            assert [one.asked for one in acting.values()] == asked
+        for why in (TIME_UP, FINISHED):
+            ends = [client.portal.call(partial(one.play, ended=why), slot).episode for one in (own, Talks(site))]
+            assert ends[0] is not None and to_json(ends[0]) == to_json(ends[1]) and len(ends[0].exchanges) == 5
+        assert [one.asked for one in acting.values()] == asked
 
 
 def test_two_people_on_one_case_share_no_reply(tmp_path: Path) -> None:

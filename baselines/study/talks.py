@@ -1,0 +1,176 @@
+"""The talks of a study, played: what people have said comes from the store, what models said before from there too.
+
+    talks = Talks(site)
+    played = await talks.play(slot)              # as far as the talk has come
+
+A talk is played anew from the store. Those that were played last are kept where they stand, each with the number of
+words that it has heard, so that the next words of a person cost one turn and not all. One that is lost (a restart,
+another process, too many talks) is played anew and comes to the same place; nothing else hangs on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack, cast
+
+from sqlalchemy import bindparam, func, select, update
+
+from baselines.dialogue.game import Script
+from baselines.dialogue.playing import Scripted
+from baselines.medconceal import rubric
+from baselines.study import slots as at
+from baselines.study.seat import Finding, Replayed, Seat, Talk
+from baselines.study.site import Site
+from baselines.study.store import answers
+from loaders.errors import ModelError
+from loaders.files.records import from_json
+from loaders.models.answers import request_of
+from loaders.models.endpoint import TALK
+from loaders.models.messages import Answer, Decoding, Message
+
+AT_ONCE = 2
+"""Talks that are played at a time; pages are served in between. One whose model speaks does not count."""
+MOST_KEPT = 300
+"""Talks that are kept where they stand; one takes some ten KiB."""
+_STORED = select(answers.c.sealed).where(answers.c.digest == bindparam("wanted"))
+
+
+class Asked:
+    """Evaluator and patient of one talk: what they said before is said again, and what is new is stored first."""
+
+    def __init__(self, site: Site, slot: at.Slot, stored: Mapping[str, str], turn: asyncio.Semaphore) -> None:
+        self._site, self._slot, self._stored, self._turn = site, slot, dict(stored), turn
+        self._scripts: dict[str, Script] = {}
+        self._used: list[tuple[str, str]] = []  # role and digest, in their order
+
+    async def __call__(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        attempt: int = 0,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        player, slot = self._site.players[role], self._slot
+        if isinstance(player, Scripted):
+            if role not in self._scripts:
+                self._scripts[role] = player.agent(self._site.profiles[slot.item])
+            return Answer(self._scripts[role](messages), None, None, "stop")
+        name = json.dumps([slot.task, slot.item, 1, role, attempt])
+        drawn = cast(Decoding, dict(decoding))
+        encounter = str(slot.id)
+        _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
+        self._used.append((role, digest))
+        if (stored := self._stored.pop(digest, None)) is not None:  # asked for once in a play
+            await asyncio.sleep(0)  # pages go first
+            return from_json(Answer, stored.encode(), "a stored answer")
+        if (stored := self._told_elsewhere(digest)) is not None:
+            return from_json(Answer, stored.encode(), "a stored answer")
+        self._site.check_dollars()
+        TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
+        began = self._site.clock()
+        self._turn.release()  # others are played while the model speaks
+        try:
+            answer = await player.ask(messages, json_schema=json_schema, **drawn)
+        finally:
+            await self._turn.acquire()
+        self._keep(digest, role, player.name, answer, began)
+        return answer
+
+    def _told_elsewhere(self, digest: str) -> str | None:
+        """An answer that another process was given since this talk was read from the store."""
+        with self._site.store.reading() as connection:
+            sealed = connection.execute(_STORED, {"wanted": digest}).scalar()
+        return None if sealed is None else self._site.keys.open(self._slot.person, sealed)
+
+    def _keep(self, digest: str, role: str, model: str, answer: Answer, began: float) -> None:
+        site, slot, now = self._site, self._slot, self._site.clock()
+        sealed = site.keys.seal(slot.person, json.dumps(asdict(answer)))
+        with site.store.writing() as connection:
+            if connection.execute(_STORED, {"wanted": digest}).first() is None:
+                connection.execute(
+                    answers.insert(),
+                    {
+                        "digest": digest,
+                        "slot": slot.id,
+                        "role": role,
+                        "model": model,
+                        "at": now,
+                        "seconds": now - began,
+                        "input_tokens": answer.input_tokens,
+                        "output_tokens": answer.output_tokens,
+                        "sealed": sealed,
+                    },
+                )
+
+    def set_aside(self, role: str, count: int) -> None:
+        """The last answers of a role cannot be used: they are kept under another name, and asked for anew."""
+        with self._site.store.writing() as connection:
+            kept = connection.execute(select(func.count()).select_from(answers)).scalar()
+            for digest in [digest for asked, digest in self._used if asked == role][-count:]:
+                aside = f"{digest}.{kept}"
+                connection.execute(update(answers).where(answers.c.digest == digest).values(digest=aside))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    talk: Talk
+    asked: Asked
+
+    def follows(self, words: Sequence[str]) -> bool:
+        """Whether these are the words that it has heard, and what was said since."""
+        heard = self.talk.seat.words
+        return heard == list(words[: len(heard)])
+
+
+class Talks:
+    """Plays the talks of a site. `most` is how many are kept where they stand."""
+
+    def __init__(self, site: Site, *, most: int = MOST_KEPT) -> None:
+        self._site, self._most = site, most
+        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+
+    async def play(self, slot: at.Slot, *, ended: str | None = None, findings: Sequence[Finding] = ()) -> Replayed:
+        """The talk as far as it has come, or to its end. It waits for its turn.
+
+        Raises ModelError where a model fails, or says nothing that can be used; Erased.
+        """
+        kept = self._at(slot)
+        kept.talk.seat.ended, kept.talk.seat.findings = ended, findings
+        try:
+            async with self._turn:
+                played = await kept.talk.go_on()
+        except ModelError as error:
+            if error.where == "evaluator":
+                kept.asked.set_aside("evaluator", rubric.ATTEMPTS)
+            raise
+        if played.episode is None:
+            self._kept[slot.id] = kept
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)[1].talk.close()
+        return played
+
+    def _at(self, slot: at.Slot) -> _Kept:
+        """The talk with all of the words: where it was kept, taken out while it is played; else from the beginning."""
+        site, kept = self._site, self._kept.pop(slot.id, None)
+        with site.store.reading() as connection:
+            words = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.CLINICIAN]
+            if kept is not None and kept.follows(words):
+                kept.talk.seat.words[:] = words
+                return kept
+            stored = at.asked_in(connection, site.keys, slot)
+        if kept is not None:
+            kept.talk.close()
+        asked = Asked(site, slot, stored, self._turn)
+        return _Kept(Talk(site.games[slot.task], site.profiles[slot.item], Seat(words, asked)), asked)
+
+    def keep_only(self, going: Collection[int]) -> None:
+        """Lets go of talks that are over, and of everything that was said in them."""
+        for number in [number for number in self._kept if number not in going]:
+            self._kept.pop(number).talk.close()
