@@ -23,7 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -40,6 +42,7 @@ from baselines.study.slots import said_in, slot_of
 from baselines.study.store import answers, slots
 from baselines.study.tasks.task import Source
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from scripts.bench.postgres import postgres
 
 app = typer.Typer(add_completion=False)
 TALLY = "asked"
@@ -73,7 +76,7 @@ class Slow(ChatModel):
         return Answer(self._script(messages), 500, 50, "stop")
 
 
-def site_of(folder: Path, seconds: float) -> Site:
+def site_of(folder: Path, seconds: float, database: str | None = None) -> Site:
     """The study that is served here: the bundled cases, a talk for each person."""
     from scripts.study.serve import sample
 
@@ -96,19 +99,20 @@ def site_of(folder: Path, seconds: float) -> Site:
         Source(design, sample(), stand_in="a bench"),
         players=players,
         rules=lambda task: Rules(task, 40, timed=True, strict=True),
+        database=database,
         rehearsal=True,
     )
 
 
 @app.command(hidden=True)
-def serve(folder: Path, port: int, seconds: float) -> None:
+def serve(folder: Path, port: int, seconds: float, database: str | None = None) -> None:
     """The server's process."""
     import uvicorn
 
     from baselines.study.server import create_app
 
     uvicorn.run(
-        create_app(site_of(folder, seconds), [f"http://localhost:{port}"]),
+        create_app(site_of(folder, seconds, database), [f"http://localhost:{port}"]),
         port=port,
         access_log=False,
         log_level="error",
@@ -118,12 +122,19 @@ def serve(folder: Path, port: int, seconds: float) -> None:
 class Person:
     """Somebody who talks; every request is tried again until the server is there."""
 
-    def __init__(self, client: Any, base: str, token: str, typing: float = 0.0) -> None:
+    def __init__(
+        self, client: Any, base: str, token: str, typing: float = 0.0, outages: Sequence[tuple[float, float]] = ()
+    ) -> None:
         self.client, self.base, self.token, self.times = client, base, token, list[float]()
         self.typing = partial(random.Random(token).uniform, 0.5 * typing, 1.5 * typing)
         self.cookie = ""
         self.sent: list[str] = []
         self.errors = self.asked = 0
+        self.outages = outages
+        self.moved = [0.0]
+        """Seconds by which the clock was found before or behind, over all outages."""
+        self.back = 0
+        self._seen: tuple[float, dict[str, Any]] | None = None
 
     async def ask(self, method: str, where: str, **fields: str) -> Any:
         headers = {"origin": self.base, "cookie": f"{COOKIE}={self.cookie}"}
@@ -158,9 +169,23 @@ class Person:
             fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
             await self.ask("POST", f"/do/{action}", **{**fields, **more})
 
+    async def look(self) -> str:
+        """Whose turn it is. Compares page and clock with those of the last look."""
+        told = (await self.ask("GET", "/status")).json()
+        now = time.monotonic()
+        if self._seen is not None and "turns" in told and "turns" in self._seen[1]:
+            then, before = self._seen
+            self.back += told["turns"] < before["turns"]
+            if told["here"] == before["here"] and told["running"] and before["running"]:
+                down = sum(max(0.0, min(now, up) - max(then, end)) for end, up in self.outages)
+                self.moved.append(before["left"] - told["left"] - (now - then - down))
+        self._seen = (now, told)
+        return str(told["state"])
+
     async def talk(self, turns: int) -> None:
         for number in range(turns):
             await asyncio.sleep(self.typing())
+            await self.look()
             text = f"Turn {number}: what worries you most about it, and what would help you now?"
             while True:
                 page = (await self.ask("GET", "/")).text
@@ -170,7 +195,9 @@ class Person:
                 fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
                 await self.ask("POST", "/do/say", **{**fields, "client": f"turn {number}", "text": text})
             self.sent.append(text)
-            while (await self.ask("GET", "/status")).json()["state"] != "yours":
+            while (state := await self.look()) != "yours":
+                if state == "over":
+                    return
                 await asyncio.sleep(1.0)
 
 
@@ -180,10 +207,9 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _start(folder: Path, port: int, seconds: float) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "scripts.bench.study", "serve", str(folder), str(port), str(seconds)]
-    )
+def _start(folder: Path, port: int, seconds: float, database: str | None = None) -> subprocess.Popen[bytes]:
+    words = ["serve", str(folder), str(port), str(seconds), *(["--database", database] if database else [])]
+    return subprocess.Popen([sys.executable, "-m", "scripts.bench.study", *words])
 
 
 async def _up(port: int) -> None:
@@ -198,8 +224,8 @@ async def _up(port: int) -> None:
             return
 
 
-def _invited(folder: Path, seconds: float, people: int) -> list[str]:
-    site = site_of(folder, seconds)
+def _invited(folder: Path, seconds: float, people: int, database: str | None = None) -> list[str]:
+    site = site_of(folder, seconds, database)
     with site.store.writing() as connection:
         tokens = [token for _, token in invite(connection, site.keys, people, time.time())]
     site.close()
@@ -210,8 +236,7 @@ def _late(times: list[float]) -> float:
     return sorted(times)[max(0, int(0.95 * len(times)) - 1)] * 1000
 
 
-async def _everybody(base: str, tokens: list[str], turns: int, client: Any, typing: float = 0.0) -> list[Person]:
-    people = [Person(client, base, token, typing) for token in tokens]
+async def _everybody(people: Sequence[Person], turns: int) -> None:
 
     async def one(person: Person) -> None:
         await person.come()
@@ -219,7 +244,6 @@ async def _everybody(base: str, tokens: list[str], turns: int, client: Any, typi
         await person.talk(turns)
 
     await asyncio.gather(*(one(person) for person in people))
-    return people
 
 
 def _cpu(process: int) -> float:
@@ -244,7 +268,8 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
                     began = time.monotonic()
                     await _up(port)
                     cpu = _cpu(server.pid)
-                    talked = await _everybody(f"http://localhost:{port}", tokens, turns, client, typing)
+                    talked = [Person(client, f"http://localhost:{port}", token, typing) for token in tokens]
+                    await _everybody(talked, turns)
                     cpu = _cpu(server.pid) - cpu
                 status = Path(f"/proc/{server.pid}/status").read_text()
                 (peak,) = (int(found) / 1024 for found in re.findall(r"VmHWM:\s+(\d+)", status))
@@ -256,59 +281,122 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
             middle, taken = 1000 * sorted(times)[len(times) // 2], time.monotonic() - began
             print(f"{count} people, {turns} turns: {len(times):,} requests, {errors} errors in {taken:.0f} s")
             all_asked = sum(person.asked for person in talked)
-            print(f"  p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {1000 * cpu / all_asked:.1f} ms CPU; {peak:.0f} MiB")
+            print(
+                f"  p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {1000 * cpu / all_asked:.1f} ms CPU; {peak:.0f} MiB"
+            )
 
     asyncio.run(run(1, turns))
     asyncio.run(run(people, turns))
 
 
-@app.command()
-def kills(people: int = 6, kills: int = 20, turns: int = 30, seconds: float = 0.3, seed: int = 0) -> None:
-    """SIGKILL at random moments."""
-    import httpx
+@dataclass
+class Struck:
+    """What came of the kills, over all rounds."""
 
-    draw = random.Random(seed)
-    with tempfile.TemporaryDirectory() as place:
-        folder, port = Path(place), _free_port()
-        tokens = _invited(folder, seconds, people)
+    kills: int = 0
+    people: int = 0
+    sent: int = 0
+    lost: int = 0
+    doubled: int = 0
+    silent: int = 0
+    back: int = 0
+    errors: int = 0
+    stored: int = 0
+    asked: int = 0
+    moved: list[float] = field(default_factory=list)
 
-        async def run() -> list[Person]:
-            server = _start(folder, port, seconds)
-            try:
-                async with httpx.AsyncClient(timeout=20, follow_redirects=False) as client:
-                    talking = asyncio.create_task(_everybody(f"http://localhost:{port}", tokens, turns, client))
-                    done = 0
-                    while not talking.done():
-                        await _up(port)
-                        await asyncio.sleep(draw.uniform(0.2, 4))
-                        if done < kills and not talking.done():
-                            os.kill(server.pid, signal.SIGKILL)
-                            server.wait()
-                            server = _start(folder, port, seconds)
-                            done += 1
-                    print(f"{done} kills while {people} people talked")
-                    return talking.result()
-            finally:
-                server.kill()
-                server.wait()
+    def told(self) -> str:
+        """The numbers, as lines."""
+        return (
+            f"{self.kills} kills while {self.people} people sent {self.sent:,} messages; errors {self.errors}\n"
+            f"messages lost {self.lost}, doubled {self.doubled}, without a reply {self.silent}; "
+            f"pages gone back {self.back}\n"
+            f"clocks, {len(self.moved):,} times looked at: {-min(self.moved):.1f} s given back at most, "
+            f"{max(self.moved):.1f} s taken at most\n"
+            f"answers stored {self.stored:,}, given by the models {self.asked:,}: "
+            f"{self.asked - self.stored} were in flight at a kill"
+        )
 
-        talked = asyncio.run(run())
-        site = site_of(folder, seconds)
+    def count(self, site: Site, talked: Sequence[Person], tally: Path) -> None:
+        """Compares what the database holds with what people sent and what models gave. Raises InputError."""
         with site.store.reading() as connection:
-            rows, _ = journal.checked(connection)
-            lost = doubled = silent = 0
+            journal.checked(connection)
             for slot in [slot_of(connection, row.id) for row in connection.execute(slots.select()).all()]:
                 said = said_in(connection, site.keys, slot)
                 mine = [one.text for one in said if one.who == "clinician"]
                 sent = talked[int(slot.person[1:]) - 1].sent
-                lost += len(set(sent) - set(mine))
-                doubled += len(mine) - len(set(mine))
-                silent += len(mine) - sum(one.who == "patient" for one in said)
-            stored = len(connection.execute(answers.select()).all())
-        asked = len((folder / TALLY).read_text().splitlines())
-        site.close()
-        print(f"messages lost {lost}, doubled {doubled}, without a reply {silent}; journal of {rows:,} rows verifies")
-        print(f"answers stored {stored:,}, given by the models {asked:,}: {asked - stored} were in flight at a kill")
+                self.sent += len(sent)
+                self.lost += len(set(sent) - set(mine))
+                self.doubled += len(mine) - len(set(mine))
+                self.silent += len(mine) - sum(one.who == "patient" for one in said)
+            self.stored += len(connection.execute(answers.select()).all())
+        self.asked += len(tally.read_text().splitlines())
+        self.people += len(talked)
+        for person in talked:
+            self.moved += person.moved
+            self.back += person.back
+            self.errors += person.errors
+
+
+@app.command()
+def kills(
+    people: int = 6,
+    kills: int = 20,
+    turns: int = 40,
+    seconds: float = 0.3,
+    typing: float = 2.0,
+    seed: int = 0,
+    on_postgres: bool = typer.Option(False, "--postgres", help="Not SQLite: a Postgres that is started for this."),
+) -> None:
+    """SIGKILL at random moments, in as many rounds of talks as it takes."""
+    draw, struck = random.Random(seed), Struck()
+    while struck.kills < kills:
+        with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
+            folder, port = Path(place), _free_port()
+            database = stack.enter_context(postgres(safe=True)) if on_postgres else None
+            tokens = _invited(folder, seconds, people, database)
+            start = partial(_start, folder, port, seconds, database)
+            talked, outages = asyncio.run(_round(start, port, tokens, (turns, typing), kills - struck.kills, draw))
+            struck.kills += len(outages)
+            site = site_of(folder, seconds, database)
+            struck.count(site, talked, folder / TALLY)
+            site.close()
+            print(f"{'Postgres' if database else 'SQLite'}: {struck.told()}", flush=True)
+
+
+async def _round(
+    start: Callable[[], subprocess.Popen[bytes]],
+    port: int,
+    tokens: list[str],
+    talk: tuple[int, float],
+    most: int,
+    draw: random.Random,
+) -> tuple[list[Person], list[tuple[float, float]]]:
+    """Talks of all, with at most so many kills; who talked, and when there was no server."""
+    import httpx
+
+    server = start()
+    outages: list[tuple[float, float]] = []
+    try:
+        async with httpx.AsyncClient(timeout=20, follow_redirects=False) as client:
+            turns, typing = talk
+            people = [Person(client, f"http://localhost:{port}", token, typing, outages) for token in tokens]
+            talking = asyncio.create_task(_everybody(people, turns))
+            while not talking.done():
+                await _up(port)
+                await asyncio.sleep(draw.uniform(0.1, 3))
+                if len(outages) < most and not talking.done():
+                    os.kill(server.pid, signal.SIGKILL)
+                    killed = time.monotonic()
+                    server.wait()
+                    server = start()
+                    await _up(port)
+                    outages.append((killed, time.monotonic()))
+            await talking
+            return people, outages
+    finally:
+        server.kill()
+        server.wait()
 
 
 if __name__ == "__main__":
