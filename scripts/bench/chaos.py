@@ -273,7 +273,9 @@ class Play:
             if code not in (self.calm.code, 2) or "Traceback" in second.said():
                 self.episode.wrong.append(f"two: the second ended with {code}: {second.said()[-600:]}")
         elif fault == "kill-worker":
-            workers = sorted(attempt.others())
+            end = time.monotonic() + PATIENCE / 4
+            while not (workers := sorted(attempt.others())) and attempt.ended(0.05) is None and time.monotonic() < end:
+                pass  # they come when there is work for them
             if workers:
                 with suppress(ProcessLookupError):
                     os.kill(self.draw.choice(workers), signal.SIGKILL)
