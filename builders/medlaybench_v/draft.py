@@ -28,6 +28,7 @@ from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
 from builders.medlaybench_v.glosses import ALWAYS, MOST, Told, explained, unexplainable
+from builders.medlaybench_v.neighbours import operations, shares_head, slashed, without_contradiction
 from builders.medlaybench_v.senses import (
     another_sense,
     counted_elsewhere,
@@ -57,6 +58,7 @@ class Entry(NamedTuple):
     changes: bool  # False for names that are in the vocabulary to be left alone
     behind: str = ""  # what is said behind the noun instead: "subcutaneous abscess" -> "abscess under the skin"
     placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
+    takes_head: bool = False  # a name of several words: an adjective that is joined to it would lose its noun
 
 
 class Match(NamedTuple):
@@ -93,7 +95,7 @@ class Draft(NamedTuple):
 
 _PREPOSITIONS = frozenset(
     "of in on at from around near between under behind inside outside through due by with without for to along "
-    "above below that which".split()
+    "above below that which like than".split()
 )
 # After a hyphen these continue a word without changing what stands before it: "CT-guided".
 _HYPHEN_SUFFIXES = frozenset(
@@ -132,6 +134,7 @@ _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
+_JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
 
 
@@ -152,6 +155,7 @@ class Drafter:
         self._explained = {entry.surface: _explained(entry) for entry in self._entries if explained(entry.term)}
         self._heads = {n for n, entry in enumerate(self._entries) if entry.term.kind in _HEADS}
         self._plain = {n for n, entry in enumerate(self._entries) if not _may_mean_otherwise(entry)}
+        self._attributive = frozenset(entry.surface for entry in self._entries if entry.only_attributive)
         self._automaton = AhoCorasick([entry.surface for entry in self._entries], store_patterns=False)
 
     def __len__(self) -> int:
@@ -185,8 +189,10 @@ class Drafter:
             if entry.changes and (number >= known or number not in plain) and _means_otherwise(entry, text, start, end):
                 elsewhere = start
                 continue
+            if entry.takes_head and shares_head(text, start):
+                continue
             if (
-                (entry.guarded and not _fits(entry, lower, start, end))
+                (entry.guarded and not _fits(entry, lower, start, end, self._attributive))
                 or (entry.changes and _belongs_elsewhere(entry.term, text, start, end, starts))
                 or (entry.behind and not _can_stand(text, start, end))
             ):
@@ -216,6 +222,9 @@ class Drafter:
         for start, end, lay in pictures(caption.text):
             if keeps(lower[start:end], lay):
                 others.append((start, end, _pictured(lower[start:end], lay)))
+        for start, end, lay in operations(caption.text):
+            if keeps(lower[start:end], lay):
+                others.append((start, end, _dated(lower[start:end], lay)))
         places += [
             (start, -end, number, entry) for number, (start, end, entry) in enumerate(others, start=len(entries))
         ]
@@ -279,7 +288,7 @@ def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], told:
     if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
         said = said[:1].upper() + said[1:]
     # The seam before the noun is one of ours: an article may have to change.
-    behind = match.entry.behind
+    behind = narrowed(match.entry.behind, text)
     if behind.startswith("that ") and _looks_plural(_HEAD_NOUN.split(said + "".join(p.text for p in others))[0]):
         behind = _THIRD_PERSON.sub(r"\1", behind)
     return [Piece(said, first.match or match), *others, Piece(f" {behind}", match)]
@@ -326,8 +335,10 @@ def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Ent
     if behind := said_behind(term):
         return Entry(surface.lower(), behind, term, False, False, term.licence, True, behind)
     closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in lay.split()[1:])
+    changes = lay.lower() != surface.lower()
+    heads = changes and (closes or " (" in lay) and term.pos == "noun" and " " in surface
     return Entry(
-        surface.lower(), lay, term, attributive, attributive or closes, term.licence, lay.lower() != surface.lower()
+        surface.lower(), lay, term, attributive, attributive or closes, term.licence, changes, takes_head=heads
     )
 
 
@@ -364,7 +375,7 @@ def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
 
 def _placed(surface: str, lay: str, finding: Term, where: str, licence: str) -> Entry:
     lay = f"{lay} {finding.site} {where}"
-    return Entry(surface.lower(), lay, finding, False, True, licence, True, placed=True)
+    return Entry(surface.lower(), lay, finding, False, True, licence, True, placed=True, takes_head=True)
 
 
 @lru_cache(maxsize=16384)
@@ -378,6 +389,13 @@ def _pictured(surface: str, lay: str) -> Entry:
     """An entry for the name of a picture (`views`)."""
     cui = next((cui for word, cui in _METHOD_CUIS if word in lay), None)
     term = Term(surface, lay, cui, "modality", "noun", "-", "-", "", False, "bedside-cc0", "CC0-1.0")
+    return Entry(surface, lay, term, False, False, term.licence, True)
+
+
+@lru_cache(maxsize=4096)
+def _dated(surface: str, lay: str) -> Entry:
+    """An entry for a time after an operation (`operations`)."""
+    term = Term(surface, lay, None, "time", "phrase", "-", "-", "", False, "bedside-cc0", "CC0-1.0")
     return Entry(surface, lay, term, False, False, term.licence, True)
 
 
@@ -457,7 +475,7 @@ def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[i
     """Whether what stands at [start, end) is a part of a name that the vocabulary does not know."""
     if term.kind == "view" and term.pos == "adjective":
         return not is_view(text, end)
-    if term.kind == "direction" and term.pos == "adjective" and joins(text, end):
+    if term.kind == "direction" and term.pos == "adjective" and (joins(text, end) or slashed(text, start, end)):
         return True
     if term.kind not in _NAMED_KINDS:
         return False
@@ -508,12 +526,14 @@ def _another_method(entry: Entry, text: str, start: int, end: int) -> bool:
     return short.isupper() and defined_otherwise(short, text, _METHOD_WORDS)
 
 
-def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
+def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[str]) -> bool:
     """Whether the lay phrase can stand between what comes before and what follows."""
     following = _NEXT_WORD.match(text, end)
     if entry.only_attributive:
         if following is None:
             return text[end : end + 1] in (",", "/")
+        if joined := _JOINED_ADJECTIVE.match(text, end):  # "hepatic and renal cysts", both in plain words
+            return joined[1] in attributive and joined[2] not in FUNCTION_WORDS and not another_sense(joined[1], text, *joined.span(1))
         return following[1] not in FUNCTION_WORDS
     if entry.placed and text[max(0, start - 12) : start].rstrip().endswith(_BEFORE_PLACED):
         return False
@@ -523,7 +543,7 @@ def _fits(entry: Entry, text: str, start: int, end: int) -> bool:
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    whole = narrowed(entry.lay, text)
+    whole = without_contradiction(narrowed(entry.lay, text), text[max(0, start - 60) : start])
     lay, bracket, _ = whole.partition(" (")
     if bracket:
         named = lay.lower()

@@ -57,10 +57,16 @@ _SMALL_LIMB = (
     r"\bfoot|\bfeet|\btoe|metatars|hallux|\bhand|wrist|finger|metacarp|penis|penile|carp(?:al|us)|navicul|"
     r"tarsal|tongue"
 )
+_ANIMAL = r"\b(?:dogs?|cats?|mouse|mice|rats?|rabbits?|horses?|canine|feline|equine|bovine|veterinar\w*|turtles?|fish|birds?)\b"
 _OF_HAND = r"\bhands?\b|\bfingers?\b|thumb|metacarp|wrist|index|\bulna|radius|carpal"
 _OF_FOOT = r"\bfoot|\bfeet|\btoes?\b|hallux|metatars|ankle|tarsal"
-_OF_BRAIN = r"brain|cerebr|cerebell|intracran|skull|head\b|hemispher|subdural|stroke|frontal|parietal|occipital|cranio"
-_OF_SPINE = r"spin(?:e|al)|vertebr|lumbar|thoracic|sacral|\b[ctl]\d{1,2}\b|epidural steroid|dis[ck]\b"
+_OF_BRAIN = (
+    r"brain|cerebr|cerebell|intracran|skull|head\b|hemispher|subdural|stroke|frontal|parietal|occipital|cranio|"
+    r"lateral ventricle|temporal|sella|pituit|falx|tentori|optic"
+)
+# T1 and T2 name pictures of MRI more often than levels.
+_LEVEL = r"\b(?:[cls]\d|t(?:[3-9]|1[0-2]))\b"
+_OF_SPINE = rf"spin(?:e|al)|vertebr|lumbar|thoracic|sacral|{_LEVEL}|epidural steroid|dis[ck]\b"
 _PICTURED = (
     r"[ ](?:[\w-]+[ ]){0,4}?(?:images?|imaging|scans?|ct\b|mri?\b|c[ae]ct\b|mdct|tomogra\w*|magnetic|ultraso\w*|"
     r"t[12]\b|"
@@ -126,6 +132,24 @@ _SENSES = {
         ("postoperative", "post-operative", "posttreatment", "post-treatment", "preoperative", "pre-operative"),
         _sense(before=r"\b(?:hours?|days?|weeks?|months?|years?)[ ]\Z"),  # "two weeks post-treatment"
     ),
+    # Of a mass that does not take up dye; of a picture it says that none was given.
+    "unenhanced": _sense(before=r"\b(?:is|are|was|were|remain(?:s|ed)?|stayed|appear(?:s|ed)?)[ ]\Z", behind=rf"(?!{_PICTURED})"),
+    **dict.fromkeys(
+        ("left ventricle", "right ventricle"),
+        _sense(about=_OF_BRAIN, unless=r"heart|cardi|atri(?:um|al|a\b)|valv|coronar|aort|mitral|echo|ejection|septal"),
+    ),
+    "varicose": _sense(behind=r"(?![ ](?:vein|dilat|collater|vessel))"),
+    "meniscus": _sense(before=r"(?:air|fluid|pleural|contrast|barium)[ ]\Z", behind=r"[ ](?:sign|shape)"),
+    **dict.fromkeys(("calyx", "calyces"), _only(r"kidney|renal|ureter|urogra|uro|pyel|nephr")),
+    "carina": _only(r"trache|bronch|airway|lung|chest|endotr|thora|mediast"),
+    **dict.fromkeys(("bulla", "bullae"), _only(r"lung|pulmo|emphys|chest|lobe|thora|pneum", before=r"(?:ethmoid\w*|tympanic)[ ]\Z")),
+    "ampullary": _only(r"bile|biliary|duoden|pancrea|vater|papill|duct", behind=r"[ ](?:pregnan|ectopic|portion of the (?:tube|fallop))"),
+    "sigmoid": _only(r"colo|bowel|divertic|rect|volvul|intestin", behind=r"[ ](?:sinus|notch|shape|curv|kink|process)"),
+    **dict.fromkeys(("ventral", "ventral to"), _sense(about=rf"{_SMALL_LIMB}|{_ANIMAL}")),
+    "nasal": _sense(about=_EYE, unless=r"sinus|nose|nasal (?:cavity|bone|sept)|turbin|nasopharyn|paranasal"),
+    "scaphoid": _sense(behind=r"[ ](?:abdomen|fossa|megal|shape)", about=_OF_FOOT, unless=_OF_HAND),
+    "navicular": _sense(behind=r"[ ](?:abdomen|fossa)", about=_OF_HAND, unless=_OF_FOOT),
+    "cuboid": _sense(behind=r"[ ](?:shape|volume|cell|region of interest)|-shape"),
     "visceral": _sense(behind=r"[ ](?:layer|pleura\w*|pericard\w*|periton\w*|surface|fascia)"),
     "prior": _sense(behind=r"[ ](?:to|the|her|his|its)\b"),
     **dict.fromkeys(("infiltrate", "infiltrates"), _only(r"lung|pulmo|chest|thora|lobe|pneumon|airspace|bronch|pleur")),
@@ -181,16 +205,23 @@ _SENSES = {
     "tricuspid": _sense(behind=r"[ ](?:aortic|pulmon\w+|truncal|tooth)|[ ]?/"),
     "glenoid": _sense(about=r"temporomandib|\btmj\b|condyl|mandib"),
     "rectus muscle": _sense(about=_EYE),
-    "pedicle": _only(r"vertebr|spin(?:e|al)|lumbar|thoracic|\b[ctl]\d|sacr|screw"),
+    "pedicle": _only(rf"vertebr|spin(?:e|al)|lumbar|thoracic|{_LEVEL}|sacr|screw"),
     **dict.fromkeys(
         ("calculus", "calculi"),
         _sense(about=rf"{_TEETH}|gingiv|periodont", unless=r"saliva|sialo|submandib|parotid|duct|kidney|renal|bladder"),
     ),
-    "radius": _sense(
-        before=r"(?:cm|mm|bend|turning|inner|outer|a|of)[ ]\Z",
-        behind=r"[ ](?:of (?:curv\w+|the (?:circle|arc|sphere))|[=<>\d])",
-        about=r"curvature|circle|\barc\b|sphere",
+    # A bone only where a caption speaks of the arm, never a measure: "the maximal radius of the stomach".
+    **dict.fromkeys(
+        ("radius", "radii"),
+        _only(
+            r"\bulna|forearm|wrist|elbow|\bhands?\b|\barms?\b|colles|carp(?:al|us)|humer|galeazzi|styloid|radial|"
+            r"fractur|metaphys|diaphys|osteo|bone",
+            before=r"(?:cm|mm|bend|turning|inner|outer|a|of|maximal|maximum|minimal|minimum|mean|average|in|whose|its)[ ]\Z",
+            behind=r"[ ](?:of|[=<>\d])",
+        ),
     ),
+    # Latin of two words: "capitulum humeri".
+    "humeri": _sense(before=r"\b(?:caput|capitulum|trochlea|tuberculum|condylus|epicondylus|\w+um|\w+us)[ ]\Z"),
     **dict.fromkeys(("apex", "apices"), _sense(about=r"lung|pulmon|thora|chest|orbit|scolio|curve|kypho|petrous")),
     **dict.fromkeys(("distal", "proximal", "distally"), _sense(about=rf"mesial|{_TEETH}")),
     **dict.fromkeys(("dorsal", "dorsal side", "dorsal to"), _sense(about=_SMALL_LIMB)),

@@ -30,7 +30,12 @@ _ANY_HEAD = frozenset(
     "portion rate region regions repair rupture scan scans segment segments shadow side sides site sites size "
     "skin space spaces spread stone stones structure structures surface surgery swelling symptoms system tenderness "
     "thickening third tip tissue tissues transplant trauma treatment tumor tumors tumour tumours ultrasound "
-    "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri".split()
+    "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri "
+    "fracture fractures dislocation dislocations diameter dimension extension angle edge edges position branch branches "
+    "injection height pole plane tunnel approach floor roof stump erosion erosions infiltration infiltrates destruction "
+    "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst cysts muscle "
+    "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
+    "ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
 )
 # Whole words only: "T" of "T1-weighted" is none.
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
@@ -42,8 +47,10 @@ _NOUNS_IN_ING = frozenset("thickening swelling bleeding imaging narrowing wideni
 # Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
 _VIEWED = re.compile(
     r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
-    r"sequences?|projections?|orientation|direction|axis|axes|and|or|ct|mri?|t[12]\b|flair|stir|contrast|non-?contrast|computed|"
-    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*)",
+    r"sequences?|projections?|orientation|direction|axis|axes|and|or|c[ae]?ct\b|nect\b|ncct\b|hrct\b|mri?|t[12]\w*|flair|"
+    r"stir|contrast|non-?contrast|computed|pet\b|pet/|fused|mip\b|fat|proton|diffusion|dwi\b|adc\b|post-?\w*|enhanced|"
+    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*|(?:bone|lung|soft[ -]tissue|brain|mediastinal)[ ](?:window|ct)|"
+    r"\d(?:\.\d)?[ -]?(?:mm|t|tesla)\b|noncontrast|gadolinium\w*|gradient|susceptib\w*|short|bright|source|reconst\w*|reform\w*)",
     re.IGNORECASE,
 )
 _PLACING = frozenset(
@@ -60,7 +67,8 @@ def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bo
     """
     if text[start - 1 : start] == " ":
         first = max(text.rfind(" ", 0, start - 1), text.rfind("(", 0, start - 1)) + 1
-        if _is_name(text[first : start - 1]) and not _starts(text, first):
+        name = text[first : start - 1]
+        if _is_name(name) and (name.endswith(("'s", "’s")) or not _starts(text, first)):
             return True
     if adjective:
         return False

@@ -28,7 +28,7 @@ def draft(text: str, drafter: Drafter = DRAFTER) -> str:
         ("adrenal mass, hepatorenal pouch", "adrenal mass, hepatorenal pouch"),
         ("Two nodules and metastases", "Two small lumps and cancer spreads"),
         ("hepatic abscesses", "pockets of pus in the liver"),
-        ("hepatic and renal cysts", "hepatic (liver) and renal (kidney) cysts"),
+        ("hepatic and renal cysts", "liver and kidney cysts"),
         ("the lesion was hepatic.", "the lesion was hepatic."),
         ("hepatic abscess drainage", "liver abscess drainage"),
         ("an aneurysm of the aorta", "an bulge in a blood vessel of the aorta"),

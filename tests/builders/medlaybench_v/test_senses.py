@@ -97,7 +97,7 @@ def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
         ("Uptake of FDG on PET.", "taking up of the tracer"),
         ("The reduction is evident.", "seen"),
         ("Portal venous gas; a portal hilus.", "liver"),
-        ("The mucosa of the tongue.", "moist lining of the tongue"),
+        ("The mucosa of the tongue.", "inner lining of the tongue"),
     ],
 )
 def test_the_usual_sense_is_said(caption: str, said: str) -> None:

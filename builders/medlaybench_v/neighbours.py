@@ -1,0 +1,114 @@
+"""What stands beside a term: a head that it shares, a word that its lay phrase would contradict, an operation's date.
+
+    >>> shares_head("Intramural gastric and liver abscess", 23), shares_head("Fever and liver abscess", 10)
+    (True, False)
+    >>> without_contradiction("lump (small inflamed lump)", "two large ")
+    'lump (inflamed lump)'
+    >>> [tuple(found) for found in operations("Radiograph on postoperative day 13.")]
+    [(14, 34, 'day 13 after surgery')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+# "gastric and", "frontal, parietal and", "anterior/"; nouns that end as adjectives do are none.
+_JOINED_BEFORE = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:,? (?:and|or|and/or|as well as|&) |/)\Z")
+_ADJECTIVE = re.compile(
+    r"(?!(?:canal|signal|interval|hospital|animal|renewal|removal|withdrawal|fecal|trial|material|potential|individual|"
+    r"survival|normal|clinic|traffic|topic|radar|scar|sugar|bar|year|ear|linear|tear|collar|molar|summary|january|"
+    r"february|capillary|bilateral|unilateral|multifocal|focal|typical|atypical|several|initial|final|axial|"
+    r"coronal|sagittal|abnormal)\Z)"
+    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian)|(?:upper|lower|middle|gut))\Z"
+)
+_FAR = 40
+# A phrase may say how large, how many or how sure a thing usually is; here the caption says otherwise.
+_OPPOSITES = tuple(
+    (re.compile(rf"\b(?:{said})\s?", re.IGNORECASE), re.compile(rf"\b(?:{told})", re.IGNORECASE))
+    for said, told in (
+        (
+            "small|tiny",
+            r"large|huge|giant|big|bulky|massive|enlarged|enormous|extensive|sizeable|(?:[3-9]|\d\d)(?:\.\d+)?(?:[ -]?cm|\s?[x×])",
+        ),
+        ("large|big|massive", r"small|tiny|minute|minimal|little|mild|slight|thin|narrow"),
+        ("severe|complete|fast-growing", "mild|minimal|slight|partial|incomplete|slow"),
+        ("mild|partial|slow-growing", "severe|complete|marked|rapid"),
+        ("sudden", "chronic|recurrent|long-?standing|healed|old|repeated"),
+        ("long-term", "acute|recent|sudden|new"),
+        ("noncancerous|harmless", "malignant|cancerous|metasta|invasive"),
+        ("cancerous", "benign|noncancerous"),
+        ("many|several", "single|solitary|one|isolated|lone"),
+    )
+)
+# What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
+_CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
+_CLAUSE = re.compile(r"\b(?:of|in|on|at|with|and|from|by|for|to|is|are|was|were|the|shows?|showing|near|beside)\s", re.IGNORECASE)
+
+# "12-month" is a word of its own and stays.
+_COUNT = r"\d{1,3}(?:\.\d)?[ ]|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|eighteen)[ -]"
+_POST = r"post-?[ ]?(?:op(?:erative)?|surgical)(?:ly)?"
+_OPERATION = re.compile(
+    rf"\b(?:{_POST}[ ](?P<unit>day|week|month|year)[ ](?P<n>\d{{1,4}}|one|two|three|four|five|six)(?![\w×-]|\.\d)|"
+    rf"(?P<span>(?:{_COUNT})(?:hour|day|week|month|year)s?)[ -]{_POST}(?=[.,;:)]|\Z|[ ](?:in|of|with|and|the|without|after|"
+    r"show\w*|demonstrat\w*|reveal\w*)\b))",
+    re.IGNORECASE,
+)
+
+
+class Dated(NamedTuple):
+    """When a picture was taken after an operation, at [start, end), in plain words."""
+
+    start: int
+    end: int
+    lay: str
+
+
+def shares_head(text: str, start: int) -> bool:
+    """Whether an adjective is joined to what starts there: both belong to one noun, and a name of two words that is
+    replaced as a whole would take the noun away from the first."""
+    return _joined_to_adjective(text[max(0, start - _FAR) : start])
+
+
+@lru_cache(maxsize=16384)
+def _joined_to_adjective(before: str) -> bool:
+    joined = _JOINED_BEFORE.search(before)
+    return joined is not None and _ADJECTIVE.match(joined[1].lower()) is not None
+
+
+def slashed(text: str, start: int, end: int) -> bool:
+    """Whether a word is one of two that a slash joins: "anterior/posterior"."""
+    return text[end : end + 1] == "/" or text[max(0, start - 1) : start] == "/"
+
+
+def without_contradiction(lay: str, before: str) -> str:
+    """A lay phrase without the word that the modifiers before it contradict."""
+    for said, told in _OPPOSITES:
+        if said.search(lay) and told.search(_modifiers(before)):
+            lay = said.sub("", lay)
+    return lay
+
+
+def _modifiers(before: str) -> str:
+    close = _CLOSE.search(before[-_FAR:])
+    words = close[0] if close else ""
+    parted = max((found.end() for found in _CLAUSE.finditer(words)), default=0)
+    return words[parted:]
+
+
+def operations(text: str) -> Iterator[Dated]:
+    """Dates counted from an operation, as one phrase: their number and unit are never parted."""
+    if "ost" not in text:
+        return
+    for found in _OPERATION.finditer(text):
+        when = f"{found['unit']} {found['n']}" if found["unit"] else _plural_of(found["span"])
+        yield Dated(found.start(), found.end(), f"{when.lower() if not found.start() else when} after surgery")
+
+
+def _plural_of(span: str) -> str:
+    """ "two-month" as it stands behind: "two months"; "one-year" stays one."""
+    count, unit = re.split(r"[ -]", span, maxsplit=1)
+    one = count.lower() in ("1", "one", "a")
+    return f"{count} {unit.removesuffix('s')}" + ("" if one else "s")
