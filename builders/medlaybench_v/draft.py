@@ -95,7 +95,7 @@ class Draft(NamedTuple):
 
 _PREPOSITIONS = frozenset(
     "of in on at from around near between under behind inside outside through due by with without for to along "
-    "above below that which like than".split()
+    "above below that which like than as".split()
 )
 # After a hyphen these continue a word without changing what stands before it: "CT-guided".
 _HYPHEN_SUFFIXES = frozenset(
@@ -127,7 +127,8 @@ _JOINED_TO = re.compile(
 )
 _METHOD_BEFORE = re.compile(r"\b(?:CT|MRI?|PET|US|ultraso\w+|magnetic|resonance)[ -]\Z")
 _METHOD_WORDS = (
-    r"computed|computer\w*|magnetic|nuclear|chest|contrast|high|ultraso\w+|ortho\w+|cone|multi\w*|digital|radio\w+|x-?ray|"
+    r"computed|computer\w*|magnetic|nuclear|chest|contrast|high|ultraso\w+|ortho\w+|cone|multi\w*|digital|"
+    r"radio\w+|x-?ray|"
     r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
@@ -194,7 +195,7 @@ class Drafter:
             if (
                 (entry.guarded and not _fits(entry, lower, start, end, self._attributive))
                 or (entry.changes and _belongs_elsewhere(entry.term, text, start, end, starts))
-                or (entry.behind and not _can_stand(text, start, end))
+                or (entry.behind and not _can_stand(entry.behind, text, start, end))
             ):
                 if " " in entry.surface and not entry.placed:
                     longer.append((start, end))
@@ -248,7 +249,9 @@ class Drafter:
                 pieces += inside
                 continue
             said = "".join(piece.text for piece in inside).lower()
-            if not said.startswith(part.defines.lower()) and not (pieces and pieces[-1].text.lower() == said):
+            if not said.startswith(part.defines.lower().replace("-", "/")) and not (
+                pieces and pieces[-1].text.lower() == said
+            ):
                 pieces += [Piece(" ("), *inside, Piece(")")]
         return Draft(pieces)
 
@@ -459,11 +462,15 @@ def _with_explained(
     return sorted((*free.values(), *matches), key=lambda match: match.start) if free else matches
 
 
-def _can_stand(text: str, start: int, end: int) -> bool:
-    """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not."""
+def _can_stand(behind: str, text: str, start: int, end: int) -> bool:
+    """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not,
+    and of two "of" the second would be read as the first's."""
     if _JOINED_TO.search(text, max(0, start - 24), start):
         return False
-    return _stands_alone(text, end) or noun_end(text, end, len(text)) > 0
+    last = noun_end(text, end, len(text))
+    if last and behind.startswith("of ") and text.startswith(" of ", last):
+        return False
+    return _stands_alone(text, end) or last > 0
 
 
 def _stands_alone(text: str, end: int) -> bool:
@@ -533,10 +540,16 @@ def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[
         if following is None:
             return text[end : end + 1] in (",", "/")
         if joined := _JOINED_ADJECTIVE.match(text, end):  # "hepatic and renal cysts", both in plain words
-            return joined[1] in attributive and joined[2] not in FUNCTION_WORDS and not another_sense(joined[1], text, *joined.span(1))
+            return (
+                joined[1] in attributive
+                and joined[2] not in FUNCTION_WORDS
+                and not another_sense(joined[1], text, *joined.span(1))
+            )
         return following[1] not in FUNCTION_WORDS
-    if entry.placed and text[max(0, start - 12) : start].rstrip().endswith(_BEFORE_PLACED):
-        return False
+    if entry.placed:
+        before = text[max(0, start - 24) : start].rstrip()
+        if before.endswith(_BEFORE_PLACED) or before.rpartition(" ")[2] in attributive:
+            return False
     return following is None or following[1] in FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
 
 

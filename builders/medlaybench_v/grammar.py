@@ -26,6 +26,10 @@ _PICTURES = frozenset(
     "slice slices".split()
 )
 _DETERMINERS = frozenset("the a an".split())
+_HEAD_END = re.compile(r" (?:of|in|on|at|with|from|around|under|between|to|that)\b| \(")
+_PLACES = frozenset("left right upper lower bilateral".split())
+_PLAIN_WORD = re.compile(r"[a-z]{4,}")
+_OFTEN = frozenset("with that from side left right upper lower looking".split())
 _DYE = " with contrast dye"
 _CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
 _STOP = re.compile(r"[.;](?=\s|\Z)")
@@ -45,6 +49,7 @@ def polish(draft: Draft) -> str:
     """
     pieces = [piece for piece in draft.pieces if piece.text]
     texts = [piece.text for piece in pieces]
+    _take_back_repeats(pieces, texts)
     for i, piece in enumerate(pieces):
         if piece.match is None:
             continue
@@ -58,6 +63,23 @@ def polish(draft: Draft) -> str:
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
     _say_contrast_once(texts)
     return tidy("".join(texts))
+
+
+def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
+    """ "blood-starved" + "tissue death from lost blood supply": of two neighbours that say one word, the first keeps
+    its own wording."""
+    for i in range(len(pieces) - 2):
+        first, second = pieces[i].match, pieces[i + 2].match
+        if first and second and texts[i + 1] == " " and first.entry.term.pos == "adjective" and "(" not in texts[i]:
+            said = _said(texts[i])
+            if said & _said(texts[i + 2].partition(" (")[0]):
+                surface = first.entry.surface
+                texts[i] = surface.capitalize() if texts[i][:1].isupper() else surface
+
+
+def _said(text: str) -> set[str]:
+    """Words that a reader would hear twice."""
+    return {word for word in _PLAIN_WORD.findall(text.lower()) if word not in _OFTEN}
 
 
 def _say_contrast_once(texts: list[str]) -> None:
@@ -118,6 +140,16 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     first, _, rest = inserted.partition(" ")
     if last and last.group(2) and last.group(1).lower() == first.lower():
         return before, rest
+    named = _HEAD_END.split(inserted, maxsplit=1)[0].lower().split()
+    if (
+        last
+        and last.group(2)
+        and len(last[1]) > 3
+        and last[1].islower()
+        and last[1] in named[1:]
+        and last[1] not in _PLACES
+    ):
+        return before[: last.start()], inserted  # "a dental" + "wide dental X-ray"
     if first in _DETERMINERS and last and last.group(1).lower() in _DETERMINERS | {"this", "that", "its", "his", "her"}:
         return before, rest
     return before, inserted

@@ -1,11 +1,11 @@
 """What stands beside a term: a head that it shares, a word that its lay phrase would contradict, an operation's date.
 
-    >>> shares_head("Intramural gastric and liver abscess", 23), shares_head("Fever and liver abscess", 10)
-    (True, False)
-    >>> without_contradiction("lump (small inflamed lump)", "two large ")
-    'lump (inflamed lump)'
-    >>> [tuple(found) for found in operations("Radiograph on postoperative day 13.")]
-    [(14, 34, 'day 13 after surgery')]
+>>> shares_head("Intramural gastric and liver abscess", 23), shares_head("Fever and liver abscess", 10)
+(True, False)
+>>> without_contradiction("lump (small inflamed lump)", "two large ")
+'lump (inflamed lump)'
+>>> [tuple(found) for found in operations("Radiograph on postoperative day 13.")]
+[(14, 34, 'day 13 after surgery')]
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _OPPOSITES = tuple(
     for said, told in (
         (
             "small|tiny",
-            r"large|huge|giant|big|bulky|massive|enlarged|enormous|extensive|sizeable|(?:[3-9]|\d\d)(?:\.\d+)?(?:[ -]?cm|\s?[x×])",
+            r"large|huge|giant|big|bulky|massive|enlarged|enormous|extensive|sizeable|(?:[3-9]|"
+            r"\d\d)(?:\.\d+)?(?:[ -]?cm|\s?[x×])",
         ),
         ("large|big|massive", r"small|tiny|minute|minimal|little|mild|slight|thin|narrow"),
         ("severe|complete|fast-growing", "mild|minimal|slight|partial|incomplete|slow"),
@@ -45,15 +46,17 @@ _OPPOSITES = tuple(
 )
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
-_CLAUSE = re.compile(r"\b(?:of|in|on|at|with|and|from|by|for|to|is|are|was|were|the|shows?|showing|near|beside)\s", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"\b(?:of|in|on|at|with|and|from|by|for|to|is|are|was|were|the|shows?|showing|near|beside)\s", re.IGNORECASE
+)
 
 # "12-month" is a word of its own and stays.
 _COUNT = r"\d{1,3}(?:\.\d)?[ ]|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|eighteen)[ -]"
 _POST = r"post-?[ ]?(?:op(?:erative)?|surgical)(?:ly)?"
 _OPERATION = re.compile(
     rf"\b(?:{_POST}[ ](?P<unit>day|week|month|year)[ ](?P<n>\d{{1,4}}|one|two|three|four|five|six)(?![\w×-]|\.\d)|"
-    rf"(?P<span>(?:{_COUNT})(?:hour|day|week|month|year)s?)[ -]{_POST}(?=[.,;:)]|\Z|[ ](?:in|of|with|and|the|without|after|"
-    r"show\w*|demonstrat\w*|reveal\w*)\b))",
+    rf"(?P<span>(?:{_COUNT})(?:hour|day|week|month|year)s?)[ -]{_POST}(?=[.,;:)]|\Z|[ ](?:in|of|with|and|the|"
+    r"without|after|show\w*|demonstrat\w*|reveal\w*)\b))",
     re.IGNORECASE,
 )
 

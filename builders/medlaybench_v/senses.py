@@ -57,7 +57,10 @@ _SMALL_LIMB = (
     r"\bfoot|\bfeet|\btoe|metatars|hallux|\bhand|wrist|finger|metacarp|penis|penile|carp(?:al|us)|navicul|"
     r"tarsal|tongue"
 )
-_ANIMAL = r"\b(?:dogs?|cats?|mouse|mice|rats?|rabbits?|horses?|canine|feline|equine|bovine|veterinar\w*|turtles?|fish|birds?)\b"
+_ANIMAL = (
+    r"\b(?:dogs?|cats?|mouse|mice|rats?|rabbits?|horses?|canine|feline|equine|bovine|veterinar\w*|turtles?|fish|"
+    r"birds?)\b"
+)
 _OF_HAND = r"\bhands?\b|\bfingers?\b|thumb|metacarp|wrist|index|\bulna|radius|carpal"
 _OF_FOOT = r"\bfoot|\bfeet|\btoes?\b|hallux|metatars|ankle|tarsal"
 _OF_BRAIN = (
@@ -123,7 +126,7 @@ _SENSES = {
     **dict.fromkeys(
         ("anterior", "posterior", "superior", "inferior", "medial", "lateral"),
         _sense(
-            before=r"\b(?:(?:antero|postero|medio|latero|supero|infero|cranio|dorso)[ -]|(?:lower|upper|inferior|"
+            before=r"\b(?:(?:antero|postero|medio|latero|supero|infero|cranio|dorso)[ -]{1,3}|(?:lower|upper|inferior|"
             r"superior)[ ])\Z",
             behind=r"[ ](?:acoustic|shadow\w*|enhancement|attenuation|sound|posterior|anterior|medial|lateral)\b",
         ),
@@ -133,7 +136,8 @@ _SENSES = {
         _sense(before=r"\b(?:hours?|days?|weeks?|months?|years?)[ ]\Z"),  # "two weeks post-treatment"
     ),
     # Of a mass that does not take up dye; of a picture it says that none was given.
-    "unenhanced": _sense(before=r"\b(?:is|are|was|were|remain(?:s|ed)?|stayed|appear(?:s|ed)?)[ ]\Z", behind=rf"(?!{_PICTURED})"),
+    "unenhanced": _sense(before=r"\b(?:is|are|was|were|remain(?:s|ed)?|stayed|appear(?:s|ed)?)[ ]\Z", behind=
+        rf"(?!{_PICTURED})"),
     **dict.fromkeys(
         ("left ventricle", "right ventricle"),
         _sense(about=_OF_BRAIN, unless=r"heart|cardi|atri(?:um|al|a\b)|valv|coronar|aort|mitral|echo|ejection|septal"),
@@ -142,8 +146,10 @@ _SENSES = {
     "meniscus": _sense(before=r"(?:air|fluid|pleural|contrast|barium)[ ]\Z", behind=r"[ ](?:sign|shape)"),
     **dict.fromkeys(("calyx", "calyces"), _only(r"kidney|renal|ureter|urogra|uro|pyel|nephr")),
     "carina": _only(r"trache|bronch|airway|lung|chest|endotr|thora|mediast"),
-    **dict.fromkeys(("bulla", "bullae"), _only(r"lung|pulmo|emphys|chest|lobe|thora|pneum", before=r"(?:ethmoid\w*|tympanic)[ ]\Z")),
-    "ampullary": _only(r"bile|biliary|duoden|pancrea|vater|papill|duct", behind=r"[ ](?:pregnan|ectopic|portion of the (?:tube|fallop))"),
+    **dict.fromkeys(("bulla", "bullae"), _only(r"lung|pulmo|emphys|chest|lobe|thora|pneum", before=
+        r"(?:ethmoid\w*|tympanic)[ ]\Z")),
+    "ampullary": _only(r"bile|biliary|duoden|pancrea|vater|papill|duct", behind=r"[ ](?:pregnan|ectopic|portion "
+                                                                                r"of the (?:tube|fallop))"),
     "sigmoid": _only(r"colo|bowel|divertic|rect|volvul|intestin", behind=r"[ ](?:sinus|notch|shape|curv|kink|process)"),
     **dict.fromkeys(("ventral", "ventral to"), _sense(about=rf"{_SMALL_LIMB}|{_ANIMAL}")),
     "nasal": _sense(about=_EYE, unless=r"sinus|nose|nasal (?:cavity|bone|sept)|turbin|nasopharyn|paranasal"),
@@ -216,7 +222,8 @@ _SENSES = {
         _only(
             r"\bulna|forearm|wrist|elbow|\bhands?\b|\barms?\b|colles|carp(?:al|us)|humer|galeazzi|styloid|radial|"
             r"fractur|metaphys|diaphys|osteo|bone",
-            before=r"(?:cm|mm|bend|turning|inner|outer|a|of|maximal|maximum|minimal|minimum|mean|average|in|whose|its)[ ]\Z",
+            before=r"(?:cm|mm|bend|turning|inner|outer|a|of|maximal|maximum|minimal|minimum|mean|average|in|"
+                   r"whose|its)[ ]\Z",
             behind=r"[ ](?:of|[=<>\d])",
         ),
     ),

@@ -126,7 +126,8 @@ def _sentence(first: str) -> str:
         determined = _DETERMINED.match(first)
         many = bool(picture["many"])
         name = first if determined else _small(first)
-        article = "" if determined or many else f"{indefinite(name)} "
+        uncounted = picture["name"].endswith("imaging")
+        article = "" if determined or many or uncounted else f"{indefinite(name)} "
         return f"{'These are' if many else 'This is'} {article}{_small(name) if determined else name}"
     if not picture and len(first.split()) > 1 and not _NOT_AN_OBJECT.match(first) and _FOUND.search(first):
         return first if _OF_A_PICTURE.search(first) else f"The image shows {with_article(_small(first))}"

@@ -31,9 +31,12 @@ _ANY_HEAD = frozenset(
     "skin space spaces spread stone stones structure structures surface surgery swelling symptoms system tenderness "
     "thickening third tip tissue tissues transplant trauma treatment tumor tumors tumour tumours ultrasound "
     "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri "
-    "fracture fractures dislocation dislocations diameter dimension extension angle edge edges position branch branches "
-    "injection height pole plane tunnel approach floor roof stump erosion erosions infiltration infiltrates destruction "
-    "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst cysts muscle "
+    "fracture fractures dislocation dislocations diameter dimension extension angle edge edges position branch "
+    "branches "
+    "injection height pole plane tunnel approach floor roof stump erosion erosions infiltration infiltrates "
+    "destruction "
+    "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst "
+    "cysts muscle "
     "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
     "ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
 )
@@ -47,10 +50,13 @@ _NOUNS_IN_ING = frozenset("thickening swelling bleeding imaging narrowing wideni
 # Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
 _VIEWED = re.compile(
     r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
-    r"sequences?|projections?|orientation|direction|axis|axes|and|or|c[ae]?ct\b|nect\b|ncct\b|hrct\b|mri?|t[12]\w*|flair|"
+    r"sequences?|projections?|orientation|direction|axis|axes|and|or|c[ae]?ct\b|nect\b|ncct\b|hrct\b|mri?|"
+    r"t[12]\w*|flair|"
     r"stir|contrast|non-?contrast|computed|pet\b|pet/|fused|mip\b|fat|proton|diffusion|dwi\b|adc\b|post-?\w*|enhanced|"
-    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*|(?:bone|lung|soft[ -]tissue|brain|mediastinal)[ ](?:window|ct)|"
-    r"\d(?:\.\d)?[ -]?(?:mm|t|tesla)\b|noncontrast|gadolinium\w*|gradient|susceptib\w*|short|bright|source|reconst\w*|reform\w*)",
+    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*|(?:bone|lung|soft[ -]tissue|brain|"
+    r"mediastinal)[ ](?:window|ct)|"
+    r"\d(?:\.\d)?[ -]?(?:mm|t|tesla)\b|noncontrast|gadolinium\w*|gradient|susceptib\w*|short|bright|source|"
+    r"reconst\w*|reform\w*)",
     re.IGNORECASE,
 )
 _PLACING = frozenset(

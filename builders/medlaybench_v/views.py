@@ -197,6 +197,8 @@ def _in_plain_words(surface: str) -> str:
     plural = method[0].lower().endswith(("graphs", "grams", "rays"))
     name = _name(alone, before, picture, plural)
     front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}
+    body = front["body"]  # "dental" beside "wide dental" says nothing
+    front["body"] = [said for said in body if not any(said in other.split() for other in body if other != said)]
     order = [*front["kept"], *front["from"], *front["body"], name, *front["with"], *front["when"]]
     first = order.index(name) + 1
     return " ".join([*order[:first], *([whole] if whole else []), *order[first:]])

@@ -66,6 +66,23 @@ def lay(caption: str) -> str:
         ("Sonogram; pulmonary bifurcation.", "fork of the lung artery", "lung bifurcation"),
         ("The tip is dilated in the coronary sinus.", "coronary sinus", "vein"),
         ("Ectopic pregnancy in the rudimentary horn.", "in the wrong place", "outside"),
+        # A bone, a heart, a bowel only where the caption speaks of one.
+        ("The radius of the cavity near the fundus is 4 cm.", "the radius of", "bone"),
+        ("Tip in the right ventricle of the hydrocephalic brain.", "right ventricle", "heart"),
+        ("Thrombosis of the left sigmoid sinus.", "sigmoid sinus", "colon"),
+        ("An ampullary ectopic pregnancy.", "ampullary", "bile"),
+        ("Varicose bronchiectasis on the left.", "varicose", "swollen"),
+        ("Fracture of the capitulum humeri.", "capitulum humeri", "arm bones"),
+        ("T1-weighted MRI: meningioma near the trigone of the lateral ventricle.", "tumor of the brain", "spine"),
+        ("The rim remained unenhanced.", "remained unenhanced", "without"),
+        ("Aortic right ventricular fistula.", "fistula", "passage of the right"),
+        # Directions say no back of a body.
+        ("A posterior spur at the elbow.", "rear", "back"),
+        ("The posterior area of the jaw.", "rear area", "back"),
+        ("An anterior/posterior line.", "anterior/posterior", "front"),
+        # What two words share stays theirs.
+        ("Lesions of the frontal and occipital lobes.", "frontal and occipital lobes", "part of the brain"),
+        ("Gastric and liver abscess.", "stomach", "pus in the liver"),
     ],
 )
 def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
@@ -137,3 +154,27 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
 )
 def test_phrases_join(caption: str, said: str) -> None:
     assert lay(caption) == said
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        # A gloss says nothing that a modifier denies.
+        ("Two large subpleural granulomas.", "granulomas (inflamed lumps)"),
+        ("Ultrasound with a 6 cm large lacunar infarct.", "6 cm large stroke-damaged area"),
+        ("Malignant conversion of a chronic acute appendicitis.", "appendicitis"),
+        # A number and what it counts stay together.
+        ("Radiograph on postoperative day 13 of treatment.", "X-ray on day 13 after surgery of treatment"),
+        ("CT at two months postoperatively.", "at two months after surgery"),
+        ("CT six months post-operative showing no stone.", "six months after surgery"),
+        # No word twice.
+        ("Dental panoramic radiography.", "a wide dental X-ray."),
+        ("Ischemic infarction of the pons.", "tissue death from lost blood supply"),
+        ("Vascular hemangioma of the liver.", "Vascular blood vessel growth"),
+        ("Ewing's sarcoma of the rib.", "Ewing's sarcoma (a bone cancer)"),
+        ("MRI imaging of the wall.", "This is MRI imaging of the wall."),
+        ("Hepatic and renal cysts.", "liver and kidney cysts"),
+    ],
+)
+def test_neighbours_agree(caption: str, said: str) -> None:
+    assert said in lay(caption), lay(caption)
