@@ -131,10 +131,12 @@ _METHOD_WORDS = (
     r"radio\w+|x-?ray|"
     r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
+_NEAR = 24  # characters before a term that are looked at
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
+_BEHIND_BRACKET = re.compile(r"\s\([^()]{1,12}\)\s+([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
 
@@ -156,6 +158,11 @@ class Drafter:
         self._explained = {entry.surface: _explained(entry) for entry in self._entries if explained(entry.term)}
         self._heads = {n for n, entry in enumerate(self._entries) if entry.term.kind in _HEADS}
         self._plain = {n for n, entry in enumerate(self._entries) if not _may_mean_otherwise(entry)}
+        self._places_of = frozenset(
+            entry.surface
+            for entry in self._entries
+            if entry.term.pos == "adjective" and entry.term.kind in ("anatomy", "other")
+        )
         self._attributive = frozenset(entry.surface for entry in self._entries if entry.only_attributive)
         self._automaton = AhoCorasick([entry.surface for entry in self._entries], store_patterns=False)
 
@@ -193,9 +200,9 @@ class Drafter:
             if entry.takes_head and shares_head(text, start):
                 continue
             if (
-                (entry.guarded and not _fits(entry, lower, start, end, self._attributive))
+                (entry.guarded and not _fits(entry, lower, start, end, self._attributive, self._places_of))
                 or (entry.changes and _belongs_elsewhere(entry.term, text, start, end, starts))
-                or (entry.behind and not _can_stand(entry.behind, text, start, end))
+                or (entry.behind and not self._stands_behind(entry, text, start, end))
             ):
                 if " " in entry.surface and not entry.placed:
                     longer.append((start, end))
@@ -206,6 +213,13 @@ class Drafter:
                 matches.append(Match(start, end, entry))
                 free_from = end
         return _with_explained(text, matches, left, longer, facts) if left else matches
+
+    def _stands_behind(self, entry: Entry, text: str, start: int, end: int) -> bool:
+        """Whether an adjective may go behind its noun; another place before it would be left alone with the noun."""
+        before = text[max(0, start - _NEAR) : start].rstrip().rpartition(" ")[2].lower()
+        if entry.behind.startswith("of ") and before in self._places_of:
+            return False
+        return _can_stand(entry.behind, text, start, end)
 
     def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
         """All that could be matched, by start, the longest first."""
@@ -465,7 +479,7 @@ def _with_explained(
 def _can_stand(behind: str, text: str, start: int, end: int) -> bool:
     """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not,
     and of two "of" the second would be read as the first's."""
-    if _JOINED_TO.search(text, max(0, start - 24), start):
+    if _JOINED_TO.search(text, max(0, start - _NEAR), start):
         return False
     last = noun_end(text, end, len(text))
     if last and behind.startswith("of ") and text.startswith(" of ", last):
@@ -533,9 +547,9 @@ def _another_method(entry: Entry, text: str, start: int, end: int) -> bool:
     return short.isupper() and defined_otherwise(short, text, _METHOD_WORDS)
 
 
-def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[str]) -> bool:
+def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[str], places: frozenset[str]) -> bool:
     """Whether the lay phrase can stand between what comes before and what follows."""
-    following = _NEXT_WORD.match(text, end)
+    following = _NEXT_WORD.match(text, end) or _BEHIND_BRACKET.match(text, end)
     if entry.only_attributive:
         if following is None:
             return text[end : end + 1] in (",", "/")
@@ -547,8 +561,8 @@ def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[
             )
         return following[1] not in FUNCTION_WORDS
     if entry.placed:
-        before = text[max(0, start - 24) : start].rstrip()
-        if before.endswith(_BEFORE_PLACED) or before.rpartition(" ")[2] in attributive:
+        before = text[max(0, start - _NEAR) : start].rstrip()
+        if before.endswith(_BEFORE_PLACED) or before.rpartition(" ")[2] in places:
             return False
     return following is None or following[1] in FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
 
@@ -564,7 +578,7 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
         lay = whole if told.may_explain(named, text, start, most) else lay
         lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
-    if lay == "showed" and _PASSIVE.search(text, max(0, start - 24), start):
+    if lay == "showed" and _PASSIVE.search(text, max(0, start - _NEAR), start):
         lay = "shown"
     if text[start].isupper() and _starts_sentence(text, start):
         lay = lay[0].upper() + lay[1:]

@@ -19,6 +19,12 @@ _MASS = re.compile(
     r"(?:air|pus|gas|blood|fluid|free air|free fluid)(?=\Z| (?:in|around|under|inside|within|between|behind|at)\b)"
 )
 _ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!the\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
+# The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
+_COMMA_BEFORE_NAME = re.compile(
+    r"\b(large|small|huge|big|irregular|round|oval|solid|smooth|thick|thin|massive|giant|solitary|single|focal|rounded|"
+    r"soft|lobulated|multiple|new|old|slight|mild|moderate|severe|extensive), \Z",
+    re.IGNORECASE,
+)
 _LAST_WORD = re.compile(r"([^\W_]+(?:-[^\W_]+)*)(\s*)\Z")
 _FIRST_WORD = re.compile(r"\s+([^\W_]+(?:-[^\W_]+)*)")
 _PICTURES = frozenset(
@@ -128,7 +134,10 @@ def _without_head_said_again(before: str, inserted: str) -> str:
 
 def _join_before(before: str, inserted: str) -> tuple[str, str]:
     """Mend "an" + "bulge", and "chest" + "chest X-ray"."""
+    before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted else before
     article = _ARTICLE_AT_END.search(before)
+    if article and inserted.startswith("areas of "):  # "a metastases"
+        return before[: article.start()], inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
         kept = before[some.end("article") :].lstrip()
         return before[: some.start()] + (kept[:1].upper() + kept[1:] if some["article"] == "A" else kept), inserted

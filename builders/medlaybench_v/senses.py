@@ -142,6 +142,8 @@ _SENSES = {
         ("left ventricle", "right ventricle"),
         _sense(about=_OF_BRAIN, unless=r"heart|cardi|atri(?:um|al|a\b)|valv|coronar|aort|mitral|echo|ejection|septal"),
     ),
+    "numerous": _sense(before=r"\b(?:most|more|as|so|too|less)[ ]\Z"),
+    "bilaterally": _sense(behind=r"[ ]\w+(?:ed|ing)\b"),
     "varicose": _sense(behind=r"(?![ ](?:vein|dilat|collater|vessel))"),
     "meniscus": _sense(before=r"(?:air|fluid|pleural|contrast|barium)[ ]\Z", behind=r"[ ](?:sign|shape)"),
     **dict.fromkeys(("calyx", "calyces"), _only(r"kidney|renal|ureter|urogra|uro|pyel|nephr")),

@@ -124,7 +124,7 @@ def _sentence(first: str) -> str:
         return first
     if picture and not _SHOWING.search(first):
         determined = _DETERMINED.match(first)
-        many = bool(picture["many"])
+        many = bool(picture["many"] or _SEVERAL.search(picture["name"]))
         name = first if determined else _small(first)
         uncounted = picture["name"].endswith("imaging")
         article = "" if determined or many or uncounted else f"{indefinite(name)} "

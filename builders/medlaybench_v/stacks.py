@@ -38,7 +38,7 @@ _ANY_HEAD = frozenset(
     "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst "
     "cysts muscle "
     "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
-    "ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
+    "formation ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
 )
 # Whole words only: "T" of "T1-weighted" is none.
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")

@@ -68,6 +68,15 @@ _PREPOSITION = re.compile(
     r"\s(?:of|in|on|at|with|without|from|for|to|by|around|near|between|under|behind|inside|outside|through|due|after|"
     r"before|during|along|above|below|that|which)\s"
 )
+# Heads of explanations that can be counted: "(heart valves)", but "(bone behind the ear)".
+_COUNTED = re.compile(
+    r"(?!an? |the |.* that )(?:[a-z'-]+ )*?[a-z-]*(?:lump|spot|patch|cyst|tumor|growth|artery|vein|vessel|tube|"
+    r"duct|device|area|part|"
+    r"nerve|valve|bump|"
+    r"fold|pocket|piece|crack|band|end|edge|plate|groove|gland|stalk|canal|sac|hole|tear|space|chamber|stone|"
+    r"screw|split|drink|"
+    r"ligament|tendon|joint|node|image)(?: (?:of|on|from|near|in|for|to|between|behind) [a-z' ]+)?"
+)
 # A capitalised or digit-bearing head ("CT", "T2", "PET/CT", "B") takes a plain s.
 _ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")
 
@@ -128,7 +137,9 @@ def plural(phrase: str) -> str:
     """
     named, bracket, explained = phrase.partition(" (")
     if bracket:
-        return plural(named) + bracket + explained
+        counted = _COUNTED.fullmatch(explained[:-1]) and not _PREPOSITION.search(named)
+        many = plural(explained[:-1]) if counted else explained[:-1]
+        return f"{plural(named)} ({many})"
     joint = _PREPOSITION.search(phrase)
     head, rest = (phrase[: joint.start()], phrase[joint.start() :]) if joint else (phrase, "")
     before, word = re.fullmatch(r"(.*?)([^\s-]*)", head, re.DOTALL).groups()  # type: ignore[union-attr]

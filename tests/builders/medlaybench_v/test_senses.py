@@ -75,7 +75,7 @@ def lay(caption: str) -> str:
         ("Fracture of the capitulum humeri.", "capitulum humeri", "arm bones"),
         ("T1-weighted MRI: meningioma near the trigone of the lateral ventricle.", "tumor of the brain", "spine"),
         ("The rim remained unenhanced.", "remained unenhanced", "without"),
-        ("Aortic right ventricular fistula.", "fistula", "passage of the right"),
+        ("Aortic right ventricular fistula.", "right ventricular", "of the right"),
         # Directions say no back of a body.
         ("A posterior spur at the elbow.", "rear", "back"),
         ("The posterior area of the jaw.", "rear area", "back"),
@@ -170,7 +170,7 @@ def test_phrases_join(caption: str, said: str) -> None:
         # No word twice.
         ("Dental panoramic radiography.", "a wide dental X-ray."),
         ("Ischemic infarction of the pons.", "tissue death from lost blood supply"),
-        ("Vascular hemangioma of the liver.", "Vascular blood vessel growth"),
+        ("Vascular hemangioma of the liver.", "vascular blood vessel growth"),
         ("Ewing's sarcoma of the rib.", "Ewing's sarcoma (a bone cancer)"),
         ("MRI imaging of the wall.", "This is MRI imaging of the wall."),
         ("Hepatic and renal cysts.", "liver and kidney cysts"),
