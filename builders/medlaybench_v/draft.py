@@ -136,7 +136,7 @@ _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
-_BEHIND_BRACKET = re.compile(r"\s\([^()]{1,12}\)\s+([^\W\d_]+)")  # "left anterior descending (LAD) artery"
+_BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
 
