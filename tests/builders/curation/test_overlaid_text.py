@@ -1,4 +1,4 @@
-"""Text laid over photos and blur by motion, on photos, fonts and words that nothing was chosen on."""
+"""Text laid over photos and blur by motion, on photos, fonts and words that no weights were fitted on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIDE = 448
 
 @cache
 def _held_back() -> tuple[Path, ...]:
-    """The third of the trial photos that weights and limits were not chosen on."""
+    """The third of the trial photos that weights were not fitted on."""
     photos = sorted(shared_data("photos").rglob("*.jpg"))
     held = [path for path in photos if int(hashlib.md5(path.name.encode()).hexdigest(), 16) % 3 == 0]
     return tuple(path for path in held if path.stem not in MARKED)
@@ -133,6 +133,20 @@ def test_the_marks_of_a_ruler_and_of_a_spring_are_no_text() -> None:
         for angle in (0, 35, 90):
             turned = image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=190)
             assert text_characters(np.asarray(turned)) == 0
+
+
+def test_a_ruler_with_long_and_short_ticks_on_a_line_is_no_text() -> None:
+    """Its marks are as unlike each other as letters, but come again at even steps."""
+    image = Image.new("L", (512, 384), 190)
+    pen = ImageDraw.Draw(image)
+    for n in range(26):
+        high = {0: 26, 5: 18}.get(n % 10, 10)
+        pen.rectangle((60 + 15 * n, 170 - high, 63 + 15 * n, 170), fill=110)
+    pen.rectangle((60, 168, 438, 172), fill=110)
+    ground = Image.new("L", image.size, 190)
+    ground.paste(image.resize((307, 230)), (100, 80))
+    for angle in (0, 35, -50, 90):
+        assert text_characters(np.asarray(ground.rotate(angle, Image.Resampling.BICUBIC, fillcolor=190))) == 0
 
 
 def test_the_numbers_of_a_ruler_are_part_of_it() -> None:
