@@ -274,7 +274,7 @@ class Play:
                 self.episode.wrong.append(f"two: the second ended with {code}: {second.said()[-600:]}")
         elif fault == "kill-worker":
             end = time.monotonic() + PATIENCE / 4
-            while not (workers := sorted(attempt.others())) and attempt.ended(0.05) is None and time.monotonic() < end:
+            while not (workers := attempt.workers()) and attempt.ended(0.05) is None and time.monotonic() < end:
                 pass  # they come when there is work for them
             if workers:
                 with suppress(ProcessLookupError):

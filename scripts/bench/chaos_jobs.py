@@ -273,6 +273,15 @@ class Attempt:
                     found.append(int(place.parent.name))
         return found
 
+    def workers(self) -> list[int]:
+        """The processes among `others` that work; Python's own, which tracks what they share, does not."""
+        found = []
+        for pid in sorted(self.others()):
+            with suppress(OSError):
+                if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found.append(pid)
+        return found
+
     def said(self) -> str:
         return self.told.read_text(encoding="utf-8", errors="replace")
 
