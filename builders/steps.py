@@ -96,7 +96,10 @@ class Step:
             raise BuildError(f"step {name}: reads {missing}, which no step before it writes")
         settings = {each: _identity(value, f"step {name}: {each}") for each, value in self.given.items()}
         work = _Opened(self.declared, self.given)
-        return Stage(schema_in=before, schema_out=after, open=work, settings=settings, **self.declared.stage)
+        requests = sum(value.concurrency for value in self.given.values() if isinstance(value, Chat))
+        return Stage(
+            schema_in=before, schema_out=after, open=work, settings=settings, requests=requests, **self.declared.stage
+        )
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def step(
     `adds` and `drops` are the columns that it adds (or makes anew) and takes away; `writes` are all that it leaves,
     instead. One that takes all rows is given no more of each than its key and the columns that it `reads`, from the
     disk each time that it goes through them. Raise `version` when the meaning of a step changes in a way that its code
-    does not show. A step that asks a model is not `parallel`: its batches overlap in one process.
+    does not show. A step that asks a model is not `parallel`: its batches overlap (`builders.pipeline.overlap`).
     """
 
     def declare(function: Callable[..., Any]) -> StepFunction[Any]:
@@ -312,8 +315,9 @@ class Chat:
     async def _each_of_several(
         self, overlap: Overlap, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]
     ) -> list[Said]:
+        share = max(1, self.concurrency // overlap.processes)
         store = overlap.opened((self.answers, "store"), lambda open: open.enter_context(AnswerStore(self.answers)))
-        turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(self.concurrency))
+        turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(share))
 
         async def one(item: Item) -> Said:
             async with turns:  # first come, first served

@@ -5,20 +5,28 @@
 
 Each batch runs in a thread, all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
 client, a limit and a store of answers. Requests are sent in the order in which they were asked for.
+
+One process sends some 200 requests a second. Where more are wanted at a time than `PER_PROCESS`, several of this
+machine take part (`asked_by`), one client each, and share the limit and the file of answers.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from builders.pipeline.work import Work
 from builders.pipeline.workspace import Batch
+from loaders.engines.engine import Engine, Unsendable
+from loaders.engines.local import Local, pickled
 from loaders.models.answers import gather_bounded
 
+PER_PROCESS = 32
+"""Requests at a time that one process is for: it is as fast as servers that answer in a tenth of a second."""
 AT_ONCE = 4
 """Batches under way: while the slowest answers of one are waited for, the others keep all connections busy."""
 
@@ -30,7 +38,8 @@ _shared: ContextVar[Overlap | None] = ContextVar("overlap", default=None)
 class Overlap:
     """What batches that are under way at once share: the event loop, and what is opened in it by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
         self._loop = asyncio.get_running_loop()
         self._things: dict[object, Any] = {}
         self._open = ExitStack()
@@ -74,15 +83,19 @@ def under_way() -> Overlap | None:
     return _shared.get()
 
 
-def overlapped(work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None]) -> None:
+def overlapped(
+    work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None], *, processes: int = 1
+) -> None:
     """Does the units, `AT_ONCE` of them at a time; `advance` is told the rows of each as it is finished.
+
+    So many `processes` do the same, and share the limit of requests.
 
     Raises whatever the work raises, the first error; what is under way then is cancelled, as it is by Ctrl-C.
     """
     work.open()
 
     async def every() -> None:
-        overlap = Overlap()
+        overlap = Overlap(processes)
         _shared.set(overlap)
 
         async def do(unit: tuple[str, Sequence[Batch]]) -> None:
@@ -94,3 +107,51 @@ def overlapped(work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance
             await overlap.end()
 
     asyncio.run(every())
+
+
+def asked_by(
+    engine: Engine, work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None]
+) -> None:
+    """Does the units as `overlapped`, by as many processes as their requests are worth, of those that `engine` has.
+
+    They are of this machine whatever the engine, as they share one SQLite file of answers.
+
+    Raises: as `overlapped`; BedsideError when a process died.
+    """
+    most = min(engine.slots, os.cpu_count() or 1, work.stage.requests // PER_PROCESS, len(units) // AT_ONCE)
+    asking = _Asking(work, most)
+    if most < 2 or not _sendable(asking):
+        overlapped(work, units, advance)
+        return
+    size = min(4 * AT_ONCE, max(AT_ONCE, len(units) // (4 * most)))
+    parts = [units[start : start + size] for start in range(0, len(units), size)]
+    with (
+        Local(most) as clients,
+        closing(clients.each(asking, ((part[0][0], part) for part in parts), where=f"stage {work.stage.name}")) as done,
+    ):
+        for _, rows in done:
+            advance(rows)
+
+
+class _Asking:
+    """Several batches of a stage that asks a model, as a task of one process of several."""
+
+    def __init__(self, work: Work, processes: int) -> None:
+        self.work, self.processes = work, processes
+        self.packages, self.floats = work.packages, work.floats
+
+    def __call__(self, name: str, unit: Sequence[tuple[str, Sequence[Batch]]]) -> int:
+        overlapped(self.work, unit, lambda rows: None, processes=self.processes)
+        return sum(batch.rows for _, batches in unit for batch in batches)
+
+    def told(self, unit: Sequence[tuple[str, Sequence[Batch]]]) -> str:
+        return self.work.told([batch for _, batches in unit for batch in batches])
+
+
+def _sendable(asking: _Asking) -> bool:
+    """Whether its model can be opened again elsewhere; one that a user wrote need not."""
+    try:
+        pickled(asking, "")
+    except Unsendable:
+        return False
+    return True

@@ -30,7 +30,7 @@ from typing import Any
 import pyarrow as pa
 from rich.progress import Progress
 
-from builders.pipeline.overlap import overlapped
+from builders.pipeline.overlap import asked_by
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
@@ -227,7 +227,7 @@ def _run_stage(work: Work, batches: Sequence[Batch], engine: Engine, progress: P
             meter.advance(sum(batch.rows for batch in unit), resumed=True)
     todo = list(missing.items())
     if len(todo) > 1 and not stage.parallel:
-        overlapped(work, todo, meter.advance)
+        asked_by(engine, work, todo, meter.advance)
     elif len(todo) > 1:
         try:
             with closing(engine.each(work, todo, where=f"stage {stage.name}")) as finished:

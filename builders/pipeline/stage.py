@@ -34,7 +34,8 @@ class Stage:
     `settings` is JSON and holds all that can change the output, digests of files that are read included. Raise
     `version` when the meaning of a stage changes. A batch comes as a list; a `whole` stage is given all rows as one
     batch, in this process, read from the disk as it goes through them, and of each no more than the key and the columns
-    that it `reads`, so that what it holds is what it keeps of them.
+    that it `reads`, so that what it holds is what it keeps of them. A stage that asks a model is not `parallel`: its
+    batches overlap, with so many `requests` under way at a time.
     """
 
     name: str
@@ -46,3 +47,4 @@ class Stage:
     whole: bool = False
     reads: tuple[str, ...] = ()
     parallel: bool = True
+    requests: int = 0

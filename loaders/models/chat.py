@@ -22,9 +22,9 @@ import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
 from loaders.errors import BedsideError, MissingExtra, ModelError, ModelRefused
@@ -103,7 +103,10 @@ def open_model(
     key = getattr(model.api, "api_key", None) or ""
     if key != key.strip() or not key.isascii() or not key.isprintable():
         raise ModelError(name, found="its API key holds a space, line break or other character that no key has")
-    return of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
+    found = of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
+    return found.opened_by(
+        partial(open_model, name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
+    )
 
 
 def of_inspect(
@@ -114,7 +117,7 @@ def of_inspect(
     max_retries: int = 5,
     base_url: str | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> ChatModel:
+) -> _InspectModel:
     """An `inspect_ai.model.Model`, such as the one of a role in an evaluation, as a chat model of ours.
 
     It is asked with our bounded retries and tells its errors our way; in an evaluation its requests are in the log.
@@ -154,6 +157,22 @@ class _InspectModel(ChatModel):
         }
         self._secrets = _secrets(getattr(model.api, "api_key", None), base_url)
         self._thinks: bool | None = None  # not known yet
+        self._again: Callable[[], ChatModel] | None = None
+
+    def opened_by(self, again: Callable[[], ChatModel]) -> Self:
+        """This model, which another process opens by `again`: a client with its connections cannot be sent."""
+        self._again = again
+        return self
+
+    def __copy__(self) -> Self:
+        mine = object.__new__(type(self))
+        mine.__dict__.update(self.__dict__, _again=None)
+        return mine
+
+    def __reduce__(self) -> tuple[Callable[[], ChatModel], tuple[()]]:
+        if self._again is None:
+            raise TypeError(f"{self.name} plays a role in an evaluation, which is of one process")
+        return self._again, ()
 
     @property
     def identity(self) -> dict[str, str]:

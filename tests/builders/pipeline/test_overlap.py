@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from builders.pipeline import overlap
 from builders.pipeline.rows import Row
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
 from builders.steps import Chat, Step, stages, step
+from loaders.engines.local import Local
 from loaders.errors import ModelRefused
 from loaders.models.answers import AnswerStore
+from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from scripts.terminal import stopping
+from tests.parts.chat_server import ChatServer, Reply, completion
 from tests.parts.processes import started
 
 SCHEMA = pa.schema([("id", pa.string())])
@@ -151,3 +158,36 @@ if __name__ == "__main__":
         built(Path(sys.argv[1]), say, Model(noted), rows=40, limit=10, batch=5)
     except KeyboardInterrupt as ended:
         sys.exit(str(ended))
+
+
+def test_more_requests_than_one_process_is_for_are_shared_by_several(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "key")
+    monkeypatch.setattr("builders.pipeline.overlap.os.cpu_count", lambda: 2)
+    in_flight = most = 0
+
+    def reply(body: Any) -> Any:
+        def later(handler: Any) -> None:
+            nonlocal in_flight, most
+            in_flight += 1
+            most = max(most, in_flight)
+            time.sleep(0.1)
+            in_flight -= 1
+            said = Reply(f"said {body['messages'][-1]['content']}")
+            handler.answer(200, json.dumps(completion(body, said)))
+
+        return later
+
+    def done(at: Path) -> Any:
+        chat = Chat(open_model("openai-api/local/any", base_url=server.base_url), Prompts({}), tmp_path / "a", 64)
+        source = [{"id": f"r{n:03}"} for n in range(128)]
+        with Local(2) as engine:
+            chain = stages([say(chat)], SCHEMA)
+            built = run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=16, engine=engine)
+        return list(built.rows())
+
+    with ChatServer(reply) as server, monkeypatch.context() as here:
+        here.setattr(overlap, "overlapped", None)  # this process asks nothing
+        assert [row["said"] for row in done(tmp_path / "one")] == [f"said r{n:03}" for n in range(128)]
+        assert len(server.requests) == 128 and 32 < most <= 64
+    with closing(sqlite3.connect(tmp_path / "a")) as answers:  # of both processes
+        assert answers.execute("SELECT count(*) FROM answers").fetchone() == (128,)
