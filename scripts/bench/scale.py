@@ -1,0 +1,163 @@
+"""Beyond one process: what an engine costs, what the driver keeps to itself, and how fast a model is asked.
+
+    python -m scripts.bench.scale [--rows 8000 80000] [--requests 4500] [--concurrency 256] [--workers N]
+
+Builds of MedLayBench-V by rules, of captions made of the bundled sample, each in a process of its own whose workers are
+up and warm before the clock starts. Prints for each number of rows the seconds of each engine and Ray / local, the
+share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row. Then the
+refine step against a server on the loopback interface that answers after `--latency` seconds, beside a plain client
+(asyncio streams, no more) with as many requests under way: requests a second, and how many were in flight at most.
+
+Ray's cluster is that of RAY_ADDRESS, else one of this machine. Take a quiet machine: the load before is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from builders import recipe as recipes
+from builders.recipe import recipe_of
+from loaders.engines.choice import EngineName, opened
+from scripts.bench.scale_server import plain, serving
+from scripts.terminal.console import output, table
+
+SAMPLE = Path(recipes.__file__).parent / "samples" / "medlaybench_v" / "captions.csv"
+MODEL = "openai-api/local/stand-in"
+_WARM = 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="*", default=[8000, 80000])
+    parser.add_argument("--engines", nargs="+", choices=[*EngineName], default=[*EngineName])
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--requests", type=int, default=4500, help="rows of the refine step; 0: leave it out")
+    parser.add_argument("--concurrency", type=int, default=256)
+    parser.add_argument("--latency", type=float, default=0.2)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        print(json.dumps(_built(**json.loads(options.child))))
+        return
+    if options.rows:
+        output.print(_engines(options.rows, options.engines, options.workers))
+    if options.requests:
+        asked = asyncio.run(_asked(options.requests, options.concurrency, options.latency, options.workers))
+        output.print(asked, highlight=False)
+
+
+def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int) -> Any:
+    numbers = ("captions", "seconds", "/ local", "CPU of driver", "share", "peak MB", "load before")
+    columns = (numbers[0], "engine", *numbers[1:])
+    shown = table(f"MedLayBench-V by rules, {workers} workers", *columns, right=numbers)
+    peaks: dict[str, list[tuple[int, float]]] = {name: [] for name in engines}
+    for rows in sizes:
+        local = None
+        for name in engines:
+            load = os.getloadavg()[0]
+            found = _in_a_process(engine=name, rows=rows, workers=workers)
+            local = found["seconds"] if name == EngineName.LOCAL else local
+            ratio = f"{found['seconds'] / local:.2f}" if local else ""
+            total = found["driver"] + found["workers"]
+            share = f"{found['driver'] / total:.1%}" if found["workers"] else ""
+            peaks[name].append((rows, found["peak"]))
+            told = (f"{found['seconds']:.1f}", ratio, f"{found['driver']:.1f}", share, f"{found['peak'] / 1e6:.0f}")
+            shown.add_row(f"{rows:,}", name, *told, f"{load:.1f}")
+    for name, found in peaks.items():
+        for (few, low), (many, high) in pairwise(found):
+            slope = f"{(high - low) / (many - few):.0f} bytes a row"
+            shown.add_row(f"{few:,} to {many:,}", name, "", "", "", "", slope, "")
+    return shown
+
+
+def _in_a_process(**given: Any) -> Any:
+    with tempfile.TemporaryDirectory(prefix="bedside-scale-") as folder:
+        command = [sys.executable, "-m", "scripts.bench.scale", "--child", json.dumps(given | {"folder": folder})]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+def _built(
+    engine: str,
+    rows: int,
+    workers: int,
+    folder: str,
+    model: str | None = None,
+    base_url: str = "",
+    concurrency: int = 16,
+) -> dict[str, float]:
+    """Seconds on the wall, of the driver's CPU and of its workers' (0 where they are no children), and peak bytes."""
+    place, recipe = Path(folder), recipe_of("medlaybench-v")
+
+    def build(name: str, count: int) -> None:
+        captions = place / f"{name}.csv"
+        _write(captions, count)
+        asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
+        chosen = recipe.options(captions=str(captions), **asked)
+        recipes.build(recipe, chosen, place / name, workspace=place / f"{name}.work", engine=running)
+
+    with opened(EngineName(engine), workers) as running:
+        build("warm", _WARM if not model else 8)
+        before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        build("timed", rows)
+        seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # with what the workers took for the warm rows
+    return {
+        "seconds": seconds,
+        "driver": _processor(after) - _processor(before),
+        "workers": _processor(ended) - _processor(children) if engine == EngineName.LOCAL else 0,
+        "peak": after.ru_maxrss * 1024,
+    }
+
+
+def _processor(usage: resource.struct_rusage) -> float:
+    return usage.ru_utime + usage.ru_stime
+
+
+def _write(path: Path, count: int) -> None:
+    """So many captions, each under a name of its own."""
+    with SAMPLE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ("image_id", "split", "caption", "licence"), extrasaction="ignore")
+        writer.writeheader()
+        for number in range(count):
+            row = rows[number % len(rows)]
+            own = {"image_id": f"{row['image_id']}-{number}", "caption": f"{row['caption']} Image {number}."}
+            writer.writerow(row | own)  # no two are equal, or one answer would do for both
+
+
+async def _asked(rows: int, concurrency: int, latency: float, workers: int) -> str:
+    """The refine step and a plain client against the same server, in words."""
+    async with serving(latency) as server:
+        load = os.getloadavg()[0]
+        clients = await plain(server.port, requests=rows, concurrency=concurrency)
+        server.forget()
+        given = {"model": MODEL, "base_url": f"http://127.0.0.1:{server.port}/v1", "concurrency": concurrency}
+        os.environ.setdefault("LOCAL_API_KEY", "none")
+        await asyncio.to_thread(_in_a_process, engine="local", rows=rows, workers=workers, **given)
+        said = (
+            f"\n{concurrency} requests at a time, answers after {latency:g} s, {workers} processes, load {load:.1f}",
+            f"plain client   {clients:8.0f} requests/s",
+            f"refine step    {server.rate:8.0f} requests/s   {server.rate / clients:.2f} x the plain client",
+            f"in flight at most {server.most} of {concurrency}; {server.requests:,} requests",
+        )
+    return "\n".join(said)
+
+
+if __name__ == "__main__":
+    main()
