@@ -28,8 +28,8 @@ from baselines.threemdbench.consultation.settings import PAPER, SETTINGS
 from builders.recipe import Recipe, recipe_of
 from builders.release.preview import entries
 from loaders.errors import BedsideError, MissingExtra
-from loaders.files.disk import make_folder
-from loaders.files.untrusted import is_folder, resolved
+from loaders.files.disk import make_folder, write_whole
+from loaders.files.untrusted import is_folder, read_text, resolved
 from loaders.manifest import Manifest
 from loaders.pages import Entry
 from loaders.registry import BUNDLED
@@ -60,6 +60,7 @@ datasets.disable_progress_bars()
 corpus = datasets.load_dataset("{repo}", revision="{tag}")
 print(", ".join(f"{{name}} {{len(part):,}}" for name, part in corpus.items()))
 """
+_PEOPLE = "people's pages"
 _TALL = 3  # fields of a row that are shown
 
 
@@ -176,7 +177,8 @@ def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
 def _captions(way: _Way, release: Path, learned: bool) -> Iterator[str]:
     run = way.runs["language"] = way.out / "runs" / "language"
     way.bedside("run", "language", release, "--split", "test", "-o", run)
-    yield "readability and relevance of its lay captions"
+    _scored(way, "pairs", "ratings", *_people(way, release, "pairs"))
+    yield "readability and relevance of its lay captions; ratings of scripted people"
     if learned:
         run = way.runs["retrieval"] = way.out / "runs" / "retrieval"
         cache = ("--cache", way.out / "embeddings")
@@ -197,7 +199,12 @@ def _photos(way: _Way, release: Path, learned: bool) -> Iterator[str]:
         hints = ("--cues", classifier / "cues.parquet") if SETTINGS[setting].cues else ()
         people = ("--doctor", "scripted/keyword-cues" if hints else "scripted/keyword", *_OTHERS)
         way.bedside("run", "consultation", release, *people, "--setting", setting, *hints, "-o", run)
-    yield f"scripted consultations in {len(settings)} settings"
+    basic, full = (way.runs[setting] for setting in _SETTINGS)
+    _scored(way, "diagnosis", "select", "physicians", *_people(way, release, "diagnosis"), "--run", basic)
+    _scored(way, "relevance", "ratings", *_people(way, release, "relevance"))
+    played = ("--run", full, "--data", release, "--assessor", "scripted/assessor", "--bare")
+    _scored(way, "rubric", "select", "assessor", *_people(way, full, "rubric"), *played)
+    yield f"scripted consultations in {len(settings)} settings, three tasks of scripted people"
 
 
 def _patients(way: _Way, release: Path, learned: bool) -> Iterator[str]:
@@ -205,25 +212,36 @@ def _patients(way: _Way, release: Path, learned: bool) -> Iterator[str]:
         run = way.runs[f"{task}, {clinician}"] = way.out / "runs" / f"{task}-{clinician}"
         others = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
         way.bedside("run", task, release, "--clinician", f"scripted/{clinician}", *others, "-o", run)
-    yield "both tasks, two scripted clinicians each, and two scripted people"
-    people = way.out / "runs" / "people"
-    _people(way, release, people)
-    run = way.runs["confirmation, people's pages"] = way.out / "runs" / "confirmation-people"
-    told = ("--transcripts", people / "confirmation.jsonl", "--judge", "rules")
-    way.bedside("run", "confirmation", release, *told, "-o", run)
+    for task, _ in _CLINICIANS[::2]:
+        (told,) = _people(way, release, task)
+        _scored(way, task, "run", task, release, "--transcripts", told, "--judge", "rules")
+    yield "both tasks, two scripted clinicians and two scripted people each"
 
 
-def _people(way: _Way, release: Path, out: Path) -> None:
-    """A rehearsal of a study, from its files to its export; each demo begins another."""
+def _people(way: _Way, source: Path, task: str, cases: int = 4) -> list[Path]:
+    """A rehearsal of a study with two scripted people, from its files to its export; each demo begins another.
+
+    `source` is a release, or a run of consultations; returned are the files of the task.
+    """
     from scripts.study.serve import Serving, rehearsed
 
-    study = way.out / "study"
+    study, out = way.out / "study" / task, way.out / "runs" / "people" / task
     for folder in (study, out):
         if is_folder(folder):
             shutil.rmtree(folder)
-    way.bedside("study", "new", "confirmation", "-o", study)
-    rehearsed(Serving(data=str(release), study=study, rehearsal=True), 2)
+    way.bedside("study", "new", task, "-o", study)
+    design = study / "study.yaml"
+    lines = [f"cases: {cases}" if line.startswith("# cases:") else line for line in read_text(design).splitlines()]
+    write_whole(design, "\n".join([*lines, ""]).encode())
+    rehearsed(Serving(data=str(source), study=study, rehearsal=True), 2)
     way.bedside("study", "export", study, "-o", out)
+    return sorted(path for path in out.glob(f"{task}*") if re.search(r"P\d{3}\.csv$|\.jsonl$", path.name))
+
+
+def _scored(way: _Way, task: str, *command: object) -> None:
+    """What people did in a task, scored as a run."""
+    run = way.runs[f"{task}, {_PEOPLE}"] = way.out / "runs" / f"{task}-people"
+    way.bedside(*command, "-o", run)
 
 
 def _rows(release: Path, recipe: Recipe[Any]) -> None:
@@ -255,7 +273,8 @@ def _finish(way: _Way, learned: bool) -> None:
     for name, run in way.runs.items():
         _, results = read_run(run)
         first = headline(results)
-        numbers += [(_of(name, result), result) for result in first if result.column == first[0].column]
+        shown = [result for result in first if result.column == first[0].column]
+        numbers += [(_of(name, result), result) for result in (shown[-1:] if name.endswith(_PEOPLE) else shown)]
     output.print(
         headline_table("\nHeadline numbers: all stand-ins, of scripted models and drawn or written samples", numbers)
     )

@@ -2,14 +2,15 @@
 
     take_part(site, "P001", CLINICIANS["expert"])
 
-It reads what a page shows and nothing else: it takes the first of every choice, and in talks says what a scripted
-clinician says to the same chart and the same replies.
+It reads what a page shows and nothing else: it takes the first of every choice, draws what it answers to an item (by
+name, so that no two answer alike), and in talks says what a scripted clinician says to the same chart and replies.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 
 from baselines.dialogue.game import ScriptedAgent
@@ -29,14 +30,17 @@ _WORDS = "Nothing that I could put into words."
 
 
 class _Forms(HTMLParser):
-    """The forms of a page: action -> a likely answer to each field."""
+    """The forms of a page: action -> a likely answer to each field. `pick` takes one of the options of a choice."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str, pick: Callable[[Sequence[str]], str]) -> None:
         super().__init__()
         self.forms: dict[str, dict[str, list[str]]] = {}
         self._form: dict[str, list[str]] = {}
         self._select: str | None = None
+        self._options: list[tuple[dict[str, list[str]], str, list[str]]] = []
         self.feed(page)
+        for form, name, options in self._options:
+            form[name].append(pick(options))
 
     def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
         told = {name: value or "" for name, value in given}
@@ -44,17 +48,25 @@ class _Forms(HTMLParser):
         match tag:
             case "form":
                 self._form = self.forms.setdefault(told.get("action", "").removeprefix("/do/"), {})
-            case "input" if kind in ("hidden", "radio"):
+            case "input" if kind == "hidden":
                 self._form.setdefault(name, [told.get("value", "")])
+            case "input" if kind == "radio" and name in self._form:
+                self._options[-1][2].append(told.get("value", ""))
+            case "input" if kind == "radio":
+                self._choice(name, told.get("value", ""))
             case "input" if kind == "checkbox":
                 self._form.setdefault(name, [told.get("value", "on")])
             case "input" | "textarea" if name != "quote":
                 self._form.setdefault(name, []).append("1" if kind == "number" else _WORDS)
             case "select":
                 self._select = name
-                self._form.setdefault(name, []).append("")
-            case "option" if self._select and told.get("value") and not self._form[self._select][-1]:
-                self._form[self._select][-1] = told["value"]
+                self._choice(name)
+            case "option" if self._select and told.get("value"):
+                self._options[-1][2].append(told["value"] or "")
+
+    def _choice(self, name: str, *options: str) -> None:
+        self._form.setdefault(name, [])
+        self._options.append((self._form, name, list(options)))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "select":
@@ -73,12 +85,14 @@ async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
         _, session = access.begin(connection, name, now)
         if person.stage == "invited":
             who.move(connection, person, "consent", now)
+    draw = random.Random(name)
     while True:
         with site.store.writing() as connection:
             place = views.place_of(connection, site, name)
             if place.person.stage in ENDED:
                 break
-            forms = _Forms(str(views.page_of(connection, site, session, place))).forms
+            pick = _first if place.slot is None or place.slot.step != "work" else draw.choice
+            forms = _Forms(str(views.page_of(connection, site, session, place)), pick).forms
             action = next(action for action in forms if action in ACTIONS)
             answers = forms[action]
             if place.slot is not None and place.slot.step == "talk":
@@ -94,6 +108,10 @@ async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
         if did.episode is not None:
             replies.over(did.episode)
         await replies.settled()
+
+
+def _first(options: Sequence[str]) -> str:
+    return options[0] if options else ""
 
 
 def _heard(said: Sequence[at.Said]) -> list[Message]:

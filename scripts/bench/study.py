@@ -78,7 +78,7 @@ class Slow(ChatModel):
 
 def site_of(folder: Path, seconds: float, database: str | None = None) -> Site:
     """The study that is served here: the bundled cases, a talk for each person."""
-    from scripts.study.serve import sample
+    from scripts.study.sample import patients
 
     limits = Limits(requests_a_minute=100_000)
     design = Design(
@@ -96,7 +96,7 @@ def site_of(folder: Path, seconds: float, database: str | None = None) -> Site:
     players = {role: Slow(role, seconds, folder / TALLY) for role in ("patient", "evaluator")}
     return open_site(
         plan,
-        Source(design, sample(), stand_in="a bench"),
+        Source(design, patients(), stand_in="a bench"),
         players=players,
         rules=lambda task: Rules(task, 40, timed=True, strict=True),
         database=database,

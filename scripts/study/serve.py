@@ -14,7 +14,7 @@ from baselines.medconceal.game import Evaluator, Patient, Rules
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.study.access import is_private, make_link, origin_of
 from baselines.study.begun import open_places, write_study
-from baselines.study.design import Study, read_study
+from baselines.study.design import TASKS, Study, read_study
 from baselines.study.journal import note
 from baselines.study.people import invite
 from baselines.study.site import Site, open_site
@@ -22,15 +22,16 @@ from baselines.study.store import set_fact
 from baselines.study.tasks.task import Source
 from loaders.errors import InputError, MissingExtra
 from loaders.files.untrusted import is_file, is_there
-from loaders.medconceal import FEATURES, Task, row_of
+from loaders.medconceal import Task
 from loaders.models.prompts import Prompts as Texts
-from loaders.opened import Opened, open_data
+from loaders.opened import open_data
 from scripts.run.confirmation import RULES, TEMPLATE, policy_of
 from scripts.run.play import Asking, Price, Roles, roles_of
 from scripts.study.folder import Database, Folder
+from scripts.study.sample import sample_source
 from scripts.terminal import stopping
 from scripts.terminal.console import errors, output
-from scripts.terminal.options import Prompts
+from scripts.terminal.options import Prompts, one_of
 from scripts.terminal.options_of import options_of
 
 PORT, SAMPLE = 8765, "sample"
@@ -62,6 +63,10 @@ class Serving:
     timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for an answer of a model.")] = 60.0
     price: Price = ()
     database: Database = None
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="TASK", help=f"Of a rehearsal whose folder is not there yet: {', '.join(TASKS)}."),
+    ] = None
     rehearsal: Annotated[
         bool, typer.Option("--rehearsal", help="Try it: rules and template may play, and every export is a stand-in.")
     ] = False
@@ -85,12 +90,15 @@ def command(options: Serving) -> None:
     Invite people with `bedside study invite STUDY`. Everything is kept in the database before a page says so: stop the
     server whenever you like, even by kill -9, and start it again with the same command.
 
-    Try it without a model, with the cases that come with Bedside: `bedside study serve sample runs/study --rehearsal`
+    Try it without a model, with what comes with Bedside: `bedside study serve sample runs/study --rehearsal`, and with
+    `--task pairs` and so on for the other tasks.
     """
     MissingExtra.check("study", purpose="a study with people")
     origins = _origins(options)
     if options.rehearsal:
         options = _rehearsing(options)
+    elif options.task is not None:
+        raise InputError("--task", found=options.task, expected="none without --rehearsal: study.yaml says it")
     study = read_study(options.study)
     site = _site(options, study)
     try:
@@ -108,7 +116,10 @@ def command(options: Serving) -> None:
 
 
 def rehearsed(options: Serving, people: int) -> None:
-    """A rehearsal in which scripted participants go through all pages, one after the other, without a server."""
+    """A rehearsal in which scripted participants go through all pages, one after the other, without a server.
+
+    Raises what serving raises.
+    """
     from baselines.medconceal.clinician_scripted import CLINICIANS
     from baselines.study.scripted import take_part
 
@@ -145,7 +156,10 @@ def _origins(options: Serving) -> list[str]:
 def _rehearsing(options: Serving) -> Serving:
     """A rehearsal needs no model and no folder: rules and template play where nobody is named."""
     if not is_there(options.study):
-        write_study(options.study, "confirmation")
+        write_study(options.study, one_of("--task", options.task or TASKS[0], TASKS))
+    elif options.task is not None and options.task not in read_study(options.study).design.tasks:
+        found = f"{options.task}, and a study of {', '.join(read_study(options.study).design.tasks)}"
+        raise InputError("--task", found=found, expected="a task of the study, or a folder that is not there yet")
     if not read_study(options.study).design.talks:
         return options
     return replace(options, patient=options.patient or TEMPLATE, evaluator=options.evaluator or RULES)
@@ -217,22 +231,11 @@ def _rules(task: Task, study: Study, names: dict[str, str], policy: PolicyConfig
     )
 
 
-def sample() -> Opened:
-    """The bundled cases, which no clinician has reviewed."""
-    import datasets
-
-    from builders.samples.medconceal.cases import profiles
-
-    rows = [row_of(one, author="Bedside", licence="CC0-1.0", attribution="") | {"split": "test"} for one in profiles()]
-    test = datasets.Dataset.from_list(rows, features=FEATURES)
-    return Opened("medconceal", {"test": test}, None, "", "sample data")
-
-
 def source_of(data: str, study: Study) -> Source:
     """The data that a study is served from. Raises what opening them raises."""
     path = Path(data)
-    if data == SAMPLE and study.design.talks:
-        return Source(study.design, sample(), stand_in="sample data")
+    if data == SAMPLE:
+        return sample_source(study.design)
     if is_file(path / "run.json"):
         return Source(study.design, runs=(path,))
     default = next((_CORPORA[task] for task in study.design.tasks if task in _CORPORA), "3mdbench")

@@ -21,7 +21,7 @@ from baselines.study.site import Site, open_site
 from baselines.study.tasks.task import Source
 from loaders.errors import ModelError
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
-from scripts.study.serve import sample
+from scripts.study.sample import patients
 from tests.parts.study_site import study
 
 ORIGIN = "https://study.test"
@@ -92,7 +92,7 @@ def talking(
     acting = (players or {role: Acting(role) for role in ("patient", "evaluator")}) if models else {}
     return open_site(
         plan,
-        Source(plan.design, sample(), stand_in="sample data"),
+        Source(plan.design, patients(), stand_in="sample data"),
         players=acting,
         rules=lambda task: Rules(
             task,

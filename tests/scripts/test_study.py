@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from baselines.study.design import read_study
+from baselines.study.design import TASKS, read_study
 from baselines.study.site import Site
 from scripts.cli import execute
 from scripts.study import serve
@@ -64,9 +64,29 @@ def test_from_nothing_to_an_export(
     assert "2 erased" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_is_served_from_the_samples_by_one_command(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("sample", str(tmp_path / "study"), "--rehearsal", "--task", task)
+    (site,) = listened(monkeypatch, *words)
+    said = capsys.readouterr()
+    assert "Stand-in: " in said.err and site.length >= 2 and site.study.design.tasks == (task,)
+    (token,) = (line.rpartition("/i/")[2] for line in said.out.splitlines() if "/i/" in line)
+    with visiting(site) as client:
+        person = Visitor(client, token)
+        person.do("consent", answer="agree")
+        assert person.title == "About you"
+    listened(monkeypatch, "sample", str(tmp_path / "study"), "--rehearsal")[0].close()  # the folder says which
+    other = next(name for name in TASKS if name != task)
+    assert listened(monkeypatch, *words[:-1], other) == []
+    assert "--task" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
+        (("--task", "pairs"), "none without --rehearsal"),
         ((), "TODO in study.yaml, consent.md"),
         (("--rehearsal", "--host", "0.0.0.0"), "which others can reach, without HTTPS"),
         (("--rehearsal", "--behind-proxy"), "the proxy's https:// address"),

@@ -3,7 +3,7 @@
 `captions.csv` holds one row per image (image_id, split, caption, cuis, licence, attribution, article_id, modality,
 drawing: what the picture shows), the folder `images` a small PNG for each. Nothing in it is of a patient: all was made
 for this package (CC0). A few rows carry a licence that forbids rewriting, or none that is known: the licence gate needs
-something to exclude.
+something to exclude. `pairs.csv` is what the rules made of its test split: for rehearsals of a study.
 """
 
 from __future__ import annotations
@@ -11,4 +11,5 @@ from __future__ import annotations
 from pathlib import Path
 
 CAPTIONS = Path(__file__).with_name("captions.csv")
+PAIRS = Path(__file__).with_name("pairs.csv")
 IMAGES = Path(__file__).with_name("images")

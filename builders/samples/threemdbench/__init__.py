@@ -1,7 +1,8 @@
 """The bundled sample of 3MDBench: made-up photos of all 34 diagnoses, some with faults that a build has to find.
 
 `photos.csv` and the folder `photos` lie here as somebody's own collection would lie on a disk. Nothing in it is of a
-patient: it is a stand-in, and CC0.
+patient: it is a stand-in, and CC0. `consultations` is a run of scripted agents over eight of them, for rehearsals of a
+study.
 """
 
 from __future__ import annotations
@@ -9,3 +10,4 @@ from __future__ import annotations
 from pathlib import Path
 
 PHOTOS = Path(__file__).with_name("photos.csv")
+CONSULTATIONS = Path(__file__).with_name("consultations")

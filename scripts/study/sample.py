@@ -1,0 +1,91 @@
+"""The bundled samples as the source of a rehearsal: nothing is built, so that the first page is there at once."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from baselines.study.design import Design
+from baselines.study.tasks.task import Source
+from loaders.errors import InputError
+from loaders.opened import Opened
+
+if TYPE_CHECKING:
+    import datasets
+
+STAND_IN = "sample data"
+
+
+def sample_source(design: Design) -> Source:
+    """The bundled data of a design's tasks. Raises InputError for tasks of several corpora, which no release has."""
+    makers = {
+        "confirmation": patients,
+        "intervention": patients,
+        "pairs": _captions,
+        "diagnosis": _photos,
+        "relevance": _photos,
+    }
+    if design.tasks == ("rubric",):
+        from builders.samples.threemdbench import CONSULTATIONS
+
+        return Source(design, runs=(CONSULTATIONS,))
+    made = {makers.get(task) for task in design.tasks}
+    (maker,) = made if len(made) == 1 else (None,)
+    if maker is None:
+        found = ", ".join(design.tasks)
+        raise InputError("study.yaml, tasks", found=found, expected="tasks of one corpus, beside sample")
+    return Source(design, maker(), stand_in=STAND_IN)
+
+
+def patients() -> Opened:
+    """The bundled cases, which no clinician has reviewed."""
+    from builders.samples.medconceal.cases import profiles
+    from loaders.medconceal import FEATURES, row_of
+
+    rows = [row_of(one, author="Bedside", licence="CC0-1.0", attribution="") | {"split": "test"} for one in profiles()]
+    return _opened("medconceal", rows, FEATURES)
+
+
+def _captions() -> Opened:
+    """Captions of the bundled sample, and what the rules made of them."""
+    from builders.samples.medlaybench_v import PAIRS
+    from loaders.corpus import corpus
+
+    features = corpus("medlaybench-v").features
+    return _opened("medlaybench-v", [dict.fromkeys(features) | dict(row) for row in _table(PAIRS)], features)
+
+
+def _photos() -> Opened:
+    """A drawn photo of each diagnosis, with authored complaints."""
+    from builders.samples.threemdbench import PHOTOS
+    from builders.threemdbench.authored import authored_basic, authored_facts
+    from loaders.threemdbench import DIAGNOSES, FEATURES, PERSONALITIES
+
+    first = {row["label"]: row["file"] for row in reversed(_table(PHOTOS))}
+    rows = []
+    for number, diagnosis in enumerate(one for one in DIAGNOSES if one.name in first):
+        path = PHOTOS.parent / first[diagnosis.name]
+        told = {
+            "image": {"bytes": path.read_bytes(), "path": path.name},
+            "image_id": path.stem,
+            "split": "test",
+            "diagnosis": diagnosis.name,
+            "domain": diagnosis.domain,
+            "general_complaint": authored_basic(diagnosis.name),
+            "complaints": authored_facts(diagnosis.name, key=path.stem, seed=0),
+            "personality": PERSONALITIES[number % len(PERSONALITIES)],
+        }
+        rows.append({name: told.get(name) for name in FEATURES})
+    return _opened("3mdbench", rows, FEATURES)
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def _opened(corpus: str, rows: Sequence[Mapping[str, Any]], features: datasets.Features) -> Opened:
+    from datasets import Dataset
+
+    return Opened(corpus, {"test": Dataset.from_list(list(rows), features=features)}, None, "", STAND_IN)
