@@ -404,9 +404,9 @@ def show(episodes: Sequence[Episode]) -> None:
         numbers = (len(ones), survived, sum(one.flying for one in ones), sum(one.repeated for one in ones))
         shown.add_row(fault, *(f"{number:,}" for number in numbers))
     output.print(shown)
-    by_run = Counter[str]()
+    by_run = Counter[tuple[str, int]]()  # two may have begun in one second
     for episode in episodes:
-        by_run[episode.run] += episode.kills
+        by_run[episode.run, episode.seed] += episode.kills
     bad = [episode for episode in episodes if not episode.survived]
     output.print(
         f"{by_run.total():,} kills in {len(episodes):,} episodes of {len({one.job for one in episodes})} commands, "

@@ -93,7 +93,7 @@ JOBS = (
         model="threads")),
     Job("build medlaybench-v by rules, 2 processes", _build("medlaybench-v", "--captions",
         lambda place: place.inputs / "captions.csv", workers=2), workers=2),
-    Job("build medconceal, composed, 2 processes", _build("medconceal", "--synthetic", 1300, workers=2), workers=2),
+    Job("build medconceal, composed", _build("medconceal", "--synthetic", 1300, workers=2)),  # no step for workers
     Job("run captioning", lambda place: ["run", "captioning", place.inputs / "captions", "-o", place.out, "--pairs", 12,
         "--split", "train", *_served(place, model="vision"), "--concurrency", 3]),
     Job("run consultation", _play("consultation", "photos", _CONSULT, "--limit", 3, "--resamples", 10)),
