@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged, keys, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
@@ -292,12 +293,30 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
     if not outcome.failed:
+        outcome.swapped += _letters_moved(expert, here, lay, there)
+    if not outcome.failed:
         swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there)) or _exchanged(
             expert, here, lay, there
         )
         if swap:
             outcome.swapped.append(" and ".join(swap))
     return outcome
+
+
+def _letters_moved(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> list[str]:
+    """Letters of a key that stand for another structure than they stood for."""
+    found = []
+    for marker in here:
+        if not marker.shape.startswith("letter") or sum(m.shape == marker.shape for m in here) > 1:
+            continue
+        others = [m for m in there if m.shape == marker.shape]
+        if len(others) != 1:
+            continue
+        ours = phrase_of(expert, marker.first, marker.last, ahead=_tells_ahead(expert, marker))
+        theirs = phrase_of(lay, others[0].first, others[0].last, ahead=_tells_ahead(lay, others[0]))
+        if moved(expert, ours, lay, theirs) or replaced(expert, ours, lay, theirs):
+            found.append(f"{marker.shape} ({', '.join(sorted(ours))} became {', '.join(sorted(theirs))})")
+    return found
 
 
 # Plain words by which a mark may be told.

@@ -122,19 +122,21 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     days_here, days_there = ([m for m in found if m.event == _NONE] for found in (here, there))
     own, other = ({m.value for m in found} for found in (days_here, days_there))
     if own == {AFTER} and other == {BEFORE}:
-        outcome.changed.append(f"{_text(expert, days_here, own)} became {_text(lay, days_there, other)}")
-    ours, theirs = _frames(here), _frames(there)
-    if ours and theirs and not _told_backwards(there) and not _told_backwards(here):
-        if (
-            (set(ours) == {BEFORE} and set(theirs) == {AFTER})
-            or (set(ours) == {AFTER} and set(theirs) == {BEFORE})
-            or (len(ours) == len(theirs) and sorted(ours) != sorted(theirs))
-        ):
-            text = f"{_text(expert, here, set(ours))} became {_text(lay, there, set(theirs))}"
-            outcome.add("changed", text, _basis(expert, here, lay, there))
+        outcome.changed.append(f"{_text(expert, days_here)} became {_text(lay, days_there)}")
+    framed_here, framed_there = _framed(here), _framed(there)
+    ours, theirs = _frames(expert, framed_here), _frames(lay, framed_there)
+    if ours and theirs:
+        backwards = _told_backwards(there) or _told_backwards(here)
+        opposite = len({*ours, *theirs}) == 2 and len(set(ours)) == len(set(theirs)) == 1
+        if opposite or (len(ours) == len(theirs) and sorted(ours) != sorted(theirs) and not backwards):
+            text = f"{_text(expert, framed_here)} became {_text(lay, framed_there)}"
+            basis = _basis(expert, framed_here, lay, framed_there)
+            if not backwards or basis is Basis.CONTRADICTED:
+                outcome.add("changed", text, basis)
         return outcome
     if DURING in {m.value for m in here} and not ours and theirs and DURING not in {m.value for m in there}:
-        text = f"{_text(expert, here, {DURING})} became {_text(lay, there, set(theirs))}"
+        during = [m for m in here if m.value == DURING]
+        text = f"{_text(expert, during)} became {_text(lay, framed_there)}"
         outcome.add("changed", text, _basis(expert, here, lay, there))
     return outcome
 
@@ -169,16 +171,35 @@ def _is_operation(reading: Reading, moment: Moment) -> bool:
     return any(part in reading.texts[moment.last] for part in ("operati", "surg"))
 
 
-def _frames(found: list[Moment]) -> list[str]:
-    return [m.value for m in found if m.value != DURING and m.event in (_FOLLOWS, _WITHIN, _DONE)]
+def _framed(found: list[Moment]) -> list[Moment]:
+    return [m for m in found if m.value != DURING and m.event in (_FOLLOWS, _WITHIN, _DONE)]
+
+
+def _frames(reading: Reading, framed: list[Moment]) -> list[str]:
+    """When the picture was taken; what was done two days before this picture makes it one of afterwards."""
+    return [_OTHER[m.value] if _of_the_picture(reading, m) else m.value for m in framed]
+
+
+def _of_the_picture(reading: Reading, moment: Moment) -> bool:
+    """Whether the event of a time is the picture itself: "before this chest X-ray was taken"."""
+    behind = reading.texts[moment.last + 1 : moment.last + 6]
+    return moment.event == _FOLLOWS and behind[:1] in _THIS and not _PICTURES.isdisjoint(behind)
+
+
+_OTHER = {BEFORE: AFTER, AFTER: BEFORE}
+_THIS = (["this"], ["these"], ["the"])
+_PICTURES = frozenset(
+    "image images picture pictures scan scans film ray rays radiograph radiographs ct mri ultrasound sonogram "
+    "echocardiogram angiogram mammogram examination study photo".split()
+)
 
 
 def _told_backwards(found: list[Moment]) -> bool:
     return any(m.event in (_PRECEDES, _NONE) for m in found)
 
 
-def _text(reading: Reading, found: list[Moment], values: set[str]) -> str:
-    moment = next(m for m in found if m.value in values)
+def _text(reading: Reading, found: list[Moment]) -> str:
+    moment = found[0]
     last = min(moment.last + (2 if moment.event == _FOLLOWS else 0), len(reading.words) - 1)
     return f"“{reading.text[reading.words[moment.first].start : reading.words[last].end]}”"
 
@@ -252,9 +273,9 @@ def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Momen
                 same, opposite = sum(reverse), sum(direct) if direct[0] else 0.0
             straight = max(straight, same)
             if opposite > crossed and _PRECEDES not in (one.event, other.event):
-                crossed, found = opposite, _text(lay, [other], {other.value})
+                crossed, found = opposite, _text(lay, [other])
         if crossed > straight * 1.3 + 0.5:
-            return f"{_text(expert, [one], {one.value})} became {found}"
+            return f"{_text(expert, [one])} became {found}"
     return ""
 
 

@@ -34,6 +34,7 @@ _CHANGE = frozenset("change changes difference progression growth increase decre
 _STOPPED = frozenset("stopped ceased ceases stops".split())
 _NOT_ALL = frozenset("new other further additional more fresh".split())
 _ENDS = frozenset("clearance resolution disappearance absence loss".split())  # of what follows
+_OBLIGED = frozenset("should ought belongs belong".split())
 _SEEN = frozenset(
     "seen visible visualised visualized identified found present detected evident shown apparent demonstrated "
     "noted depicted "
@@ -107,7 +108,10 @@ def polarity(reading: Reading) -> Polarity:
             if not cue.first <= i <= cue.last:
                 denied[i] += 1
     signs: dict[str, set[int]] = {}
+    ahead = reading.get(_still_ahead)
     for said in reading.get(senses):
+        if any(first <= said.first < end for first, end in ahead):
+            continue
         own = any(said.first <= cue.first <= said.last for cue in cues)
         flip = -1 if denied[said.last] % 2 and not own else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
@@ -120,6 +124,16 @@ def polarity(reading: Reading) -> Polarity:
                 for sense in said.senses:
                     signs[sense.concept] = {1, -1}
     return Polarity(cues, signs)
+
+
+def _still_ahead(reading: Reading) -> list[tuple[int, int]]:
+    """The stretches that tell of what came only later: "before the bones were put back in place"."""
+    spans = []
+    for moment in reading.get(moments):
+        if moment.value == "before" and moment.event == "follows":
+            stop = (end for start, end in reading.get(clauses) if start <= moment.first < end)
+            spans.append((moment.first, next(stop, moment.last + 1)))
+    return spans
 
 
 def _undecided(reading: Reading) -> list[tuple[int, int]]:
@@ -197,7 +211,7 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word == "loss" and _AMOUNTS & set(texts[i + 1 : i + 6]):
         return None
     if word in _ENDS and following == "of":
-        return Cue(i, i, i, _reach(reading, i + 1, end))
+        return Cue(i, i, i, _reach(reading, i + 1, end, short=word == "loss"))
     if (word in _CONTRACTED and following == "t") or word in ("not", "cannot"):
         last = i + 1 if following == "t" else i
         if following == "as" and word == "not":
@@ -223,7 +237,9 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
     for j in range(i, end):
         gap = text[words[j - 1].end : words[j].start]
         if texts[j] in _STOPS and not (texts[j] in ("on", "by") and j - i < 4):
-            return j
+            # "has not stopped where it should"
+            if not (texts[j] == "where" and _OBLIGED & set(texts[j + 1 : j + 4])):
+                return j
         if j > i and "," in gap and texts[j] not in ("or", "nor"):
             rest = texts[j:end]
             if short or _VERBS & set(rest) or not ({"or", "nor", "and"} & set(rest)):
@@ -288,15 +304,17 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             continue
         signs, told = here.signs[concept], there.signs[concept]
         if (signs == {-1} and told == {1}) or (signs == {1, -1} and told == {1} and theirs < ours):
-            _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, lost=theirs < ours)
+            sure = theirs < ours or not _denied_there(expert, lay, concept)
+            _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, lost=theirs < ours, sure=sure)
         elif signs == {1} and told == {-1}:
-            _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours)
+            sure = theirs > ours or not _denied_there(lay, expert, concept)
+            _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours, sure=sure)
     if ours and not theirs and not outcome.failed:
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
         if any(1 in there.signs.get(concept, ()) for concept in denied):
-            basis = Basis.CONTRADICTED
+            basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNRECOGNISED
         elif (
-            "except" not in expert.texts
+            _EXCEPTS.isdisjoint(expert.texts)
             and any(expert.texts[cue.first] in _OUTRIGHT for cue in here.cues)
             and _WELL.isdisjoint(lay.texts)
         ):
@@ -315,6 +333,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
 
 # Denials that name what they deny: a lay caption without any denial has lost them.
 _OUTRIGHT = frozenset("no not without absent cannot fails failed lacks lacking lack non ruled".split())
+_EXCEPTS = frozenset("except besides apart other only".split())
 # Words that may deny a finding without naming it.
 _WELL = frozenset("normal normally clean clear same healthy smooth fine empty still only".split())
 _DENYING = (
@@ -379,14 +398,25 @@ def _shown(reading: Reading, found: Polarity) -> str:
     return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
 
 
-def _tell(outcome: Outcome, concept: str, text: str, expert: Reading, lay: Reading, *, lost: bool) -> None:
+def _tell(
+    outcome: Outcome, concept: str, text: str, expert: Reading, lay: Reading, *, lost: bool, sure: bool
+) -> None:
     """A contradiction, or a doubt where the concept is general and stands among other things."""
-    alike = _context(expert, lay, concept)
-    weak = concept in _WEAK
-    if lost or (alike > 0.5 and not weak):
+    if lost or (concept not in _WEAK and (sure or _context(expert, lay, concept) > 0.5)):
         outcome.changed.append(text)
     else:
         outcome.doubts.append(text)
+
+
+def _denied_there(denying: Reading, other: Reading, concept: str) -> bool:
+    """Whether the place in which one text denies a concept is one where the other text denies something too."""
+    places: set[str] = set()
+    for start, end in denying.get(clauses):
+        here = [s for s in denying.get(senses) if start <= s.first < end]
+        if any(x.concept == concept for s in here for x in s.senses):
+            places |= {x.concept for s in here for x in s.senses if kind_of(x.concept) == ANATOMY}
+    signs = other.get(_places)
+    return any(-1 in signs.get(place, ()) for place in places)
 
 
 def _context(expert: Reading, lay: Reading, concept: str) -> float:
@@ -435,4 +465,10 @@ def _exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> 
     shared = sorted(set(here) & set(there))
     lost = [p for p in shared if here[p] == {-1} and there[p] == {1}]
     new = [p for p in shared if here[p] == {1} and there[p] == {-1}]
-    return f"{lost[0]} and {new[0]}" if lost and new else ""
+    pairs = ((one, other) for one in lost for other in new if _place_kind(one) == _place_kind(other))
+    return next((f"{one} and {other}" for one, other in pairs), "")
+
+
+def _place_kind(place: str) -> str:
+    """A side is exchanged for a side, a time for a time, a structure for a structure."""
+    return "side" if place in ("left", "right") else "time" if place.endswith("wards") else ANATOMY

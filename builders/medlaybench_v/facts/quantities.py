@@ -20,6 +20,7 @@ from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.phrases import moved, phrase_of
 from builders.medlaybench_v.facts.scan import Reading
 
 # unit: (kind, factor to the base unit of the kind)
@@ -249,6 +250,8 @@ class _Reader:
             if word not in _BOUND_BETWEEN:
                 break
         if self.word(last + 1) == "or":
+            if self.word(last + 2) in ("so", "thereabouts"):
+                return "~"
             if self.word(last + 2) in _MORE | {"longer"}:
                 return ">"
             if self.word(last + 2) in _LESS | {"shorter"}:
@@ -709,8 +712,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     gap = abs(value - other)
     if gap <= 1e-6 * max(abs(value), 1.0):
         return True
-    if expert.kind == "time":
-        return gap <= 0.035 * abs(value)
+    if expert.kind == "time":  # eight weeks are two months; nine months, told so, are no ten
+        return gap <= (0.035 if _same_unit(expert, lay) else 0.15 if lay.bound == "~" else 0.09) * abs(value)
     size = max(abs(value), 1e-9)
     if lay.step and lay.step > expert.step and gap <= lay.step / 2 * 1.02:
         return gap <= 0.12 * size
@@ -720,6 +723,10 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return gap <= 0.06 * size
     imperial = abs(lay.value / lay.raw - 25.4) < 0.01 if lay.raw else False
     return imperial and gap <= 0.07 * size
+
+
+def _same_unit(one: Quantity, other: Quantity) -> bool:
+    return abs(one.value * other.raw - other.value * one.raw) < 1e-6 * abs(one.value * other.raw)
 
 
 _NAMES_ONE = frozenset(
@@ -781,6 +788,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             in_words = quantity.kind == "count" and quantity.value <= 10 and not _is_digit(quantity)
             outcome.add("new", quantity.text, Basis.PLAIN_WORD if in_words else Basis.CLAIMED)
     if not outcome.failed:
+        outcome.swapped += _intervals_moved(expert, here, lay, there)
+    if not outcome.failed:
         written = _as_written(here, there)
         for kind in sorted({q.kind for q in here}):
             ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
@@ -789,6 +798,29 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if swap:
                 outcome.swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
     return outcome
+
+
+def _intervals_moved(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
+    """Intervals that are counted from another event: "ruptured two weeks earlier", "two weeks after the coils"."""
+    found = []
+    for quantity in here:
+        others = [q for q in there if same(quantity, q)]
+        if quantity.loose or len(others) != 1 or not (_counts(expert, quantity) and _counts(lay, others[0])):
+            continue
+        ours = phrase_of(expert, quantity.first, quantity.last)
+        if moved(expert, ours, lay, phrase_of(lay, others[0].first, others[0].last)):
+            found.append(quantity.text)
+    return found
+
+
+def _counts(reading: Reading, quantity: Quantity) -> bool:
+    """Whether a time is an interval from an event."""
+    return quantity.kind == "time" and not _FROM_AN_EVENT.isdisjoint(
+        reading.texts[quantity.last + 1 : quantity.last + 3]
+    )
+
+
+_FROM_AN_EVENT = frozenset("after before earlier later following post prior since ago previously".split())
 
 
 def _basis(expert: Reading, quantity: Quantity, here: list[Quantity], there: list[Quantity], told: list[str]) -> Basis:

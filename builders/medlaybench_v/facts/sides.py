@@ -82,7 +82,7 @@ def sides(reading: Reading) -> list[Side]:
         before = texts[i - 1] if i else ""
         after = texts[i + 1] if i + 1 < len(texts) else ""
         raw = reading.text[words[i].start : words[i].end]
-        if word in _WORDS and not _no_side(word, before, after, texts, i):
+        if word in _WORDS and not _no_side(reading, word, before, after, i):
             towards = word.endswith(("ward", "wards")) or (
                 word in (LEFT, RIGHT)
                 and (
@@ -136,25 +136,10 @@ def _is_structure(reading: Reading, i: int) -> bool:
     )
 
 
-def _no_side(word: str, before: str, after: str, texts: list[str], i: int) -> bool:
+def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bool:
+    texts = reading.texts
     if word == "left":
-        if (after in _AFTER_VERB or after == "the") and before not in _ARTICLES:
-            return True
-        if (
-            before
-            in ("millimetre", "millimetres", "mm", "cm", "centimetre", "centimetres", "leaves", "leave", "was", "is")
-            and not after
-        ):
-            return True
-        if (
-            before in _UNIT_WORDS
-            and after not in ("kidney", "lung", "lobe", "breast", "side")
-            and after in _LEFT_OVER | {"arrow", "arrows", ""}
-        ):
-            return True
-        if before in _BE and (not after or after in _LEFT_OVER):
-            return True
-        return before in ("nothing", "what", "tissue", "have", "had") or (after == "over")
+        return _remains(reading, i, before, after)
     if word == "right":
         if after in ("angle", "angles", "angled", "away"):
             return True
@@ -169,6 +154,47 @@ def _no_side(word: str, before: str, after: str, texts: list[str], i: int) -> bo
         if word == "either":
             return after not in ("side", "lung", "kidney", "breast", "hip", "eye", "leg", "hand", "foot", "ear", "half")
     return False
+
+
+# What stands before "left" where it is a side, and what follows it where something was left.
+_SIDE_BEFORE = frozenset(
+    "the on to in of from at by and or with into onto toward towards upper lower far his her its their my this that "
+    "patient's s mid extreme distal proximal anterior posterior lateral medial inferior superior dominant entire "
+    "whole only opposite both right via through".split()
+)
+_REMAINDER = frozenset("what anything everything nothing something little none much more any is was were are been".split())
+_OBJECTS = frozenset("a an it them him her me us this these no some nothing only".split())
+
+
+def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
+    """Whether "left" is what remains or the verb: "none of the tumour left in", "the doctors left a tube"."""
+    texts = reading.texts
+    if i + 1 < len(texts) and (after in ("sided", "side", "hand", "half", "lung") or _is_structure(reading, i + 1)):
+        return before in _BE and after == "in"
+    if before in ("have", "had", "has") or after == "over":
+        return True
+    if before in ("", "the") or reading.text[reading.words[i].start - 1 : reading.words[i].start] in "(-/[":
+        return False
+    if after in _OBJECTS and before not in _SHIFT | {"the", "and", "or", "of"}:
+        return True
+    if before in _REMAINDER:
+        return not after or after in _LEFT_OVER | {"the", "over"}
+    if before in _SIDE_BEFORE:
+        return after in ("behind", "over")
+    if after in _AFTER_VERB or after in ("the", "over"):
+        return True
+    ends = not after or any(c in ".;:,()" for c in reading.text[reading.words[i].end : reading.words[i + 1].start])
+    if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
+        return before in _UNIT_WORDS or (after in _LEFT_OVER and _remnant(texts, i))
+    return False
+
+
+def _remnant(texts: list[str], i: int) -> bool:
+    """Whether something that remains, or does not, stands before "left": "none of the tumour left in"."""
+    return not _REMNANTS.isdisjoint(texts[max(0, i - 6) : i])
+
+
+_REMNANTS = frozenset("none no any nothing anything little some more remnant what amount much scar".split())
 
 
 def _joins(texts: list[str], i: int) -> bool:

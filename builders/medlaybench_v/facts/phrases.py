@@ -1,0 +1,83 @@
+"""The phrase that a value stands in: between punctuation, joints and other values, or the nearest one with content.
+
+A single mark, interval or side that went from one thing to another cannot be seen by exchange, for there is no second
+value. It can by its phrase: nothing in it is the same, and what each phrase names stands elsewhere in the other text.
+"""
+
+from __future__ import annotations
+
+from builders.medlaybench_v.facts.binding import keys
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
+
+_PARTS = frozenset(",;:.()?!—–")
+_JOINTS = frozenset("and but while whereas with which that who whose where or nor although though without".split())
+_GENERAL = frozenset(("general", "visible", "state", "person"))
+
+
+def _phrases(reading: Reading) -> list[tuple[int, int]]:
+    texts, words, text = reading.texts, reading.words, reading.text
+    found, start = [], 0
+    for i in range(1, len(texts)):
+        gap = text[words[i - 1].end : words[i].start]
+        if texts[i] in _JOINTS or not _PARTS.isdisjoint(gap):
+            found.append((start, i))
+            start = i
+    return [*found, (start, len(texts))]
+
+
+def named(reading: Reading, start: int, end: int) -> frozenset[str]:
+    """The things that the words [start, end) name: concepts that are no general ones."""
+    return frozenset(
+        x.concept
+        for s in reading.get(senses)
+        if start <= s.first and s.last < end
+        for x in s.senses
+        if kind_of(x.concept) not in _GENERAL
+    )
+
+
+def phrase_of(reading: Reading, first: int, last: int, *, ahead: bool = False) -> frozenset[str]:
+    """What the phrase of the words [first, last] names; of an empty one the phrase before it (`ahead`: behind it)."""
+    spans = reading.get(_phrases)
+    at = next(i for i, (start, end) in enumerate(spans) if start <= first < end)
+    order = [at, at + 1] if ahead else [at, at - 1]
+    for i in order:
+        if 0 <= i < len(spans):
+            found = named(reading, *spans[i])
+            if found:
+                return found
+    return frozenset()
+
+
+def moved(expert: Reading, ours: frozenset[str], lay: Reading, theirs: frozenset[str]) -> bool:
+    """Whether a value went from what `ours` names to what `theirs` names; both texts speak of both."""
+    if not ours or not theirs:
+        return False
+    closed_here, closed_there = _closed(ours), _closed(theirs)
+    if closed_here & theirs or closed_there & ours:
+        return False
+    all_here = named(expert, 0, len(expert.texts)) - ours
+    all_there = named(lay, 0, len(lay.texts)) - theirs
+    return bool(theirs & all_here) and bool(ours & all_there)
+
+
+def replaced(expert: Reading, ours: frozenset[str], lay: Reading, theirs: frozenset[str]) -> bool:
+    """Whether a value went from a body part that only the expert caption names to one that only the lay one does."""
+    ours, theirs = _parts_of_body(ours), _parts_of_body(theirs)
+    if not ours or not theirs:
+        return False
+    everywhere_here = _closed(named(expert, 0, len(expert.texts)))
+    everywhere_there = _closed(named(lay, 0, len(lay.texts)))
+    return not (_closed(ours) & theirs or ours & everywhere_there or theirs & everywhere_here)
+
+
+def _parts_of_body(concepts: frozenset[str]) -> frozenset[str]:
+    return frozenset(c for c in concepts if kind_of(c) == ANATOMY and c not in _TISSUES)
+
+
+_TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct nerve skin lobe".split())
+
+
+def _closed(concepts: frozenset[str]) -> frozenset[str]:
+    return frozenset().union(*map(implied, concepts))
