@@ -110,10 +110,45 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
+    outcome.changed += _replaced(expert, lay, allowed)
     strong = _STRONG & set(lay.texts) - set(expert.texts)
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.new += sorted(strong)
     return outcome
+
+
+# Structures of one rank: who names one of them means none of the others.
+_RANKS = tuple(
+    frozenset(rank.split(","))
+    for rank in (
+        "artery,vein",
+        "femur,tibia,fibula,humerus,radius,ulna,collarbone,shoulder blade,kneecap,sternum",
+        "head of pancreas,body of pancreas,tail of pancreas",
+        "pancreatic duct,bile duct,ureter",
+        "frontal lobe,parietal lobe,temporal lobe,occipital lobe,cerebellum",
+        "cervical spine,thoracic spine,lumbar spine,sacrum",
+        "mitral valve,aortic valve,tricuspid valve",
+        "stomach,duodenum,small bowel,colon,rectum,appendix,esophagus",
+        "liver,spleen,pancreas,kidney,gallbladder,adrenal,thyroid,prostate,lung,brain,ovary,breast",
+        "subdural,epidural",
+        "finger,toe,thumb",
+        "atrium,ventricle of heart",
+        "shoulder,elbow,wrist,hip,knee,ankle",
+    )
+)
+
+
+def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
+    """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
+    here, there = expert.get(_named), lay.get(_named)
+    found = []
+    for rank in _RANKS:
+        ours, theirs = here & rank, there & rank
+        lost = ours - frozenset().union(*map(implied, there))
+        new = theirs - _concepts(expert) - _concepts(allowed)
+        if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
+            found.append(f"{sorted(lost)[0]} became {sorted(new)[0]}")
+    return found
 
 
 def _persons(expert: Reading, lay: Reading) -> list[str]:
@@ -207,6 +242,11 @@ def _is_term(word: str) -> bool:
     if len(word) < 4 or not word.isalpha() or word.endswith(_ADJECTIVES):
         return False
     return word not in STOP_WORDS | plain_words() and not any(imaging(read(word)))
+
+
+def _named(reading: Reading) -> frozenset[str]:
+    """The concepts that a caption names itself."""
+    return frozenset(sense.concept for said in reading.get(senses) for sense in said.senses)
 
 
 def _concepts(reading: Reading) -> frozenset[str]:
