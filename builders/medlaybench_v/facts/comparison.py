@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.sides import sides
+from builders.medlaybench_v.facts.than import turned_round
 
 # Dimensions in which one pole alone in each text, and not the same, is a contradiction.
 _STRICT = (
@@ -35,6 +36,10 @@ _STRICT = (
     "result",
     "viability",
     "pace",
+    "approach",
+    "before or behind",
+    "completeness",
+    "stage",
 )
 _COMPARING = frozenset(
     "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "
@@ -74,8 +79,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         if not told_by_numbers:
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNRECOGNISED)
+    if not outcome.failed and turned_round(expert, lay):
+        outcome.swapped.append("the two sides of a comparison")
     if not outcome.failed and not turned(expert, lay):
-        for dimension in ("size", "sagittal", "brightness", "end", "breath", "beat", "position"):
+        for dimension in ("size", "sagittal", "brightness", "end", "breath", "beat", "position", "stage"):
             one, other = _placed(here, dimension), _placed(there, dimension)
             if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
                 outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))
@@ -202,7 +209,11 @@ def _subject_side(reading: Reading, pole: Pole) -> str:
 
 
 def _placed(found: list[Pole], dimension: str) -> list[Placed]:
-    return [Placed(p.value, p.first, p.last) for p in found if p.dimension == dimension and p.value != SAME]
+    return [
+        Placed(p.value, p.first, p.last)
+        for p in found
+        if p.dimension == dimension and (p.value != SAME or dimension == "size")
+    ]
 
 
 def _at(reading: Reading, placed: Placed) -> str:

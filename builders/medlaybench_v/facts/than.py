@@ -1,0 +1,131 @@
+"""Comparisons with their two sides: what is compared (A), how (a pole), and with what (B).
+
+"A is larger than B", "A exceeds B", "larger in A than in B", "elevated compared with B". Two captions that compare the
+same two things agree where pole and sides are the same, or both are turned: "B is smaller than A".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, poles
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.words import CARDINALS
+
+_EXCEEDS = frozenset("exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split())
+_AGAINST = {
+    "compared": ("with", "to"), "comparison": ("with", "to"), "relative": ("to",), "contrast": ("to", "with"),
+    "opposed": ("to",),
+}  # fmt: skip
+_DIMENSIONS = frozenset("size brightness severity thickness vertical extent".split())
+_AMOUNTS = frozenset("half a an one two three four five six seven eight nine ten twice usual normal expected".split())
+
+
+_LESS, _MORE = frozenset("not half less third quarter t".split()), frozenset("twice times double triple".split())
+
+
+class Comparison(NamedTuple):
+    """What stands on the one and the other side of a comparison, and its pole (+, -, =)."""
+
+    value: str
+    one: dict[str, float]
+    other: dict[str, float]
+
+
+def comparisons(reading: Reading) -> list[Comparison]:
+    """The comparisons of a caption that name both sides."""
+    texts = reading.texts
+    found = []
+    for i, word in enumerate(texts):
+        after = texts[i + 1] if i + 1 < len(texts) else ""
+        if word == "than" and _is_thing(after):
+            start, end = _sentence(reading, i)
+            value = _pole(reading, start, i)
+            last = i
+        elif word in _EXCEEDS and _is_thing(after):
+            start, end = _sentence(reading, i)
+            value, last = PLUS, i
+        elif after in _AGAINST.get(word, ()):
+            start, end = _sentence(reading, i)
+            value = _pole(reading, start, end)
+            last = i + 1
+        elif word == "as" and after in ("much", "many", "large", "big", "wide", "bright", "thick", "high", "long"):
+            start, end = _sentence(reading, i)
+            second = next((j for j in range(i + 2, end) if texts[j] == "as"), 0)
+            before = set(texts[max(0, i - 3) : i])
+            value = MINUS if before & _LESS else PLUS if before & _MORE else SAME
+            i, last = second, second
+        else:
+            continue
+        one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
+        if value and i and other:
+            found.append(Comparison(value, *_apart(one, other)))
+    return found
+
+
+def _is_thing(word: str) -> bool:
+    return word[:1].isalpha() and word not in _AMOUNTS and word not in CARDINALS
+
+
+def turned_round(expert: Reading, lay: Reading) -> bool | None:
+    """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
+    kept = None
+    for ours in expert.get(comparisons):
+        for theirs in lay.get(comparisons):
+            # What is compared stands among all else that the sentence tells; what it is compared with stands alone.
+            straight = likeness(ours.other, theirs.other)
+            crossed = likeness(ours.one, theirs.other) + likeness(ours.other, theirs.one)
+            if abs(straight - crossed) < 0.25 * max(straight, crossed) + 0.3:
+                continue
+            if SAME in (ours.value, theirs.value):
+                if ours.value != theirs.value:
+                    return True
+                continue
+            if (straight > crossed) != (ours.value == theirs.value):
+                return True
+            kept = False
+    return kept
+
+
+def _pole(reading: Reading, start: int, end: int) -> str:
+    """The last pole between two words, that of an amount before others."""
+    here = [p for p in reading.get(poles) if start <= p.first < end and p.dimension in _DIMENSIONS]
+    sizes = [p for p in here if p.dimension == "size"]
+    last = (sizes or here)[-1:]
+    return last[0].value if last and last[0].value in (PLUS, MINUS, SAME) else ""
+
+
+def _sentence(reading: Reading, i: int) -> tuple[int, int]:
+    start, end = i, i + 1
+    while start > 0 and not _parted(reading, start, ".;?!"):
+        start -= 1
+    while end < len(reading.texts) and not _parted(reading, end, ".;?!"):
+        end += 1
+    return start, end
+
+
+def _stop(reading: Reading, start: int, end: int) -> int:
+    """Where the second side of a comparison ends."""
+    for j in range(start + 1, end):
+        if _parted(reading, j, ",:") or reading.texts[j] in ("which", "while", "but", "whereas"):
+            return j
+    return end
+
+
+def _parted(reading: Reading, i: int, marks: str) -> bool:
+    gap = reading.text[reading.words[i - 1].end : reading.words[i].start]
+    return any(char in marks for char in gap)
+
+
+def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
+    bag: dict[str, float] = {}
+    for first, last, key, weight in reading.get(keys):
+        if start <= first and last < end and not key.startswith(("size ", "severity ", "depth ")):
+            bag[key] = max(bag.get(key, 0.0), weight)
+    return bag
+
+
+def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """What stands on one side alone."""
+    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
