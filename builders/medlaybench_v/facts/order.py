@@ -138,6 +138,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         during = [m for m in here if m.value == DURING]
         text = f"{_text(expert, during)} became {_text(lay, framed_there)}"
         outcome.add("changed", text, _basis(expert, here, lay, there))
+    if DURING in {m.value for m in there} and not theirs and ours and DURING not in {m.value for m in here}:
+        during = [m for m in there if m.value == DURING and not _of_the_picture(lay, m)]
+        if during:
+            text = f"{_text(expert, framed_here)} became {_text(lay, during)}"
+            outcome.add("changed", text, _basis(expert, framed_here, lay, during))
     return outcome
 
 
@@ -238,6 +243,8 @@ def _ends(reading: Reading, moment: Moment) -> tuple[dict[str, float], dict[str,
         rest = _bag(reading, stop, end) if opens else _bag(reading, start, moment.first)
         return event, rest
     if moment.event == _PRECEDES:
+        if moment.last + 1 >= end and end < len(reading.words):
+            end = _sentence(reading, end)[1]  # "The fever came first; the cough followed."
         return _bag(reading, start, moment.first), _bag(reading, moment.last + 1, end)
     return {}, {}
 
@@ -272,11 +279,19 @@ def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Momen
             else:  # "after B", "before B": the event has to be the same
                 same, opposite = sum(reverse), sum(direct) if direct[0] else 0.0
             straight = max(straight, same)
-            if opposite > crossed and _PRECEDES not in (one.event, other.event):
+            if opposite > crossed and _comparable(expert, one, lay, other):
                 crossed, found = opposite, _text(lay, [other])
         if crossed > straight * 1.3 + 0.5:
             return f"{_text(expert, [one])} became {found}"
     return ""
+
+
+def _comparable(expert: Reading, one: Moment, lay: Reading, other: Moment) -> bool:
+    """Whether both times put two events in order: what only "went by" or came "later" may be counted from anything."""
+    return all(m.event != _PRECEDES or r.texts[m.last] in _IN_ORDER for r, m in ((expert, one), (lay, other)))
+
+
+_IN_ORDER = frozenset(("by", "first"))  # "followed by", "came first"
 
 
 def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
