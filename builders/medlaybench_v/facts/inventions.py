@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
@@ -17,7 +18,8 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading, read
-from builders.medlaybench_v.facts.senses import Said, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, Said, implied, kind_of, senses
+from builders.medlaybench_v.facts.wordings import root
 from builders.medlaybench_v.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
@@ -33,12 +35,17 @@ _GENERAL = frozenset(
 def _definitions(lay: Reading) -> list[tuple[int, int]]:
     """The stretches that explain a term: parentheses, and what follows "that is", "a name for", "called"."""
     spans = [(m.start(), m.end()) for m in _BRACKETS.finditer(lay.text)]
-    for match in _EXPLAINS.finditer(lay.lower):
+    for match in chain(_EXPLAINS.finditer(lay.lower), _APPOSED.finditer(lay.lower)):
+        if match.lastgroup and not _VERBS.isdisjoint(match[match.lastgroup].split()):
+            continue  # ", a clot is sitting in"
         end = _STOP.search(lay.lower, match.end())
-        spans.append((match.start(), end.start() if end else len(lay.text)))
+        stop = end.start() if end else len(lay.text)
+        if not _OF_THE_PATIENT.search(lay.lower, match.end(), stop):  # "a trait that this patient inherited"
+            spans.append((match.start(), stop))
     return spans
 
 
+_OF_THE_PATIENT = re.compile(r"\bpatient\b(?!['’]s)|\b(?:he|she) (?:has|had|was|is)\b")
 # Words that name a finding or a deed only by chance: "the drainage system of the kidney".
 _BRACKETS = re.compile(r"\([^)]*\)")
 _STOP = re.compile(r"[.;:]")
@@ -65,13 +72,22 @@ _CAUSES = re.compile(
     r"\bsecondary to\b|"
     r"\bstem(?:s|med)? from\b|\bafter years of\b|\bto blame\b|\bis the cause\b|\bthe culprit\b|\btriggered by\b|"
     r"\barising from\b|"
+    r"\b(?:has|have|had) made (?:the|his|her|him)\b|"
     r"\bcaus(?:es|ing|ed)\b|\bprobably from\b|\blikely from\b"
 )
 _EXPLAINS = re.compile(
     r"\bthat is\b|\bthe name for\b|\bwhat doctors\b|\bdoctors (?:call|name)\b|\bknown as\b|\bmeaning\b|\bi\.e\.|"
-    r"\bor rather\b|"
-    r", an? (?=[a-z -]+ (?:of|that|which|in|for|disorder|disease|cancer|treatment|gland|growth)\b)"
+    r"\bor rather\b|\bof the sort\b|\bthe sort (?:of|that)\b|\bof the kind\b|\bthe kind (?:of|that)\b|\bas used\b|\bused (?:to|for|in)\b"
 )
+_APPOSED = re.compile(
+    r", an? (?=(?P<noun>[a-z -]+?) (?:of|that|which|in|for|disorder|disease|cancer|treatment|gland|growth)\b)"
+)
+# "Thanks to a CT scan", "what caused them is not known", "caused by the dye" of an artefact: no cause of a finding.
+_LETTERS = re.compile(r"[a-z]+")
+_PICTURED = frozenset("ct mri scan scans ultrasound ray rays image images picture pictures dye contrast artefact".split())
+_UNKNOWN = frozenset("known unknown unclear clear knows tell told certain said".split())
+_NEGATED = frozenset("not unknown unclear cannot no nobody".split())
+_VERBS = frozenset("is are was were has have had lies lie sits sit shows show can could will does do".split())
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
@@ -81,20 +97,27 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     definitions = lay.get(_definitions)
     for said in lay.get(senses):
         concepts = {sense.concept for sense in said.senses}
+        if any(kind_of(c) == "disease" for c in concepts - known):
+            concepts -= known  # "infected with tuberculosis" says more than infected
         if (
             concepts & known
             or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts))
-            or set(lay.texts[said.first : said.last + 1]) & _NO_CLAIM
+            or _is_no_claim(lay, said)
         ):
             continue
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in definitions)
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
+        if not explained and _told_of_the_patient(lay, said):
+            outcome.new.append(text)
+            continue
         if not explained and _BOLD & set(lay.texts[said.first : said.last + 1]):
             outcome.new.append(text)
             continue
-        if firm and len(firm) == len(concepts):
+        if not explained and any(kind_of(c) == "disease" for c in concepts):
+            outcome.new.append(text)
+        elif firm and len(firm) == len(concepts):
             if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
                 continue
             treated = {"treatment"} == {kind_of(c) for c in firm}
@@ -104,12 +127,15 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             outcome.add("new", text, _basis(expert, lay, said, explained, shown=True))
     if not _CAUSES.search(expert.lower) and not any(d.value in _OPINIONS for d in expert.get(degrees)):
         for match in _CAUSES.finditer(lay.lower):
-            if not any(a <= match.start() < b for a, b in definitions):
+            behind = set(_LETTERS.findall(lay.lower, match.end(), match.end() + 60)[:7])
+            of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & _NEGATED)
+            if not of_the_picture and not any(a <= match.start() < b for a, b in definitions):
                 outcome.new.append(match[0])
     outcome.new += _persons(expert, lay)
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
+    outcome.new += _reached(expert, lay)
     outcome.changed += _replaced(expert, lay, allowed)
     strong = _STRONG & set(lay.texts) - set(expert.texts)
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
@@ -149,6 +175,72 @@ def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
         if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
             found.append(f"{sorted(lost)[0]} became {sorted(new)[0]}")
     return found
+
+
+def _told_of_the_patient(lay: Reading, said: Said) -> bool:
+    """ "The mother had noticed some bleeding", "the tooth had to be taken out": no way to say what a picture shows."""
+    before = " ".join(lay.texts[max(0, said.first - 6) : said.first])
+    return _HISTORY.search(before) is not None
+
+
+_HISTORY = re.compile(
+    r"\bhad to be\b|\bneeded to be\b|\b(?:patient|mother|woman|man|girl|boy|child|he|she|who|they) (?:had |has |have |was |is )?"
+    r"(?:also )?(?:noticed|noticing|felt|feels|feeling|complain\w*|report\w*|suffer\w*|develop\w*)\b"
+)
+
+
+def _is_no_claim(lay: Reading, said: Said) -> bool:
+    by_chance = _NO_CLAIM & set(lay.texts[said.first : said.last + 1])
+    if by_chance == {"sample"} and said.last > said.first:  # "a good sample"
+        return False
+    return bool(by_chance) and not (said.first == said.last and _was_done(lay, said))
+
+
+def _was_done(lay: Reading, said: Said) -> bool:
+    """Whether a deed is told of the patient: "which was later removed", "had to be taken out"."""
+    before = lay.texts[max(0, said.first - 4) : said.first]
+    done = _DONE_TO.isdisjoint(before)
+    return lay.texts[said.first] in _DEEDS and not done and _DIGITAL.isdisjoint(before)
+
+
+_DEEDS = frozenset("removed drained broken".split())
+_DONE_TO = frozenset("was were been be later then afterwards soon".split())
+_DIGITAL = frozenset("digitally subtracted bones contrast dye not never background computer".split())
+
+
+def _reached(expert: Reading, lay: Reading) -> list[str]:
+    """What a finding is said to do to a body part that the expert caption does not speak of: "press on the gullet"."""
+    known = _concepts(expert)
+    if known & _EFFECTS:
+        return []
+    found = []
+    definitions = lay.get(_definitions)
+    for said in lay.get(senses):
+        if not _is_elsewhere(said, known) or any(a <= lay.words[said.first].start < b for a, b in definitions):
+            continue
+        before = lay.texts[max(0, said.first - 6) : said.first]
+        verb = next((i for i, word in enumerate(before) if root(word) in _REACHES), -1)
+        also = [i for i, word in enumerate(before) if word in ("and", "also")]
+        listed = also and "in" in before[also[-1] :] and set(before[also[-1] + 1 :]) <= _FEW
+        if (verb >= 0 and set(before[verb + 1 :]) <= _UP_TO) or listed:
+            start = max(0, said.first - 6) + max(verb, also[-1] if listed else 0)
+            found.append(lay.text[lay.words[start].start : lay.words[said.last].end])
+    return found
+
+
+def _is_elsewhere(said: Said, known: frozenset[str]) -> bool:
+    concepts = {sense.concept for sense in said.senses}
+    if not all(kind_of(c) == ANATOMY for c in concepts) or concepts & (known | _TISSUES):
+        return False
+    return not any((implied(c) - _REGIONS - _TISSUES) & known for c in concepts)
+
+
+_EFFECTS = frozenset(("compression", "spread", "displaced", "metastasis"))
+_REACHES = frozenset("reach press push spar touch irritat squeez invad threaten affect trap compress".split())
+_UP_TO = frozenset("into on onto against the as far to up down its his her both nearby upon".split())
+_FEW = frozenset("a few some several many one others more another also in the both his her".split())
+_TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct skin lobe septum".split()) | {"soft tissue"}
+_REGIONS = frozenset("body chest abdomen pelvis head neck leg arm artery vein spine lung".split())
 
 
 def _persons(expert: Reading, lay: Reading) -> list[str]:

@@ -268,7 +268,7 @@ def _back(reading: Reading, i: int, start: int) -> int:
 
 # ------------------------------------------------------------------------------------------------------------ compare
 
-_JUDGED_KINDS = frozenset(("finding", "symptom", "enhancement", "uptake", "visible"))
+_JUDGED_KINDS = frozenset(("finding", "disease", "symptom", "enhancement", "uptake", "visible"))
 _JUDGED_STATES = frozenset(("effusion", "ascites", "lymphadenopathy"))
 _WEAK = frozenset("visible uptake lesion".split())
 

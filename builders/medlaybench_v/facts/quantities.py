@@ -179,6 +179,8 @@ class _Reader:
             return self._spelled(i)
         if word in ("a", "an", "half", "quarter", "twice", "couple", "fortnight") or word in _LOOSE:
             return self._loose(i)
+        if word in _ENDS_OF_SPINE and (level := self._end_of_spine(i)):
+            return level
         if word in ("first", "second", "third", "last", "final", "middle", "early", "late", "mid") and (
             trimester := self._trimester(i)
         ):
@@ -538,6 +540,17 @@ class _Reader:
             return i + 1
         return self._add("ordinal", 2.0, 1.0, i, i, loose=self.word(i + 1) not in _VERTEBRAL)
 
+    def _end_of_spine(self, i: int) -> int:
+        """The lowest lumbar bone is L5, the top one of the sacrum S1; 0 where no part of the spine follows."""
+        regions = [j for j in range(i + 1, i + 6) if self.word(j) in _LAST_OF]
+        between = [self.word(j) for j in range(i + 1, regions[0])] if regions else []
+        if not regions or not set(between) <= _BONES or not (set(between) | {self.word(regions[0] + 1)}) & _BONES_ONLY:
+            return 0
+        letter, last = _LAST_OF[self.word(regions[0])]
+        value = last if self.texts[i] in ("lowest", "last", "bottom", "lowermost") else 1
+        end = regions[0] + (self.word(regions[0] + 1) in _BONES_ONLY)
+        return self._add(f"level {letter}", float(value), 1.0, i, end, loose=True)
+
     def _trimester(self, i: int) -> int:
         """The third trimester, the last three months of the pregnancy; 0 where it is none."""
         word, following = self.word(i), self.word(i + 1)
@@ -660,7 +673,7 @@ _MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
     "hundred thousand dozen one zero million a an half quarter twice couple fortnight day right first last final "
-    "middle early late mid".split()
+    "middle early late mid lowest bottom lowermost top uppermost topmost highest".split()
 )
 _ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
 _ELEMENTS = frozenset("ga gallium tc technetium f fluorine i iodine in indium lu lutetium c".split())
@@ -671,6 +684,13 @@ _VERTEBRAL = frozenset(
     "pedicle body "
     "neck chest screw spine foramen neural segment".split()
 )
+_ENDS_OF_SPINE = frozenset("lowest last bottom lowermost top uppermost topmost highest first".split())
+_LAST_OF = {
+    "lumbar": ("L", 5), "neck": ("C", 7), "cervical": ("C", 7), "thoracic": ("T", 12), "sacrum": ("S", 5),
+    "sacral": ("S", 5),
+}  # fmt: skip
+_BONES_ONLY = frozenset("bone bones vertebra vertebrae segment segments block blocks".split())
+_BONES = _BONES_ONLY | frozenset("of the".split())
 _PEOPLE = frozenset(
     "man woman boy girl child baby patient person infant footballer lady lad cyclist toddler he she teenager".split()
 )
