@@ -441,7 +441,7 @@ def _places(reading: Reading) -> dict[str, set[int]]:
             start <= s.first < end and any(x.sign < 0 and _judged(x.concept) for x in s.senses)
             for s in reading.get(senses)
         )
-        sign = -1 if denied or not _WELL_OFF.isdisjoint(reading.texts[start:end]) else 1
+        sign = -1 if denied or _is_well(reading.texts[start:end]) else 1
         for said in reading.get(senses):
             if start <= said.first < end:
                 for sense in said.senses:
@@ -454,6 +454,15 @@ def _places(reading: Reading) -> dict[str, set[int]]:
             if start <= side.first < end and side.value != "both":
                 signs.setdefault(side.value, set()).add(sign)
     return signs
+
+
+def _is_well(texts: list[str]) -> bool:
+    return any(w in _WELL_OFF and (w != "free" or _is_free(texts, i)) for i, w in enumerate(texts))
+
+
+def _is_free(texts: list[str], i: int) -> bool:
+    """ "Free of", "lies free", and not "free fluid"."""
+    return texts[i + 1 : i + 2] in (["of"], ["from"]) or i + 1 == len(texts)
 
 
 # A clause with one of these says that nothing is wrong in its place.

@@ -840,7 +840,7 @@ def _counts(reading: Reading, quantity: Quantity) -> bool:
     )
 
 
-_FROM_AN_EVENT = frozenset("after before earlier later following post prior since ago previously".split())
+_FROM_AN_EVENT = frozenset("after before earlier following post prior since ago previously".split())
 
 
 def _basis(expert: Reading, quantity: Quantity, here: list[Quantity], there: list[Quantity], told: list[str]) -> Basis:

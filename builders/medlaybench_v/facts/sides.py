@@ -58,7 +58,7 @@ _UNIT_WORDS = frozenset(
 )
 _ARTICLES = frozenset("the to on on's her his patient's s their its of and or mother's from a an her".split())
 _WITHOUT_NAMING = frozenset(
-    "other opposite same contralateral ipsilateral partner counterpart latter former that".split()
+    "other opposite same contralateral ipsilateral partner counterpart latter former".split()
 )
 # Structures that lie on one side of the body or belong to one side of the heart.
 _HELD = frozenset(
@@ -215,7 +215,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = F
     if {s.value for s in here} >= {LEFT, RIGHT} and told & {LEFT, RIGHT}:
         said |= {LEFT, RIGHT}
     hinted = {s.value for s in here} | {s.value for s in allowed.get(sides)}
-    vague = bool(_WITHOUT_NAMING & set(lay.texts)) and len(told | said) > 1
+    vague = _unnamed(lay) and len(told | said) > 1
     pair = {LEFT, RIGHT}
     texts = set(lay.texts)
     for side in sorted(said - told):
@@ -256,10 +256,17 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = F
             f"towards the {'/'.join(sorted(shifts_here))} became towards the {'/'.join(sorted(shifts_there))}"
         )
         return outcome
-    swap = exchanged(expert, _placed(here, pair), lay, _placed(there, pair))
+    swap = exchanged(expert, _placed(expert, here, pair), lay, _placed(lay, there, pair))
     if swap and not turned:
         outcome.swapped.append(" and ".join(swap))
     return outcome
+
+
+def _unnamed(lay: Reading) -> bool:
+    """Whether a side may be told without its name: "the other kidney", "that side", "that of the left"."""
+    texts = lay.texts
+    that = any(w == "that" and texts[i + 1 : i + 2] in (["side"], ["of"], ["one"], ["same"]) for i, w in enumerate(texts))
+    return that or not _WITHOUT_NAMING.isdisjoint(texts)
 
 
 def _one_of(lay: Reading) -> bool:
@@ -271,8 +278,26 @@ def _one_of(lay: Reading) -> bool:
     )
 
 
-def _placed(found: list[Side], pair: set[str]) -> list[Placed]:
-    return [Placed(s.value, s.first, s.last) for s in found if s.value in pair]
+def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]:
+    return [Placed(s.value, s.first, s.last, *_directions(reading, s)) for s in found if s.value in pair]
+
+
+def _directions(reading: Reading, side: Side) -> tuple[float, float]:
+    """How much what stands before a side counts, and what stands behind: "a cyst in the left ovary", "on the left, X"."""
+    texts, words = reading.texts, reading.words
+    start = side.first
+    while start and texts[start - 1] in ("the", "his", "her", "its", "patient's"):
+        start -= 1
+    by_preposition = start > 0 and texts[start - 1] in _LOCATING
+    start -= by_preposition
+    opens = not start or any(c in ".;:,—(" for c in reading.text[words[start - 1].end : words[start].start])
+    opens = opens or texts[start - 1] in ("and", "while", "but", "whereas")
+    if opens:
+        return 0.2, 1.0
+    return (1.0, 0.4) if by_preposition else (1.0, 1.0)
+
+
+_LOCATING = frozenset("in on of at to from within into".split())
 
 
 def _plural_pair(lay: Reading) -> bool:

@@ -56,12 +56,20 @@ def comparisons(reading: Reading) -> list[Comparison]:
             before = set(texts[max(0, i - 3) : i])
             value = MINUS if before & _LESS else PLUS if before & _MORE else SAME
             i, last = second, second
+        elif word == "over" and (best := _favoured(texts, i)):
+            start, end = best, _sentence(reading, i)[1]
+            value, last = PLUS, i
         else:
             continue
         one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
         if value and i and other:
             found.append(Comparison(value, *_apart(one, other)))
     return found
+
+
+def _favoured(texts: list[str], i: int) -> int:
+    """The word behind "favours" where "over" follows it: "favours a meningioma over a schwannoma"."""
+    return next((j + 1 for j in range(max(0, i - 7), i) if texts[j].startswith(("favor", "favour", "prefer"))), 0)
 
 
 def _is_thing(word: str) -> bool:
