@@ -71,6 +71,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 continue
         _one(expert, ours, lay, theirs, dimension, outcome)
     if not outcome.failed:
+        _ends(expert, here, lay, there, outcome)
+    if not outcome.failed:
         course, told = expert.get(_courses), lay.get(_courses)
         if len(course) == len(told) == 1 and course != told:
             outcome.changed.append(f"{_COURSES[min(course)]} became {_COURSES[min(told)]}")
@@ -87,6 +89,18 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
                 outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))
     return outcome
+
+
+def _ends(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], outcome: Outcome) -> None:
+    """Of what runs down the body the far end is the lower one: "distal" is not "upper"."""
+    ours = {p.value for p in here if p.dimension == "end"}
+    theirs = {p.value for p in there if p.dimension == "vertical"}
+    named = {p.dimension for p in here} & {"vertical"} or {p.dimension for p in there} & {"end"}
+    # proximal "+" is the upper "+"
+    if len(ours) == len(theirs) == 1 and ours != theirs and not named:
+        one = next(p for p in here if p.dimension == "end")
+        other = next(p for p in there if p.dimension == "vertical")
+        outcome.changed.append(f"“{_text(expert, one)}” became “{_text(lay, other)}”")
 
 
 _COURSES = {-1: "a fall", 1: "a rise"}

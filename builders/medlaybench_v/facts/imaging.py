@@ -46,7 +46,22 @@ def imaging(reading: Reading) -> Imaging:
                     continue
                 if not _not_meant(reading, i, text, says, value):
                     found[says].add(value)
+    if not found["contrast"] and _given_dye(reading):
+        found["contrast"].add("with")
     return Imaging(**{kind: frozenset(values) for kind, values in found.items()})
+
+
+def _given_dye(reading: Reading) -> bool:
+    """Whether a caption speaks of a dye that was given, in whatever words, and denies none."""
+    texts = reading.texts
+    at = [i for i, word in enumerate(texts) if word in ("dye", "gadolinium") or texts[i : i + 2] == ["contrast", "medium"]]
+    return any(
+        _GIVEN & set(texts[max(0, i - 5) : i + 6]) and not _DENIED & set(texts[max(0, i - 6) : i + 6]) for i in at
+    )
+
+
+_GIVEN = frozenset("injection injected inject injecting given after received infusion using help put".split())
+_DENIED = frozenset("no not without none never before prior t non".split())
 
 
 def _capital(reading: Reading, i: int) -> bool:

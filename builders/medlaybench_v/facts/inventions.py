@@ -136,6 +136,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     outcome.new += _reached(expert, lay)
+    outcome.changed += _taken_away(expert, lay)
     outcome.changed += _replaced(expert, lay, allowed)
     strong = _STRONG & set(lay.texts) - set(expert.texts)
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
@@ -160,6 +161,7 @@ _RANKS = tuple(
         "finger,toe,thumb",
         "atrium,ventricle of heart",
         "shoulder,elbow,wrist,hip,knee,ankle",
+        "embolization,chemotherapy,radiotherapy,ablation,surgery",
     )
 )
 
@@ -226,6 +228,25 @@ def _reached(expert: Reading, lay: Reading) -> list[str]:
             start = max(0, said.first - 6) + max(verb, also[-1] if listed else 0)
             found.append(lay.text[lay.words[start].start : lay.words[said.last].end])
     return found
+
+
+def _taken_away(expert: Reading, lay: Reading) -> list[str]:
+    """A device that the lay caption alone says is gone: "the drain has been removed"."""
+    if not _GONE.isdisjoint(expert.texts) or any(t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.texts):
+        return []
+    known = _concepts(expert)
+    found = []
+    for said in lay.get(senses):
+        devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
+        behind = lay.texts[said.last + 1 : said.last + 6]
+        gone = next((i for i, word in enumerate(behind) if word in _GONE), -1)
+        if devices and gone >= 0 and not _AUXILIARIES.isdisjoint(behind[:gone]) and "not" not in behind[:gone]:
+            found.append(f"{sorted(devices)[0]} became {' '.join(behind[: gone + 1])}")
+    return found
+
+
+_GONE = frozenset("removed out off withdrawn gone".split())
+_AUXILIARIES = frozenset("was were been is are had has came come taken pulled".split())
 
 
 def _is_elsewhere(said: Said, known: frozenset[str]) -> bool:

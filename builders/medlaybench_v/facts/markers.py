@@ -9,8 +9,10 @@ import re
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged, keys, likeness
+from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
+from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
@@ -270,14 +272,19 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             and outcome.lost
         ):
             outcome.new.append(shape)
+    mentioned = set(map(_trait, lay.texts))
     for shape in sorted(shapes_here & shapes_there):
         kinds_here, kinds_there = ({m.looks for m in found if m.shape == shape} for found in (here, there))
-        if len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1:
+        untold = [looks for looks in kinds_here - kinds_there if not looks <= mentioned]
+        apart = len(kinds_here) == 2 and all(kinds_here) and len(kinds_there) == 1 and bool(untold)
+        apart = apart and kinds_there < kinds_here
+        if apart or (
+            len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1
+        ):
             gone = next(iter(kinds_here - kinds_there), frozenset())
             outcome.lost.append(f"{' '.join((*sorted(gone), shape))}")
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
-    mentioned = set(map(_trait, lay.texts))
     mentioned |= {"double"} if {"both", "each"} & mentioned and {"end", "ends"} & mentioned else set()
     lost = {look for look in looks_here - looks_there if look not in mentioned}
     new = looks_there - looks_here - set(map(_trait, expert.texts))
@@ -316,7 +323,33 @@ def _letters_moved(expert: Reading, here: list[Marker], lay: Reading, there: lis
         theirs = phrase_of(lay, others[0].first, others[0].last, ahead=_tells_ahead(lay, others[0]))
         if moved(expert, ours, lay, theirs) or replaced(expert, ours, lay, theirs):
             found.append(f"{marker.shape} ({', '.join(sorted(ours))} became {', '.join(sorted(theirs))})")
+    if not found and len({m.shape for m in here if m.shape.startswith("letter")}) > 1:
+        ours_of, theirs_of = _told_of(expert, here), _told_of(lay, there)
+        for name in sorted(set(ours_of) & set(theirs_of)):
+            shared = ours_of[name].keys() & theirs_of[name].keys()
+            found += [name for k in sorted(shared) if ours_of[name][k].isdisjoint(theirs_of[name][k])]
     return found
+
+
+def _told_of(reading: Reading, found: list[Marker]) -> dict[str, dict[str, set[str]]]:
+    """What time, breath, position or course a caption tells of each of its panels."""
+    spans = _spans(reading, found)
+    told: dict[str, dict[str, set[str]]] = {}
+    for marker in found:
+        if not marker.shape.startswith("letter"):
+            continue
+        first, last = spans[found.index(marker)]
+        own = told.setdefault(marker.shape, {})
+        for moment in reading.get(moments):
+            if first <= moment.first < last and moment.value != "during":
+                own.setdefault("time", set()).add(moment.value)
+        for pole in reading.get(poles):
+            if first <= pole.first < last and pole.dimension in _OF_PANELS:
+                own.setdefault(pole.dimension, set()).add(pole.value)
+    return told
+
+
+_OF_PANELS = frozenset("breath position beat lying stage".split())
 
 
 # Plain words by which a mark may be told.
@@ -399,9 +432,22 @@ def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, fl
 
 def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, float]]:
     """The words that each mark is said of: those since the last mark or stop, or those up to the next."""
+    bags: dict[str, dict[str, float]] = {}
+    for marker, (first, last) in zip(found, _spans(reading, found), strict=True):
+        bag: dict[str, float] = {}
+        for start, end, key, weight in reading.get(keys):
+            if first <= start and end < last and not key.startswith(("@", "side ")):
+                if reading.texts[start] not in _TRAITS:
+                    bag[key] = max(bag.get(key, 0.0), weight)
+        bags[_name(marker)] = {**bags.get(_name(marker), {}), **bag}
+    return bags
+
+
+def _spans(reading: Reading, found: list[Marker]) -> list[tuple[int, int]]:
+    """The words [first, last) that each mark is said of."""
     texts, words, text = reading.texts, reading.words, reading.text
     stops = {i for i in range(1, len(texts)) if any(c in ".;:" for c in text[words[i - 1].end : words[i].start])}
-    bags: dict[str, dict[str, float]] = {}
+    spans = []
     for marker in found:
         others = [m for m in found if m is not marker]
         ahead = _ahead(reading, marker, found)
@@ -412,12 +458,8 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
             last = marker.first
             before = [i for i in stops if i <= last] + [m.last + 1 for m in others if m.last < last]
             first = max([*before, 0])
-        bag: dict[str, float] = {}
-        for start, end, key, weight in reading.get(keys):
-            if first <= start and end < last and not key.startswith(("@", "side ")) and texts[start] not in _TRAITS:
-                bag[key] = max(bag.get(key, 0.0), weight)
-        bags[_name(marker)] = {**bags.get(_name(marker), {}), **bag}
-    return bags
+        spans.append((first, last))
+    return spans
 
 
 _POINTING = frozenset("mark marks show shows indicate indicates point points denote denotes".split())

@@ -290,7 +290,7 @@ def _directions(reading: Reading, side: Side) -> tuple[float, float]:
         start -= 1
     by_preposition = start > 0 and texts[start - 1] in _LOCATING
     start -= by_preposition
-    opens = not start or any(c in ".;:,—(" for c in reading.text[words[start - 1].end : words[start].start])
+    opens = not start or any(c in ".;:,—" for c in reading.text[words[start - 1].end : words[start].start])
     opens = opens or texts[start - 1] in ("and", "while", "but", "whereas")
     if opens:
         return 0.2, 1.0
