@@ -257,7 +257,7 @@ def _is_elsewhere(said: Said, known: frozenset[str]) -> bool:
 
 
 _EFFECTS = frozenset(("compression", "spread", "displaced", "metastasis"))
-_REACHES = frozenset("reach press push spar touch irritat squeez invad threaten affect trap compress".split())
+_REACHES = frozenset("reach press push spar touch irritat squeez invad threaten affect compress".split())
 _UP_TO = frozenset("into on onto against the as far to up down its his her both nearby upon".split())
 _FEW = frozenset("a few some several many one others more another also in the both his her".split())
 _TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct skin lobe septum".split()) | {"soft tissue"}

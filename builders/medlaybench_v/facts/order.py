@@ -187,7 +187,7 @@ def _frames(reading: Reading, framed: list[Moment]) -> list[str]:
 
 def _of_the_picture(reading: Reading, moment: Moment) -> bool:
     """Whether the event of a time is the picture itself: "before this chest X-ray was taken"."""
-    end = _comma(reading, moment.last, min(moment.last + 6, len(reading.texts)))
+    end = _comma(reading, moment.last, min(moment.last + 6, _sentence(reading, moment.last)[1]))
     behind = reading.texts[moment.last + 1 : end]
     return moment.event == _FOLLOWS and behind[:1] in _THIS and not _PICTURES.isdisjoint(behind)
 

@@ -37,7 +37,9 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("dl", "cl"), ("volume", 100.0)),
     **dict.fromkeys(("ounce", "oz"), ("volume", 29.6)),
     **dict.fromkeys(("pint",), ("volume", 500.0)),
-    **dict.fromkeys(("teaspoon",), ("volume", 5.0)),
+    **dict.fromkeys(("teaspoon", "teaspoonful"), ("volume", 5.0)),
+    **dict.fromkeys(("tablespoon", "tablespoonful"), ("volume", 15.0)),
+    **dict.fromkeys(("cup", "cupful"), ("volume", 240.0)),
     **dict.fromkeys(("kg", "kilogram", "kilo"), ("mass", 1000.0)),
     **dict.fromkeys(("g", "gram", "gramme"), ("mass", 1.0)),
     **dict.fromkeys(("mg", "milligram"), ("mass", 0.001)),
@@ -179,6 +181,11 @@ class _Reader:
             return self._spelled(i)
         if word in ("a", "an", "half", "quarter", "twice", "couple", "fortnight") or word in _LOOSE:
             return self._loose(i)
+        if word in _DECADES and _OWN & {self.word(i - 1), self.word(i - 2)}:
+            years = _DECADES[word] + 5.0
+            end = self._add("time", years * 365.25, 0.0, i, i, raw=years)
+            self.found[-1] = replace(self.found[-1], bound=_DECADE)
+            return end
         if word in _ENDS_OF_SPINE and (level := self._end_of_spine(i)):
             return level
         if word in ("first", "second", "third", "last", "final", "middle", "early", "late", "mid") and (
@@ -233,14 +240,18 @@ class _Reader:
         for j in range(len(before) - 1, -1, -1):
             word = before[j]
             if word in _ABOUT:
-                return "~"
+                return _BELOW if word in ("nearly", "almost") else "~"
+            if word == "short" and before[j + 1 : j + 2] == ["of"]:
+                return _BELOW
             if word in _MORE or word in _LESS:
                 if (
                     word in ("over", "under")
                     and before[max(0, j - 1) : j]
                     and before[j - 1] in ("just", "little", "slightly", "bit")
                 ):
-                    return "~"
+                    return _ABOVE if word == "over" else _BELOW
+                if word in ("more", "less") and before[max(0, j - 1) : j] and before[j - 1] in _SLIGHTLY:
+                    return _ABOVE if word == "more" else _BELOW
                 if word == "up" and before[j + 1 : j + 2] != ["to"]:
                     continue
                 more = word in _MORE
@@ -647,6 +658,7 @@ def _may_count(word: str) -> bool:
         or word in _BEGINNINGS
         or word in _LOOSE
         or word in _FAR_ORDINALS
+        or word in _DECADES
         or any(char.isdigit() for char in word)
         or _ROMAN.match(word) is not None
     )
@@ -684,6 +696,7 @@ _VERTEBRAL = frozenset(
     "pedicle body "
     "neck chest screw spine foramen neural segment".split()
 )
+_OWN = frozenset("his her their the early mid late middle".split())
 _ENDS_OF_SPINE = frozenset("lowest last bottom lowermost top uppermost topmost highest first".split())
 _LAST_OF = {
     "lumbar": ("L", 5), "neck": ("C", 7), "cervical": ("C", 7), "thoracic": ("T", 12), "sacrum": ("S", 5),
@@ -729,7 +742,11 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return True
     if expert.kind in _NAMES_ONE or expert.kind.startswith("level"):
         return False
+    if lay.bound == _DECADE:  # "in her sixties"
+        return int(expert.raw // 10) == int(lay.raw // 10) and abs(expert.value / expert.raw - 365.25) < 0.01
     gap = abs(value - other)
+    if lay.bound in (_ABOVE, _BELOW) and not expert.bound:  # "a little over an inch"
+        return 0 <= (value - other if lay.bound == _ABOVE else other - value) <= 0.2 * abs(value)
     if gap <= 1e-6 * max(abs(value), 1.0):
         return True
     if expert.kind == "time":  # eight weeks are two months; nine months, told so, are no ten
@@ -743,6 +760,14 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return gap <= 0.06 * size
     imperial = abs(lay.value / lay.raw - 25.4) < 0.01 if lay.raw else False
     return imperial and gap <= 0.07 * size
+
+
+_ABOVE, _BELOW, _DECADE = "a little more", "a little less", "decade"
+_SLIGHTLY = frozenset("bit little slightly just".split())
+_DECADES = {
+    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
+    "nineties": 90,
+}  # fmt: skip
 
 
 def _same_unit(one: Quantity, other: Quantity) -> bool:
