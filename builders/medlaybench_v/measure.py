@@ -15,7 +15,7 @@ from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
-RULES = 5
+RULES = 6
 """The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")

@@ -54,7 +54,9 @@ def imaging(reading: Reading) -> Imaging:
 def _given_dye(reading: Reading) -> bool:
     """Whether a caption speaks of a dye that was given, in whatever words, and denies none."""
     texts = reading.texts
-    at = [i for i, word in enumerate(texts) if word in ("dye", "gadolinium") or texts[i : i + 2] == ["contrast", "medium"]]
+    at = [
+        i for i, word in enumerate(texts) if word in ("dye", "gadolinium") or texts[i : i + 2] == ["contrast", "medium"]
+    ]
     return any(
         _GIVEN & set(texts[max(0, i - 5) : i + 6]) and not _DENIED & set(texts[max(0, i - 6) : i + 6]) for i in at
     )

@@ -77,14 +77,17 @@ _CAUSES = re.compile(
 )
 _EXPLAINS = re.compile(
     r"\bthat is\b|\bthe name for\b|\bwhat doctors\b|\bdoctors (?:call|name)\b|\bknown as\b|\bmeaning\b|\bi\.e\.|"
-    r"\bor rather\b|\bof the sort\b|\bthe sort (?:of|that)\b|\bof the kind\b|\bthe kind (?:of|that)\b|\bas used\b|\bused (?:to|for|in)\b"
+    r"\bor rather\b|\bof the sort\b|\bthe sort (?:of|that)\b|\bof the kind\b|"
+    r"\bthe kind (?:of|that)\b|\bas used\b|\bused (?:to|for|in)\b"
 )
 _APPOSED = re.compile(
     r", an? (?=(?P<noun>[a-z -]+?) (?:of|that|which|in|for|disorder|disease|cancer|treatment|gland|growth)\b)"
 )
 # "Thanks to a CT scan", "what caused them is not known", "caused by the dye" of an artefact: no cause of a finding.
 _LETTERS = re.compile(r"[a-z]+")
-_PICTURED = frozenset("ct mri scan scans ultrasound ray rays image images picture pictures dye contrast artefact".split())
+_PICTURED = frozenset(
+    "ct mri scan scans ultrasound ray rays image images picture pictures dye contrast artefact".split()
+)
 _UNKNOWN = frozenset("known unknown unclear clear knows tell told certain said".split())
 _NEGATED = frozenset("not unknown unclear cannot no nobody".split())
 _VERBS = frozenset("is are was were has have had lies lie sits sit shows show can could will does do".split())
@@ -99,11 +102,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         concepts = {sense.concept for sense in said.senses}
         if any(kind_of(c) == "disease" for c in concepts - known):
             concepts -= known  # "infected with tuberculosis" says more than infected
-        if (
-            concepts & known
-            or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts))
-            or _is_no_claim(lay, said)
-        ):
+        if concepts & known or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts)) or _is_no_claim(lay, said):
             continue
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in definitions)
@@ -161,7 +160,7 @@ _RANKS = tuple(
         "finger,toe,thumb",
         "atrium,ventricle of heart",
         "shoulder,elbow,wrist,hip,knee,ankle",
-        "embolization,chemotherapy,radiotherapy,ablation,surgery",
+        "embolization,chemotherapy,radiotherapy,ablation",
     )
 )
 
@@ -186,7 +185,8 @@ def _told_of_the_patient(lay: Reading, said: Said) -> bool:
 
 
 _HISTORY = re.compile(
-    r"\bhad to be\b|\bneeded to be\b|\b(?:patient|mother|woman|man|girl|boy|child|he|she|who|they) (?:had |has |have |was |is )?"
+    r"\bhad to be\b|\bneeded to be\b|"
+    r"\b(?:patient|mother|woman|man|girl|boy|child|he|she|who|they) (?:had |has |have |was |is )?"
     r"(?:also )?(?:noticed|noticing|felt|feels|feeling|complain\w*|report\w*|suffer\w*|develop\w*)\b"
 )
 
@@ -232,7 +232,9 @@ def _reached(expert: Reading, lay: Reading) -> list[str]:
 
 def _taken_away(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says is gone: "the drain has been removed"."""
-    if not _GONE.isdisjoint(expert.texts) or any(t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.texts):
+    if not _GONE.isdisjoint(expert.texts) or any(
+        t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.texts
+    ):
         return []
     known = _concepts(expert)
     found = []
@@ -260,7 +262,9 @@ _EFFECTS = frozenset(("compression", "spread", "displaced", "metastasis"))
 _REACHES = frozenset("reach press push spar touch irritat squeez invad threaten affect compress".split())
 _UP_TO = frozenset("into on onto against the as far to up down its his her both nearby upon".split())
 _FEW = frozenset("a few some several many one others more another also in the both his her".split())
-_TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct skin lobe septum".split()) | {"soft tissue"}
+_TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct skin lobe septum".split()) | {
+    "soft tissue"
+}
 _REGIONS = frozenset("body chest abdomen pelvis head neck leg arm artery vein spine lung".split())
 
 

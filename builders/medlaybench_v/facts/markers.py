@@ -300,13 +300,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
     if not outcome.failed:
-        outcome.swapped += _letters_moved(expert, here, lay, there)
-    if not outcome.failed:
         swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there)) or _exchanged(
             expert, here, lay, there
         )
         if swap:
             outcome.swapped.append(" and ".join(swap))
+    if not outcome.failed:
+        outcome.swapped += _letters_moved(expert, here, lay, there)
     return outcome
 
 
@@ -436,9 +436,9 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
     for marker, (first, last) in zip(found, _spans(reading, found), strict=True):
         bag: dict[str, float] = {}
         for start, end, key, weight in reading.get(keys):
-            if first <= start and end < last and not key.startswith(("@", "side ")):
-                if reading.texts[start] not in _TRAITS:
-                    bag[key] = max(bag.get(key, 0.0), weight)
+            telling = not key.startswith(("@", "side ")) and reading.texts[start] not in _TRAITS
+            if first <= start and end < last and telling:
+                bag[key] = max(bag.get(key, 0.0), weight)
         bags[_name(marker)] = {**bags.get(_name(marker), {}), **bag}
     return bags
 

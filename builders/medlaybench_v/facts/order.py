@@ -289,7 +289,10 @@ def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Momen
 
 def _comparable(expert: Reading, one: Moment, lay: Reading, other: Moment) -> bool:
     """Whether both times put two events in order: what only "went by" or came "later" may be counted from anything."""
-    return all(m.event != _PRECEDES or r.texts[m.last] in _IN_ORDER and r.texts[m.first] != "went" for r, m in ((expert, one), (lay, other)))
+    return all(
+        m.event != _PRECEDES or (r.texts[m.last] in _IN_ORDER and r.texts[m.first] != "went")
+        for r, m in ((expert, one), (lay, other))
+    )
 
 
 _IN_ORDER = frozenset(("by", "first"))  # "followed by", "came first"

@@ -6,7 +6,6 @@ value. It can by its phrase: nothing in it is the same, and what each phrase nam
 
 from __future__ import annotations
 
-from builders.medlaybench_v.facts.binding import keys
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 

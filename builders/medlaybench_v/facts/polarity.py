@@ -236,10 +236,10 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
     texts, words, text = reading.texts, reading.words, reading.text
     for j in range(i, end):
         gap = text[words[j - 1].end : words[j].start]
-        if texts[j] in _STOPS and not (texts[j] in ("on", "by") and j - i < 4):
-            # "has not stopped where it should"
-            if not (texts[j] == "where" and _OBLIGED & set(texts[j + 1 : j + 4])):
-                return j
+        goes_on = texts[j] in ("on", "by") and j - i < 4
+        goes_on = goes_on or (texts[j] == "where" and bool(_OBLIGED & set(texts[j + 1 : j + 4])))
+        if texts[j] in _STOPS and not goes_on:  # "has not stopped where it should"
+            return j
         if j > i and "," in gap and texts[j] not in ("or", "nor"):
             rest = texts[j:end]
             if short or _VERBS & set(rest) or not ({"or", "nor", "and"} & set(rest)):
@@ -398,9 +398,7 @@ def _shown(reading: Reading, found: Polarity) -> str:
     return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
 
 
-def _tell(
-    outcome: Outcome, concept: str, text: str, expert: Reading, lay: Reading, *, lost: bool, sure: bool
-) -> None:
+def _tell(outcome: Outcome, concept: str, text: str, expert: Reading, lay: Reading, *, lost: bool, sure: bool) -> None:
     """A contradiction, or a doubt where the concept is general and stands among other things."""
     if lost or (concept not in _WEAK and (sure or _context(expert, lay, concept) > 0.5)):
         outcome.changed.append(text)

@@ -57,9 +57,7 @@ _UNIT_WORDS = frozenset(
     "millimetre millimetres millimeter millimeters mm cm centimetre centimetres week weeks day days year years".split()
 )
 _ARTICLES = frozenset("the to on on's her his patient's s their its of and or mother's from a an her".split())
-_WITHOUT_NAMING = frozenset(
-    "other opposite same contralateral ipsilateral partner counterpart latter former".split()
-)
+_WITHOUT_NAMING = frozenset("other opposite same contralateral ipsilateral partner counterpart latter former".split())
 # Structures that lie on one side of the body or belong to one side of the heart.
 _HELD = frozenset(
     "mitral aortic aorta spleen splenic stomach gastric sigmoid lingula lingular apical descending lv bicuspid "
@@ -162,7 +160,9 @@ _SIDE_BEFORE = frozenset(
     "patient's s mid extreme distal proximal anterior posterior lateral medial inferior superior dominant entire "
     "whole only opposite both right via through".split()
 )
-_REMAINDER = frozenset("what anything everything nothing something little none much more any is was were are been".split())
+_REMAINDER = frozenset(
+    "what anything everything nothing something little none much more any is was were are been".split()
+)
 _OBJECTS = frozenset("a an it them him her me us this these no some nothing only".split())
 
 
@@ -265,7 +265,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = F
 def _unnamed(lay: Reading) -> bool:
     """Whether a side may be told without its name: "the other kidney", "that side", "that of the left"."""
     texts = lay.texts
-    that = any(w == "that" and texts[i + 1 : i + 2] in (["side"], ["of"], ["one"], ["same"]) for i, w in enumerate(texts))
+    that = any(
+        w == "that" and texts[i + 1 : i + 2] in (["side"], ["of"], ["one"], ["same"]) for i, w in enumerate(texts)
+    )
     return that or not _WITHOUT_NAMING.isdisjoint(texts)
 
 
@@ -283,7 +285,7 @@ def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]
 
 
 def _directions(reading: Reading, side: Side) -> tuple[float, float]:
-    """How much what stands before a side counts, and what stands behind: "a cyst in the left ovary", "on the left, X"."""
+    """How much what stands before a side counts, and what behind: "a cyst in the left ovary", "on the left, X"."""
     texts, words = reading.texts, reading.words
     start = side.first
     while start and texts[start - 1] in ("the", "his", "her", "its", "patient's"):

@@ -13,7 +13,9 @@ from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.words import CARDINALS
 
-_EXCEEDS = frozenset("exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split())
+_EXCEEDS = frozenset(
+    "exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split()
+)
 _AGAINST = {
     "compared": ("with", "to"), "comparison": ("with", "to"), "relative": ("to",), "contrast": ("to", "with"),
     "opposed": ("to",),
