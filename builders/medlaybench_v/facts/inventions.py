@@ -240,7 +240,7 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
     found = []
     for said in lay.get(senses):
         devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
-        behind = lay.texts[said.last + 1 : said.last + 6]
+        behind = lay.texts[said.last + 1 : said.last + 9]
         gone = next((i for i, word in enumerate(behind) if word in _GONE), -1)
         if devices and gone >= 0 and not _AUXILIARIES.isdisjoint(behind[:gone]) and "not" not in behind[:gone]:
             found.append(f"{sorted(devices)[0]} became {' '.join(behind[: gone + 1])}")

@@ -167,6 +167,54 @@ def test_markers(text: str, expected: list[tuple[str, set[str]]]) -> None:
 
 
 BROKEN = [
+    (
+        "sides",
+        "A stone on the right, a clot on the left.",
+        "A clot on the right and, on the left, a stone.",
+        "left and",
+    ),
+    (
+        "comparison",
+        "The left lung is smaller than the right.",
+        "The right lung is smaller than the left one.",
+        "smaller",
+    ),
+    (
+        "comparison",
+        "The bone is thicker in the hip than in the knee.",
+        "The bone is as thick in the knee as in the hip.",
+        "sides",
+    ),
+    ("comparison", "The tube moved toward the heart.", "The tube moved away from the heart.", "away from"),
+    ("comparison", "Subtotal closure of the vein.", "The vein is completely closed.", "completely"),
+    ("comparison", "A distal fracture of the femur.", "A break at the upper end of the thigh bone.", "upper"),
+    ("inventions", "A dilated pancreatic duct.", "The bile duct is wide.", "bile duct"),
+    ("inventions", "Osteomyelitis of the heel.", "A bone infection of the heel with tuberculosis.", "tuberculosis"),
+    ("inventions", "A spur of the heel.", "A spur of the heel bone that presses on the nerve.", "nerve"),
+    ("inventions", "A drain in the liver.", "The drain in the liver has been taken out.", "taken out"),
+    ("inventions", "A polyp of the womb.", "The patient had noticed bleeding from a polyp of the womb.", "bleeding"),
+    ("quantities", "A mass of 3.9 cm.", "A lump of just over 4 cm.", "3.9"),
+    ("quantities", "A 63-year-old man.", "A man in his fifties.", "fifties"),
+    (
+        "quantities",
+        "A burst cyst, operated on two weeks earlier.",
+        "Two weeks after it burst, a cyst; operated on.",
+        "two",
+    ),
+    (
+        "markers",
+        "(A) Pretreatment and (B) posttreatment scans.",
+        "Panel A is after treatment, panel B before it.",
+        "letter",
+    ),
+    ("markers", "F, femur; P, patella.", "P is the kneecap and F the calf bone.", "letter F"),
+    ("imaging", "Non-contrast CT.", "CT after an injection of contrast dye.", "with"),
+    (
+        "polarity",
+        "Dilated bowel, no stone or abscess.",
+        "Dilated bowel. There is no stone, but there is an abscess.",
+        "abscess",
+    ),
     ("quantities", "A 12 mm polyp and a wall of 3 mm.", "The wall is 12 mm thick; the polyp has 3 mm.", "swapped: "),
     ("quantities", "A polyp of 12 mm.", "A polyp of 12 cm.", "12 mm became 12 cm"),
     ("quantities", "More than 40% of the vessel.", "Less than 40% of the vessel.", "became 40%"),
@@ -249,6 +297,19 @@ def test_a_broken_fact_is_named(kind: str, expert: str, lay: str, reason: str) -
 
 
 KEPT = [
+    ("sides", "A stent was placed.", "The doctors left a metal tube in the vein, and none of the clot is left in it."),
+    ("comparison", "The left lung is smaller than the right.", "The right lung is bigger than the left one."),
+    ("comparison", "A dilated vein exceeding 2 cm.", "The vein is wider than two centimetres."),
+    ("quantities", "Eight weeks after an injury to L5.", "Two months or so after harm to the lowest lumbar bone."),
+    (
+        "quantities",
+        "A 63-year-old man with a cyst of 3 cm.",
+        "A man in his sixties with a cyst a little over an inch wide.",
+    ),
+    ("order", "Radiograph two days after drainage.", "Two days before this X-ray was taken, fluid was drained."),
+    ("polarity", "Dislocation before reduction.", "Out of joint, before it was put back in place."),
+    ("polarity", "A malpositioned tube.", "The tube has not stopped where it should."),
+    ("inventions", "A stone in the kidney.", "Thanks to an ultrasound scan, a stone in the kidney is seen."),
     ("quantities", "A 25 mm stone in segment VI.", "A stone of 2.5 cm in segment 6."),
     ("quantities", "A 10 cm cyst.", "A cyst about four inches across."),
     ("quantities", "Follow-up after 24 months.", "A check two years later."),
