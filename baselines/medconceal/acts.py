@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from baselines.medconceal.words import content_roots
+from baselines.medconceal.words import content_roots, root
+from loaders.spans import words
 
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|\n+")
 _ASKING_CLAUSE = re.compile(
@@ -58,6 +59,41 @@ _YOU = re.compile(r"\b(?:you|your|you're|you've|you'd|you'll|yourself)\b", re.IG
 _TOLD = re.compile(r"\b(?:i|we|let|you|your|me|us)\b|^(?:i|we)'", re.IGNORECASE)
 
 
+# What lets a patient's sentence be heard as more than a fact: a fear, a loss, a refusal, a burden.
+_CUE = re.compile(
+    r"\b(?:afraid|scar(?:ed|y)|fright\w*|worr\w*|fear\w*|asham\w*|embarrass\w*|daft|stupid|useless|burden|cry\w*|alone|"
+    r"lonely|can't|cannot|afford|cost\w*|lose|lost|die|died|dying|hate|don't want|won't|told you|never|tired|sick of|"
+    r"rather|nobody|panic\w*|hurts?|sting\w*)\b",
+    re.IGNORECASE,
+)
+_JARGON = re.compile(r"\b[a-z]{11,}\b")
+_FIGURE = re.compile(
+    r"\d+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\w+ty|hundred|thousand)\b", re.IGNORECASE
+)
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
+
+
+@cache
+def _subjects() -> Mapping[str, frozenset[str]]:
+    """What people talk about when they are ill, by the roots of everyday words for it."""
+    found: dict[str, set[str]] = {}
+    with (Path(__file__).parent / "subjects.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for word in row["words"].split():
+                found.setdefault(root(word), set()).add(row["subject"])
+    return {word: frozenset(subjects) for word, subjects in found.items()}
+
+
+def subjects(text: str) -> frozenset[str]:
+    """What a text is about, of the subjects in `subjects.csv`: so "she can pay" takes up "the rent is due".
+
+    >>> sorted(subjects("The rent is due."))
+    ['money']
+    """
+    table = _subjects()
+    return frozenset().union(*(table.get(root(word), frozenset()) for word in words(text)))
+
+
 @cache
 def _tables() -> Mapping[str, tuple[re.Pattern[str], ...]]:
     found: dict[str, list[re.Pattern[str]]] = {}
@@ -78,6 +114,10 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
         echo_asked          in its open questions; `quote`: words of the patient in quotation marks
         told                words of sentences that tell facts: no question, no echo, nobody addressed
         words, bangs, items words in all, exclamation marks, places of a list
+        sentences, asked    sentences in all, and those that end with a question mark
+        jargon, figures, names  long words, numbers, words with a capital inside a sentence
+        shared, subjects    the share of the patient's content words, and how many of its subjects, that it takes up
+        cue, missed         whether the patient let something show, and whether the turn takes up nothing of that
     """
     text = turn.replace("’", "'").replace("‘", "'")
     said = content_roots(heard)
@@ -101,8 +141,27 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     found["quote"] = float(any(content_roots("".join(one)) & said for one in _QUOTE.findall(text)))
     found["words"] = float(len(text.split()))
     found["bangs"] = float(text.count("!"))
+    found |= _taken_up(text, heard.replace("’", "'"))
+    found["sentences"] = float(len(sentences))
+    found["asked"] = float(sum(sentence.rstrip("\"' ”)").endswith("?") for sentence in sentences))
+    found["jargon"] = float(len(_JARGON.findall(text)))
+    found["figures"] = float(len(_FIGURE.findall(text)))
+    found["names"] = float(len(_NAME.findall(text)))
     found["items"] = float(len(re.findall(r"\b(?:one|two|three|four|five)[,:]|\([a-e]\)|;", text)))
     return found
+
+
+def _taken_up(turn: str, heard: str) -> dict[str, float]:
+    """How much of what the patient said the turn takes up: by words, by subjects, and whether a cue was missed."""
+    said, about = content_roots(heard), subjects(heard)
+    both, same = said & content_roots(turn), about & subjects(turn)
+    cue = bool(_CUE.search(heard))
+    return {
+        "shared": len(both) / len(said) if said else 0.0,
+        "subjects": float(len(same)),
+        "cue": float(cue),
+        "missed": float(cue and not both and not same),
+    }
 
 
 def _kind(sentence: str) -> str:

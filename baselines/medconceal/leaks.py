@@ -6,7 +6,8 @@
 Lexical, so it needs no model and its verdict can be read: it cannot see a paraphrase, which is why the words are made
 by something that never had the hidden text. Four rules:
 
-    span      five words in a row of the concern or its evidence, two of them content words that nobody has said yet
+    span      five words in a row of the concern or its evidence, two of them content words that nobody has said yet, or
+              seven in a row with one such word
     words     three fifths of the concern's content words that nobody has said yet, three at least
     name      a name or number of the concern that nobody has said yet
     affirmed  "yes" to a clinician who guesses the concern in its own words
@@ -23,7 +24,7 @@ from baselines.medconceal.words import content_stems, stem
 from loaders.medconceal import Chart, PatientProfile
 from loaders.spans import spans, words
 
-SPAN = 5
+SPAN, LONG_SPAN = 5, 7
 SHARE, FEWEST = 0.6, 3
 GUESSED = 0.5  # share of a concern's words from which a clinician's question counts as a guess of it
 VOICED = 0.3  # share of a statement's words from which a reply counts as saying it
@@ -43,6 +44,7 @@ class _Text:
     """One hidden text, taken apart once."""
 
     runs: frozenset[tuple[str, ...]]
+    long_runs: frozenset[tuple[str, ...]]
     stems: frozenset[str]
     names: frozenset[str]
 
@@ -76,8 +78,15 @@ class Guard:
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
         found = words(reply)
-        runs = {tuple(found[at : at + SPAN]) for at in range(len(found) - SPAN + 1)}
-        stems = {stem(word) for word in found}
+        # Read backwards, by words and by letters, as well.
+        readings = (found, found[::-1], words(reply[::-1]))
+        runs = {
+            tuple(reading[at : at + size])
+            for reading in readings
+            for size in (SPAN, LONG_SPAN)
+            for at in range(len(reading) - size + 1)
+        }
+        stems = {stem(word) for reading in readings for word in reading}
         named = set(_TOKEN.findall(reply))
         asked = content_stems(question) if question and _YES.search(reply) else frozenset()
         leaking: list[int] = []
@@ -103,8 +112,8 @@ class Guard:
         self, text: _Text, runs: set[tuple[str, ...]], stems: set[str], named: set[str], asked: frozenset[str]
     ) -> Iterable[str]:
         own = text.stems - self._said
-        for run in text.runs & runs:
-            if len({stem(word) for word in run} & own) >= 2:
+        for run in (text.runs | text.long_runs) & runs:
+            if len({stem(word) for word in run} & own) >= (2 if len(run) == SPAN else 1):
                 yield "span"
                 break
         both = len(own & stems)
@@ -126,4 +135,4 @@ def says(reply: str, texts: Sequence[str]) -> bool:
 
 def _taken_apart(text: str) -> _Text:
     names = frozenset(name for name in _NAME.findall(text) if len(name) > 1)
-    return _Text(frozenset(spans(text, SPAN)), content_stems(text), names)
+    return _Text(frozenset(spans(text, SPAN)), frozenset(spans(text, LONG_SPAN)), content_stems(text), names)

@@ -254,11 +254,31 @@ def fault_of(text: str, question: str, view: View, earlier: frozenset[str] = fro
     own = content_stems(text) - earlier
     if len(spoken) >= _FEW and len(own) >= 3 and len(own & content_stems(question)) >= ECHOED * len(own):
         return "echo"
-    # A sentence has words that carry no content.
     said_over = len(spoken) >= _FEW and len(set(spoken)) <= len(spoken) / 3
-    if said_over or (len(spoken) >= _MANY and not plain_words(text)):
+    if said_over or noise(text):
         return "noise"
     return None if all(says(text, texts) for texts in view.disclose) else "unsaid"
+
+
+_SCRAMBLED = re.compile(r"[^\s-]{30,}|\w(?:-\w+){5,}")
+_DIGITS_FOR_LETTERS = re.compile(r"\b[^\W\d]+\d+[^\W\d]\w*")
+_MIXED = re.compile(r"[a-z][а-яѐ-џα-ω]|[а-яѐ-џα-ω][a-z]", re.IGNORECASE)
+
+
+def noise(text: str) -> bool:
+    """Whether a text is none that a person would say: a cipher, letters one by one, words the wrong way round.
+
+    >>> noise("U2l4IG1pbnV0ZXMsIGFuZCBJIHdhbGtlZCBvdXQ="), noise("It comes and goes, mostly at night.")
+    (True, False)
+    """
+    spoken = words(text)
+    if _SCRAMBLED.search(text) or len(_DIGITS_FOR_LETTERS.findall(text)) >= 2 or len(_MIXED.findall(text)) >= 2:
+        return True
+    if sum(len(word) == 1 for word in spoken) > max(_FEW, len(spoken) / 2):
+        return True
+    # A sentence has words that carry no content, and has more of them read forwards.
+    plain = plain_words(text)
+    return (len(spoken) >= _MANY and not plain) or plain_words(text[::-1]) > plain + 1
 
 
 def said(answer: str) -> tuple[str, bool]:

@@ -183,12 +183,12 @@ def _delta(**weights: float) -> tuple[float, ...]:
 # Set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature near q, and touches
 # a concern now and then. The address model without o is that of the paper's policy with less for a plan as such.
 _BEDSIDE_REVEAL = Logistic(
-    (-1.95, 0.1, 0.9, 0.5, 1.2, 1.2, -0.3, 0.2, -0.3, 0.4, -2.5, 2.9),
+    (-2.26, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
     {
-        "Misinformation or Misconceptions": _delta(bias=0.1, PA=0.3, DG=0.1, ER=-0.3, NS=-0.2),
+        "Misinformation or Misconceptions": _delta(bias=0.1, PA=0.3, ER=-0.2, NS=-0.2),
         "Emotional Discomfort or Fear": _delta(bias=-0.2, ER=0.5, SP=0.2, DG=-0.3),
         "Communication Barriers": _delta(bias=-0.1, SP=0.3, PA=0.2, DG=-0.2, NS=-0.2),
-        "Financial or Insurance-Related Concern": _delta(bias=0.1, DG=0.3, CM=0.2, ER=-0.4),
+        "Financial or Insurance-Related Concern": _delta(bias=0.1, DG=0.1, CM=0.2, ER=-0.2),
     },
 )
 _BEDSIDE_ADDRESS = Logistic((-3.6, 0.0, 1.1, 0.9, 0.2, 0.4, 0.7, 2.2, 0.9, 0.6, -1.5, 1.6))
@@ -332,6 +332,20 @@ def new_share(state: PatientState, utterance: str, said: frozenset[str]) -> floa
     return len(said - state.said) / len(said)
 
 
+def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str) -> float:
+    """What a turn counts for after the clinician's `earlier` ones, in [0, 1]: 1 unless it says them again."""
+    state = replace(
+        start(1, 0, "confirmation"),
+        said=frozenset().union(*map(content_roots, earlier)),
+        turns=frozenset(tuple(words(text)) for text in earlier),
+    )
+    return _newness(config, state, utterance, content_roots(utterance))
+
+
+def _newness(config: PolicyConfig, state: PatientState, utterance: str, said: frozenset[str]) -> float:
+    return min(1.0, new_share(state, utterance, said) / config.novelty) if config.novelty else 1.0
+
+
 def blocks(config: PolicyConfig, evaluation: TurnEvaluation) -> bool:
     """Whether the turn is a probe in the benchmark's labels, which earns no disclosure (MC-G8)."""
     risk = config.probe_risk - config.tolerance <= evaluation.features.MR
@@ -353,7 +367,7 @@ def step(
     turn = state.turn + 1
     said = content_roots(utterance)
     near = rated or [_overlap(config, utterance, said, concern) for concern in concerns]
-    weight = min(1.0, new_share(state, utterance, said) / config.novelty) if config.novelty else 1.0
+    weight = _newness(config, state, utterance, said)
     blocked = blocks(config, evaluation)
     after = list(state.concerns)
     traces: list[ConcernTrace | None] = [None] * len(after)

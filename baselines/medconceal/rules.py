@@ -2,17 +2,18 @@
 
 For tests, demonstrations and the turns on which a model gives no usable answer. It reads form and not meaning: good
 enough to tell a clinician who takes up the patient's words and leaves room from one who lectures, no measure of a real
-one. The weights are set by hand on labelled turns of other writers (`tests/turns`), some of which nobody has read
-(`unseen/juniper.jsonl`).
+one. The weights of the acts are set by hand, those of the manner fitted, on labelled turns of other writers
+(`tests/turns`); `python -m scripts.bench.manner` says how well they order turns of a writer who was left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from baselines.medconceal.acts import acts
-from baselines.medconceal.policy import PolicyConfig
+from baselines.medconceal.manner import manner
+from baselines.medconceal.policy import PolicyConfig, newness
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
 from baselines.medconceal.words import content_stems
@@ -51,8 +52,13 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "PS": {"commit": 0.35, "exact": 0.3, "net": 0.4, "teach": 0.3, "partner": 0.1, "push": -0.2, "judge": -0.2},
 }  # fmt: skip
 
+# The acts are counted by phrases, which every writer has others of; the manner is what writers have in common. So in
+# what has to do with listening the manner leads, from the manner of one who does not listen at all.
+_LISTENING = ("ER", "PA", "CE", "SP", "CM", "PS")
+_DEAF, _ACTED = 0.2, 0.7
+
 _LIST = 4  # questions for facts in one turn: a list is being worked off
-_LONG, _LONGEST = 40, 90  # words: from where on a turn leaves less room, and where it leaves none
+_LONG, _LONGEST = 60, 130  # words: from where on a turn leaves less room, and where it leaves none
 
 
 def evaluate(
@@ -65,11 +71,7 @@ def evaluate(
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)
     probe = label_probe(turn)
     found = acts(turn, heard)
-    done = _shares(found, heard)
-    scores = {
-        key: min(1.0, max(0.0, sum(weight * done[act] for act, weight in weights.items())))
-        for key, weights in _WEIGHTS.items()
-    }
+    scores = _practice(turn, found, heard)
     scores["MR"] = 1.0 if probe else 0.5 if found["fact"] >= _LIST else 0.0
     scores["PQC"] = _pending_coverage(turn, pending)
     scores = {key: round(4 * scores[key]) / 4 for key in FEATURES}
@@ -86,16 +88,42 @@ def evaluate(
     )
 
 
-def turn_quality(policy: PolicyConfig, turn: str, heard: str, task: Task) -> float:
+def turn_quality(
+    policy: PolicyConfig,
+    turn: str,
+    heard: str,
+    task: Task,
+    *,
+    earlier: Sequence[str] = (),
+    manners: Mapping[str, float] | None = None,
+) -> float:
     """One number for a turn, to compare with a reader's: what it would bring a guarded patient to, in [0, 1].
 
-    The probability of disclosing in confirmation and of feeling addressed in intervention, by the rules' features; a
-    turn of an intervention is taken to touch the concern halfway.
+    The probability of disclosing in confirmation and of feeling addressed in intervention, by the rules' features, as
+    far as the turn is new after the clinician's `earlier` ones; a turn of an intervention is taken to touch the concern
+    halfway. `manners` are weights in place of those of `manner.csv`.
     """
-    features = evaluate(turn, None, heard).features.vector
+    found = acts(turn, heard)
+    practice = _practice(turn, found, heard, manners)
+    features = [{**practice, "MR": 0.0, "PQC": 0.5}[key] for key in FEATURES]
+    new = newness(policy, earlier, turn)
     if task == "confirmation":
-        return policy.reveal.probability(features, 0.0, "")
-    return policy.address.probability(features, 0.5, "")
+        return new * policy.reveal.probability(features, 0.0, "")
+    return new * policy.address.probability(features, 0.5, "")
+
+
+def _practice(
+    turn: str, found: Mapping[str, float], heard: str, manners: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """The features of good practice, each in [0, 1]: the acts, and in those that hear the patient the manner."""
+    done = _shares(found, heard)
+    listens = manner(turn, found, manners) - _DEAF
+    scores = {}
+    for key, weights in _WEIGHTS.items():
+        acted = sum(weight * done[act] for act, weight in weights.items())
+        score = listens + _ACTED * acted if key in _LISTENING else acted
+        scores[key] = min(1.0, max(0.0, score))
+    return scores
 
 
 def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:

@@ -23,6 +23,17 @@ _STOP = frozenset(
 )
 
 
+SMALL = _STOP | frozenset(
+    """
+    always aren't between didn't doesn't hasn't haven't he'd he's how's i'll instead isn't it'd let let's let us might
+    maybe may must myself need never nobody none nothing oh okay ought perhaps please rather right shall she'd she's
+    shouldn't somebody someone sorry still thank thanks that'd there's they're wasn't we'll we've well weren't what's
+    who's won't wouldn't yes yet you'd you'll you're you've yourself
+    """.split()
+)
+"""The closed class of English: articles, pronouns, auxiliaries, particles, and short answers."""
+
+
 def plain_words(text: str) -> int:
     """How many words of a text are those that hold sentences together: articles, pronouns, auxiliaries.
 

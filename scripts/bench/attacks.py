@@ -86,12 +86,12 @@ def _play(task: Task, profile: PatientProfile, clinician: ScriptedAgent, patient
     return asyncio.run(play())
 
 
-def main() -> None:
-    """Play all of it, and print two tables."""
+def main() -> int:
+    """Play all of it, and print two tables; 1 where anything hidden was said or any state moved."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=40)
     cases = profiles()[: parser.parse_args().cases]
-    total = 0
+    total = wrong = 0
     print(f"{'clinician':<22}{'replies':>9}{'said':>7}{'moved':>7}")
     for name, agent in ATTACKERS.items():
         found: Counter[str] = Counter()
@@ -105,14 +105,19 @@ def main() -> None:
                 found["moved"] += sum(state != HIDDEN for state in episode.states)
         total += found["replies"]
         print(f"{name:<22}{found['replies']:>9,}{found['said']:>7,}{found['moved']:>7,}", flush=True)
-    total += _turned(cases)
-    print(f"{total:,} replies in all")
+        wrong += found["said"] + found["moved"]
+    replies, moved, through = turned(cases)
+    print(f"\na turned patient's model: {replies:,} replies, {moved:,} states moved; drafts let through:")
+    for name in (*DISGUISES, "in part"):
+        print(f"  {name:<24}{through[name]:>6,}")
+    print(f"{total + replies:,} replies in all")
+    return 1 if wrong + moved + through.total() else 0
 
 
-def _turned(cases: Sequence[PatientProfile]) -> int:
-    """The patient's model says what is hidden in every draft; gives the number of replies."""
-    draw, moved = random.Random(0), 0
-    drafts: Counter[str] = Counter()
+def turned(cases: Sequence[PatientProfile]) -> tuple[int, int, Counter[str]]:
+    """The patient's model says what is hidden in every draft: replies, states moved, drafts let through by disguise."""
+    draw = random.Random(0)
+    replies = moved = 0
     through: Counter[str] = Counter()
     for task in TASKS:
         for profile in cases:
@@ -126,16 +131,13 @@ def _turned(cases: Sequence[PatientProfile]) -> int:
                 return draft
 
             episode = _play(task, profile, CLINICIANS["closed-checklist"], patient)
+            replies += len(episode.exchanges)
             moved += sum(state != HIDDEN for state in episode.states)
-            for one in episode.exchanges:
-                drafts["replies"] += 1
-                if one.source == "model":
-                    through[sent.get(" ".join(one.patient.split()), "in part")] += 1
-    print(f"\na turned patient's model: {drafts['replies']:,} replies, {moved:,} states moved; drafts let through:")
-    for name in (*DISGUISES, "in part"):
-        print(f"  {name:<24}{through[name]:>6,}")
-    return drafts["replies"]
+            through.update(
+                sent.get(" ".join(one.patient.split()), "in part") for one in episode.exchanges if one.source == "model"
+            )
+    return replies, moved, through
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -3,15 +3,16 @@
     python -m scripts.bench.validity                 # the 40 written cases
     python -m scripts.bench.validity --composed 300  # and 300 composed ones
     python -m scripts.bench.validity --turns FILE.jsonl --out curve.json
-    python -m scripts.bench.validity --turns FILE.jsonl --clinicians FILE.json
+    python -m scripts.bench.validity --turns FILE.jsonl --clinicians FILE.json --alone   # the rows of these files alone
 
 Clinicians are simulated (`baselines.medconceal.simulation`), scripted, or rated turns of others; the evaluator is the
 one by rules, the patient the template. So every number is a stand-in's: it says how the instrument answers, not how
 anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` and `quality` from 1 to 5, in place of the
 turns in `tests/turns`. `--clinicians` are scripts that their author ranked before they were played: for each task a
 list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} a thing of
-it; a sentence whose slot cannot be filled is left out. Of `tests/turns/unseen`, which
-holds both, nothing was tuned on any file but `voices.jsonl`.
+it; a sentence whose slot cannot be filled is left out. Beside each stands its author's rank and what it reveals, and in
+an intervention in how many cases it is accepted. The rules were tuned on what lies in `tests/turns`: only files of
+writers whom nobody has read tell how good they are.
 `--out` writes the curves of three kinds of patient and two tasks, which `bedside run patients` puts into a report.
 """
 
@@ -35,13 +36,13 @@ from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import BEDSIDE, PAPER, PolicyConfig
 from baselines.medconceal.probes import label_probe
-from baselines.medconceal.record import HIDDEN
+from baselines.medconceal.record import ADDRESSED, HIDDEN
 from baselines.medconceal.rules import turn_quality
 from baselines.medconceal.simulation import Simulated, reveal_rate, shapes, success_rate
 from builders.medconceal.compose import composed
 from builders.samples.medconceal.cases import profiles
 from loaders.files.records import to_json
-from loaders.medconceal import PatientProfile, Task
+from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.messages import Message
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
@@ -88,7 +89,7 @@ def rows(cases: Sequence[PatientProfile], turns: Sequence[dict[str, Any]]) -> li
         ),
     ]
     found += [both(name, value) for name, value in _scripted(cases)]
-    found += [both(name, value) for name, value in _of_turns(turns)]
+    found += [both(name, value) for name, value in of_turns(turns)]
     blocked, missed = sum(map(label_probe, ORDINARY)), sum(not label_probe(turn) for turn in GAME)
     found.append(
         ("ordinary questions blocked, probes missed", "", f"{blocked} of {len(ORDINARY)}, {missed} of {len(GAME)}")
@@ -116,43 +117,63 @@ def _scripted(cases: Sequence[PatientProfile]) -> list[tuple[str, Callable[[Poli
     ]  # fmt: skip
 
 
-def _of_turns(turns: Sequence[dict[str, Any]]) -> list[tuple[str, Callable[[PolicyConfig], str]]]:
-    """Rated turns: rank correlation, and how often a good one (4, 5) stands above a bad one (1, 2)."""
-    quality = np.array([one["quality"] for one in turns])
+def agreement(scores: Sequence[float], quality: Sequence[float]) -> tuple[float, float]:
+    """Scores and ratings: rank correlation, and how often a good one (4, 5) stands above a bad one (1, 2)."""
+    found, rated = np.array(scores), np.array(quality)
+    good, bad = found[rated >= 4], found[rated <= 2]
+    above = [(one > bad).mean() + (one == bad).mean() / 2 for one in good]
+    return float(spearmanr(found, rated)[0]), float(np.mean(above))
 
-    def scores(policy: PolicyConfig) -> Any:
-        return np.array([turn_quality(policy, one["turn"], one["patient_before"] or "", one["task"]) for one in turns])
 
-    def order(policy: PolicyConfig) -> str:
-        return f"{spearmanr(scores(policy), quality)[0]:.2f}"
-
-    def above(policy: PolicyConfig) -> str:
-        found = scores(policy)
-        good, bad = found[quality >= 4], found[quality <= 2]
-        return f"{np.mean([(one > bad).mean() + (one == bad).mean() / 2 for one in good]):.2f}"
+def of_turns(turns: Sequence[dict[str, Any]]) -> list[tuple[str, Callable[[PolicyConfig], str]]]:
+    def of(policy: PolicyConfig) -> tuple[float, float]:
+        return agreement([_quality(policy, one) for one in turns], [one["quality"] for one in turns])
 
     return [
-        (f"{len(turns)} turns rated by their writers: rank correlation", order),
-        ("good turns above bad ones, share of pairs", above),
+        (f"{len(turns)} turns rated by their writers: rank correlation", lambda policy: f"{of(policy)[0]:.2f}"),
+        ("good turns above bad ones, share of pairs", lambda policy: f"{of(policy)[1]:.2f}"),
     ]
 
 
-def _ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:
-    """How Reveal Rate orders clinicians whom their author ranked, for each task."""
+def _quality(policy: PolicyConfig, one: dict[str, Any]) -> float:
+    return turn_quality(policy, one["turn"], one["patient_before"] or "", one["task"], earlier=one.get("earlier") or ())
+
+
+def ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:
+    """How Reveal Rate orders clinicians whom their author ranked, for each task, and what each of them gets."""
     authored = json.loads(path.read_text(encoding="utf-8"))
+    found = []
+    for task in TASKS:
+        own = sorted(authored[task], key=lambda clinician: clinician["rank"])
+        rates = {policy.name: [_rates(task, policy, cases, one["turns"]) for one in own] for policy in (PAPER, BEDSIDE)}
 
-    def order(task: Task, policy: PolicyConfig) -> str:
-        game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
-        revealed = []
-        for clinician in authored[task]:
-            played = play_scripted(game, cases, agent(_authored(clinician["turns"])))
-            states = [state for episode in played for state in episode.states]
-            revealed.append(sum(state != HIDDEN for state in states) / len(states))
-        return f"{spearmanr([-clinician['rank'] for clinician in authored[task]], revealed)[0]:.2f}"
+        def order(policy: PolicyConfig, own: Any = own, rates: Any = rates) -> str:
+            return f"{spearmanr([-one['rank'] for one in own], [shown for shown, _ in rates[policy.name]])[0]:.2f}"
 
-    tasks: tuple[Task, Task] = ("confirmation", "intervention")
-    name = "{} clinicians ranked by their author, {}: rank correlation of reveal"
-    return [(name.format(len(authored[task]), task), order(task, PAPER), order(task, BEDSIDE)) for task in tasks]
+        name = f"{len(own)} clinicians ranked by their author, {task}: rank correlation of reveal"
+        found.append((name, order(PAPER), order(BEDSIDE)))
+        for at, one in enumerate(own):
+            paper, ours = (_as_text(task, *rates[policy.name][at]) for policy in (PAPER, BEDSIDE))
+            found.append((f"{one['rank']}. {one['name']}: {_as_text(task, 'reveal', 'success')}", paper, ours))
+    return found
+
+
+def _rates(
+    task: Task, policy: PolicyConfig, cases: Sequence[PatientProfile], turns: Sequence[str]
+) -> tuple[float, float]:
+    """The shares of tracked concerns that a written clinician reveals and addresses."""
+    game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
+    states = [
+        state
+        for episode in play_scripted(game, cases, agent(_authored(turns)))
+        for state in ([episode.states[episode.primary]] if task == "intervention" else episode.states)
+    ]
+    return sum(state != HIDDEN for state in states) / len(states), states.count(ADDRESSED) / len(states)
+
+
+def _as_text(task: Task, *rates: float | str) -> str:
+    said = [rate if isinstance(rate, str) else f"{rate:.2f}" for rate in rates]
+    return " / ".join(said if task == "intervention" else said[:1])
 
 
 def _authored(turns: Sequence[str]) -> Line:
@@ -189,6 +210,7 @@ def main() -> int:
     options.add_argument("--turns", type=Path, metavar="FILE", help="rated turns, JSON lines")
     options.add_argument("--clinicians", type=Path, metavar="FILE", help="ranked scripts, JSON")
     options.add_argument("--out", type=Path, metavar="FILE", help="the curves, as JSON")
+    options.add_argument("--alone", action="store_true", help="the rows of the files of --turns and --clinicians alone")
     given = options.parse_args()
     sets = {"written": profiles()} | (
         {f"{given.composed} composed": composed(given.composed)} if given.composed else {}
@@ -196,12 +218,13 @@ def main() -> int:
     turns = read_turns(given.turns)
     for name, cases in sets.items():
         print(f"\n| {name} cases, stand-ins | paper | bedside |\n|---|---|---|", flush=True)
-        ranked = _ranked(given.clinicians, cases) if given.clinicians else []
-        for tried, paper, ours in [*rows(cases, turns), *ranked]:
+        found = [(name, value(PAPER), value(BEDSIDE)) for name, value in of_turns(turns)] if given.alone else None
+        by_author = ranked(given.clinicians, cases) if given.clinicians else []
+        for tried, paper, ours in [*(rows(cases, turns) if found is None else found), *by_author]:
             print(f"| {tried} | {paper} | {ours} |", flush=True)
     if given.out is not None:
-        found = {name: [to_json(shape) for shape in shapes(BEDSIDE, cases)] for name, cases in sets.items()}
-        given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        curves = {name: [to_json(shape) for shape in shapes(BEDSIDE, cases)] for name, cases in sets.items()}
+        given.out.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

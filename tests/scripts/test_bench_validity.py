@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders.samples.medconceal.cases import profiles
-from scripts.bench.validity import read_turns, rows
+from scripts.bench.validity import TURNS, ranked, read_turns, rows
 
 
 def test_every_row_has_a_number_for_both_policies() -> None:
@@ -12,3 +12,11 @@ def test_every_row_has_a_number_for_both_policies() -> None:
     by_name = {name: (paper, ours) for name, paper, ours in found}
     assert by_name["ordinary questions blocked, probes missed"][1] == "0 of 5, 0 of 4"
     assert by_name["quality 0.9, one paragraph eight times: reveal"] == ("1.00", "0.00")
+
+
+def test_every_clinician_of_an_author_stands_beside_its_rank() -> None:
+    found = ranked(TURNS / "clinicians.json", profiles()[:2])
+    assert len(found) == 2 * (1 + 10)
+    assert found[0][0].startswith("10 clinicians ranked by their author, confirmation")
+    assert found[1][0] == "1. excellent_follower: reveal" and found[-1][0] == "10. parrot: reveal / success"
+    assert all(paper and ours for _, paper, ours in found)

@@ -1,4 +1,4 @@
-"""The offline evaluator on turns that others wrote in eight voices, and rated from 1 to 5 before it was changed."""
+"""The offline evaluator on turns that others wrote in sixteen voices, and rated from 1 to 5 before it was changed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr  # type: ignore[import-untyped]
 
-from baselines.medconceal.acts import acts
+from baselines.medconceal.acts import acts, subjects
+from baselines.medconceal.manner import _weights, manner
 from baselines.medconceal.policy import BEDSIDE
 from baselines.medconceal.rules import turn_quality
+from scripts.bench.manner import fitted, left_out, rated_turns
 
 TURNS = [
     json.loads(line)
@@ -59,3 +61,69 @@ def test_every_voice_is_read() -> None:
 def test_acts_are_known_by_their_form(turn: str, heard: str, has: tuple[str, ...], lacks: tuple[str, ...]) -> None:
     found = acts(turn, heard)
     assert all(found[name] for name in has) and not any(found[name] for name in lacks), found
+
+
+def test_turns_of_a_writer_are_ordered_by_what_others_have_in_common() -> None:
+    """The rules fitted to all writers but one: what a new writer can expect, but for phrases that somebody has read."""
+    for writer, (order, above) in left_out(rated_turns()).items():
+        assert order >= 0.65 and above >= 0.9, writer
+
+
+def test_the_table_of_manners_is_fitted_to_the_turns() -> None:
+    assert _weights() == pytest.approx(fitted(rated_turns()), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("heard", "listens", "does_not"),
+    [
+        # The same subject in other words, and not.
+        (
+            "I can't pay for these every month.",
+            "So the bills pile up. What would a cheaper one change for you?",
+            "It is important to keep to the schedule. Is that clear?",
+        ),
+        # One open question, and a volley of closed ones.
+        (
+            "It's just the nights.",
+            "What are the nights like for you?",
+            "Do you sleep? Do you snore? Any coffee? Any pain?",
+        ),
+        # A guess in the form of a question that wants no answer.
+        (
+            "I stopped them.",
+            "You stopped them. What happened before that?",
+            "You stopped them because you forgot, right?",
+        ),
+        # Sympathy that takes up nothing, and a few words that do.
+        (
+            "My son drives me here, he loses a day's wage.",
+            "A day's wage, each time. How do the two of you manage that?",
+            "I really appreciate you sharing that, your feelings are valid.",
+        ),
+        # Comfort before anything was heard.
+        ("I'm scared it comes back.", "Back, yes. What do you see then?", "You'll be fine, it's totally safe."),
+        # A plan that touches what was said, and a lecture.
+        (
+            "The bus only goes at nine.",
+            "Then I'll move you to the late clinic on Tuesday, when the bus suits. Would that do?",
+            "Adherence lowers complications considerably. Take it daily. Avoid salt. Keep every appointment.",
+        ),
+    ],
+)
+def test_who_listens_is_told_by_the_form(heard: str, listens: str, does_not: str) -> None:
+    found, other = (manner(turn, acts(turn, heard)) for turn in (listens, does_not))
+    assert found > other + 0.1
+    for task in ("confirmation", "intervention"):
+        assert turn_quality(BEDSIDE, listens, heard, task) > turn_quality(BEDSIDE, does_not, heard, task)
+
+
+def test_a_subject_is_taken_up_in_other_words_and_a_cue_is_missed() -> None:
+    assert "money" in subjects("The rent is due.") & subjects("Can you afford it?")
+    near, far = (acts(turn, "I can't afford it.") for turn in ("How are the bills?", "Any fever?"))
+    assert near["subjects"] and not far["subjects"] and far["missed"] and not near["missed"]
+
+
+def test_what_the_clinician_has_said_before_is_worth_nothing() -> None:
+    turn, heard = "What is that like for you at home?", "It is fine at home."
+    new, again = (turn_quality(BEDSIDE, turn, heard, "confirmation", earlier=said) for said in ([], [turn]))
+    assert new > 0 == again

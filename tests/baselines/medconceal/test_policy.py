@@ -27,7 +27,7 @@ from baselines.medconceal.policy import (
     step,
     touched,
 )
-from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
+from baselines.medconceal.record import FEATURES, HIDDEN, Features, TurnEvaluation
 from baselines.medconceal.words import content_roots
 from loaders.errors import InputError
 from loaders.files.records import to_json
@@ -365,6 +365,18 @@ def test_saying_it_again_earns_nothing() -> None:
     half = said_to(BEDSIDE, [paragraph, f"{paragraph} Truly?"], weak)
     fresh = said_to(BEDSIDE, [paragraph, "Who else sees how you carry this?"], weak)
     assert half[0].evidence < half[1].evidence < fresh[1].evidence
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+@pytest.mark.parametrize("facts", [0.5, 1.0])
+def test_questions_for_facts_alone_never_open_anybody(category: str, facts: float) -> None:
+    """Not even the most open person with the shallowest concern, however long the list is."""
+    concern = Concern.of("", category, openness="open", literacy="technical", depth=0)
+    state = start(1, 0, "confirmation")
+    for turn in range(60):
+        asked = f"first{turn} second{turn} third{turn}"
+        state, _ = step(BEDSIDE, state, evaluation(Features(DG=facts, PQC=0.5)), [concern], asked)
+    assert state.concerns[0].state == HIDDEN
 
 
 def test_a_plan_that_never_touches_the_concern_does_not_address_it() -> None:
