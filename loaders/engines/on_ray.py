@@ -47,10 +47,10 @@ class OnRay:
         try:
             _answers(self._address)  # Ray itself would ask for minutes
             ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
-        except (OSError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, RayError) as error:
             told = str(error).strip().splitlines()[:1]
             found = f"no cluster answers ({' '.join(told)})"
-            raise InputError(self._address or "Ray", found=found, do="Start one: `ray start --head`") from error
+            raise InputError(self._address or "Ray", found=found, do=_START) from error
         if signal.getsignal(signal.SIGTERM) is not before:
             signal.signal(signal.SIGTERM, before)  # the command says what ends it, and how
         self.slots = self._workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -143,6 +143,7 @@ def _do(stage: list[Any], expected: Fingerprint, same_machine: bool, cwd: str, n
     return _opened[key](name, unit), machine()
 
 
+_START = "Start one (`ray start --head`) and name it by RAY_ADDRESS; where it asks for a token, RAY_AUTH_MODE=token"
 _ALIKE = "Install the same on every node: bytes must not depend on who did the work"
 
 
