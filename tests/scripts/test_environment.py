@@ -1,0 +1,46 @@
+"""`scripts/environment`: programs of Debian for the tests, where they may be installed, and never a failure."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parents[2]
+APT = 'printf "%s\\n" "$*" >> "$APT_LOG"\n'
+
+
+@pytest.mark.parametrize(
+    ("user", "apt", "wanted", "said", "asked"),
+    [
+        ("0", APT, "sh=dash", "", ""),
+        (
+            "0",
+            APT,
+            "no-such=one sh=dash no-other=two",
+            "installing Debian's one two",
+            "--no-install-recommends one two",
+        ),
+        ("0", APT + "echo no network; exit 100", "no-such=one", "no network\n== could not be installed: one", "update"),
+        ("0", "sleep 20", "no-such=one", "could not be installed: one", ""),
+        ("1000", APT, "no-such=one", "as this is not root on Debian: one; their tests skip", ""),
+    ],
+    ids=["there already", "missing", "no network", "too slow", "no root"],
+)
+def test_programs_of_debian(user: str, apt: str, wanted: str, said: str, asked: str, tmp_path: Path) -> None:
+    for name, script in (("apt-get", apt), ("id", f"echo {user}")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    log = tmp_path / "asked"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", f". scripts/environment; install_debian {wanted}; echo END"],
+        cwd=HOME,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "APT_LOG": str(log), "BEDSIDE_APT_SECONDS": "0.2"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stdout.endswith("END\n"), done.stderr
+    assert said in done.stdout and (said or done.stdout == "END\n")
+    told = log.read_text() if log.exists() else ""
+    assert asked in told and bool(asked) == bool(told)
