@@ -115,6 +115,13 @@ def command(options: Serving) -> None:
     _listen(site, options, origins)
 
 
+def rehearsing(options: Serving, *, cases: int | None = None) -> Site:
+    """The site of a rehearsal, without a server; of so many cases, where they are named. Close it."""
+    options = _rehearsing(options)
+    study = read_study(options.study)
+    return _site(options, study if cases is None else replace(study, design=replace(study.design, cases=cases)))
+
+
 def rehearsed(options: Serving, people: int) -> None:
     """A rehearsal in which scripted participants go through all pages, one after the other, without a server.
 
@@ -123,8 +130,7 @@ def rehearsed(options: Serving, people: int) -> None:
     from baselines.medconceal.clinician_scripted import CLINICIANS
     from baselines.study.scripted import take_part
 
-    options = _rehearsing(options)
-    site = _site(options, read_study(options.study))
+    site = rehearsing(options)
     try:
         with site.store.writing() as connection:
             invited = invite(connection, site.keys, people, site.clock())

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +13,11 @@ from baselines.medconceal.policy import DEFAULT
 from baselines.study.access import make_link
 from baselines.study.design import Check, Design, Question, Study, TaskName, Texts
 from baselines.study.people import invite
-from baselines.study.server import create_app
 from baselines.study.site import Site, open_site
 from baselines.study.tasks.task import Source
+from scripts.bench.study_pages import served
+
+__all__ = ["field", "invited", "login", "radios", "served", "site", "study"]
 
 SURVEY = (Question("years", "How long have you worked?", options=("Less than 1 year", "More")),)
 CHECKS = (Check("May you stop?", ("Yes", "No"), 0),)
@@ -55,30 +54,6 @@ def login(open_one: Site) -> str:
     """The address of a coordinator's one-time link."""
     with open_one.store.writing() as connection:
         return f"/c/{make_link(connection, None, open_one.clock())}"
-
-
-@contextmanager
-def served(open_one: Site) -> Iterator[str]:
-    """The study over HTTP on the loopback; its address."""
-    import socket
-
-    import uvicorn
-
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    address = f"http://localhost:{listening.getsockname()[1]}"
-    app = create_app(open_one, [address])
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.01)
-        yield address
-    finally:
-        server.should_exit = True
-        thread.join(10)
-        listening.close()
 
 
 def field(page: str, name: str) -> str:
