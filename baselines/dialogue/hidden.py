@@ -24,29 +24,33 @@ _FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 12
 _NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+(?:['’][^\W_{_NO_SPACES}]+)*")
 
+_END = ""  # no word
 Words = tuple[str, ...]
 Place = tuple[str | int, ...]
 
 
 class Secrets:
-    """Hidden texts, ready to be looked for."""
+    """Hidden texts, ready to be looked for: as a tree of words, so that a look takes no longer where they are many."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._by_first: dict[str, list[Words]] = {}
+        self._tree: dict[str, Any] = {}
         for wanted in {tuple(word for word, _, _ in _words(text)) for text in texts}:
             if len(wanted) >= _FEWEST_WORDS or len(" ".join(wanted)) >= _FEWEST_CHARACTERS:
-                self._by_first.setdefault(wanted[0], []).append(wanted)
+                node = self._tree
+                for word in wanted:
+                    node = node.setdefault(word, {})
+                node[_END] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._by_first)
+        return bool(self._tree)
 
     def stands_in(self, text: str) -> bool:
         """Whether one of them stands in the text."""
-        return bool(self._by_first) and next(self._places(list(_words(text))), None) is not None
+        return bool(self._tree) and next(self._places(list(_words(text))), None) is not None
 
     def taken_out(self, text: str) -> str:
         """The text with a mark in the place of each; the same text where there is none."""
-        if not self._by_first:
+        if not self._tree:
             return text
         composed = _composed(text)
         parts, at = [], 0
@@ -69,13 +73,14 @@ class Secrets:
     def _places(self, found: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
         """Where they stand, from the first character to behind the last, by where they begin."""
         for at, (word, start, _) in enumerate(found):
-            ends = [
-                found[at + len(wanted) - 1][2]
-                for wanted in self._by_first.get(word, ())
-                if tuple(other for other, _, _ in found[at : at + len(wanted)]) == wanted
-            ]
-            if ends:
-                yield start, max(ends)
+            node, last, behind = self._tree.get(word), None, at
+            while node is not None:
+                if _END in node:
+                    last = found[behind][2]
+                behind += 1
+                node = node.get(found[behind][0]) if behind < len(found) else None
+            if last is not None:
+                yield start, last
 
 
 def _composed(text: str) -> str:

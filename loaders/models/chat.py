@@ -157,6 +157,7 @@ class _InspectModel(ChatModel):
         }
         self._secrets = _secrets(getattr(model.api, "api_key", None), base_url)
         self._thinks: bool | None = None  # not known yet
+        self._logged = False
         self._again: Callable[[], ChatModel] | None = None
 
     def opened_by(self, again: Callable[[], ChatModel]) -> Self:
@@ -183,6 +184,7 @@ class _InspectModel(ChatModel):
         mine = copy.copy(self)
         mine._model = copy.copy(self._model)
         mine._model._set_role(role)
+        mine._logged = True
         return mine, mine._model
 
     async def ask(
@@ -250,8 +252,10 @@ class _InspectModel(ChatModel):
             if hasattr(client, "max_retries"):
                 client.max_retries = 0
             try:
-                # A task of its own: inspect_ai appends each prompt to a transcript that lives as long as the context.
-                output = await asyncio.create_task(model.generate(chat, config=config, cache=False))
+                asked = model.generate(chat, config=config, cache=False)
+                # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the
+                # sample's, elsewhere that of a task made for it.
+                output = await (asked if self._logged else asyncio.create_task(asked))
                 if not output.choices:
                     raise ValueError("it holds no choice")
                 return _answer(output)

@@ -157,6 +157,40 @@ def test_any_text_survives(path: Path) -> None:
         assert store.usage == Usage(replayed=1)
 
 
+@pytest.mark.parametrize("text", ["", "a\ud800b", 'é\u2028\n"\\\x00\x7f', "𝒳"])
+def test_a_message_is_part_of_a_key_as_plain_json(text: str, path: Path) -> None:
+    messages = [Message("system", text), Message("user", text, (PNG, PNG + b"x")), Message("assistant", text)]
+    with AnswerStore(path) as store:
+        put(store, Paid(), messages)
+    with closing(sqlite3.connect(path)) as connection:
+        ((request,),) = connection.execute("SELECT request FROM answers").fetchall()
+    assert request == json.dumps(json.loads(request), sort_keys=True, separators=(",", ":"))
+    assert [message["text"] for message in json.loads(request)["messages"]] == [text] * 3
+    digest = put_dialogue(path.with_name("dialogue.sqlite"), messages)
+    plain = json.dumps(json.loads(request)["messages"], sort_keys=True, separators=(",", ":"))
+    assert digest == hashlib.sha256(plain.encode()).hexdigest()
+
+
+def put_dialogue(path: Path, messages: Sequence[Message]) -> str:
+    """The digest of the messages by which a dialogue's store knows a request."""
+    with AnswerStore(path, dialogue=True) as store:
+        put(store, Paid(), messages)
+        (request,) = store.connection.execute("SELECT request FROM answers").fetchone()
+    return str(json.loads(request)["messages"])
+
+
+@pytest.mark.parametrize("dialogue", [False, True])
+def test_of_two_processes_both_return_what_was_stored_first(dialogue: bool, path: Path) -> None:
+    class Slow(Paid):
+        async def ask(self, *messages: Any, **settings: Any) -> Answer:
+            with AnswerStore(path, dialogue=dialogue) as other:
+                await other.ask(Paid(), HELLO, temperature=0, max_tokens=50)
+            return Answer("too late", 10, 2, "stop")
+
+    with AnswerStore(path, dialogue=dialogue) as store:
+        assert [put(store, Slow()), put(store, Slow())] == ["answer 1"] * 2
+
+
 def test_equal_questions_at_once_are_asked_once(path: Path) -> None:
     model = Paid()
     with AnswerStore(path) as store:

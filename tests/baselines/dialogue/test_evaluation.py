@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -241,6 +243,19 @@ def test_the_log_and_the_bare_loop_leave_the_same_files(tmp_path: Path, server: 
     play_run(game(), puzzles(5), models(server), tmp_path / "bare", epochs=2, concurrency=1, bare=True)
     for name in ("dialogues.jsonl", "usage.json"):
         assert (tmp_path / "log" / name).read_bytes() == (tmp_path / "bare" / name).read_bytes()
+
+
+def test_an_evaluation_leaves_no_trace_of_its_requests_and_the_settings_of_the_process(
+    tmp_path: Path, server: ChatServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    traces, often = logging.getLogger("inspect_ai.model._model"), gc.get_threshold()
+    traces.addHandler(caplog.handler)
+    try:
+        play(tmp_path, models(server), 1)
+    finally:
+        traces.removeHandler(caplog.handler)
+    assert not [record for record in caplog.records if record.name == traces.name]
+    assert (traces.level, gc.get_threshold()) == (logging.NOTSET, often)
 
 
 def test_one_model_may_play_two_roles(tmp_path: Path, server: ChatServer) -> None:

@@ -65,6 +65,27 @@ def test_texts_that_overlap_are_all_taken_out() -> None:
     assert secrets.taken_out("zero one two three four five six") == f"zero {HIDDEN} six"
 
 
+def test_of_texts_that_begin_alike_the_longest_is_taken_out_whole() -> None:
+    secrets = Secrets(["I am afraid", "I am afraid of the bill", "I am afraid of the bill and of the surgeon"])
+    said = (
+        "I am afraid of the bill and of him. I am afraid. I am of the bill. I am afraid of the bill and of the surgeon"
+    )
+    assert secrets.taken_out(said) == f"{HIDDEN} and of him. {HIDDEN}. I am of the bill. {HIDDEN}"
+
+
+def test_a_look_takes_no_longer_where_there_are_many_texts() -> None:
+    asked: list[str] = []
+
+    class Words(list[tuple[str, int, int]]):
+        def __getitem__(self, at: Any) -> Any:
+            asked.append(str(at))
+            return super().__getitem__(at)
+
+    secrets = Secrets(f"I am afraid of number {number}" for number in range(1000))
+    words = Words((word, at, at + 1) for at, word in enumerate(["i", "am", "not"] * 5))
+    assert list(secrets._places(words)) == [] and len(asked) <= 15
+
+
 def test_what_differs_can_be_put_back() -> None:
     whole = {"a": [1, {"b": "x"}], "c": None}
     shown: dict[str, Any] = {"a": [1, {"b": "y"}], "c": []}
