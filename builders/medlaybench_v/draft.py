@@ -234,7 +234,7 @@ class Drafter:
         ]
         others = [(start, end, _recognised(lower[start:end], term)) for start, end, term in recognised]
         others = [other for other in others if other[2].changes]
-        for start, end, lay in pictures(caption.text):
+        for start, end, lay in pictures(caption.text, lower):
             if keeps(lower[start:end], lay):
                 others.append((start, end, _pictured(lower[start:end], lay)))
         for start, end, lay in operations(caption.text):

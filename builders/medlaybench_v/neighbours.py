@@ -72,11 +72,9 @@ class Dated(NamedTuple):
 def shares_head(text: str, start: int) -> bool:
     """Whether an adjective is joined to what starts there: both belong to one noun, and a name of two words that is
     replaced as a whole would take the noun away from the first."""
-    return _joined_to_adjective(text[max(0, start - _FAR) : start])
-
-
-@lru_cache(maxsize=16384)
-def _joined_to_adjective(before: str) -> bool:
+    before = text[max(0, start - _FAR) : start]
+    if not before.endswith(("and ", "or ", "& ", "as ", "/")):
+        return False  # most leave here
     joined = _JOINED_BEFORE.search(before)
     return joined is not None and _ADJECTIVE.match(joined[1].lower()) is not None
 
@@ -88,10 +86,16 @@ def slashed(text: str, start: int, end: int) -> bool:
 
 def without_contradiction(lay: str, before: str) -> str:
     """A lay phrase without the word that the modifiers before it contradict."""
-    for said, told in _OPPOSITES:
-        if said.search(lay) and told.search(_modifiers(before)):
+    for said, told in _deniable(lay):
+        if told.search(_modifiers(before)):
             lay = said.sub("", lay)
     return lay
+
+
+@lru_cache(maxsize=16384)
+def _deniable(lay: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """What a phrase says that modifiers may deny; nothing, for most."""
+    return tuple(pair for pair in _OPPOSITES if pair[0].search(lay))
 
 
 def _modifiers(before: str) -> str:

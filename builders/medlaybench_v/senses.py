@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.abbreviations import resolve
@@ -17,20 +18,21 @@ class Sense(NamedTuple):
     the caption speaks of (`about`) when it does not also speak of the usual thing (`unless`).
     """
 
-    before: re.Pattern[str]
-    behind: re.Pattern[str]
-    about: re.Pattern[str]
-    unless: re.Pattern[str]
+    before: re.Pattern[str] | None
+    behind: re.Pattern[str] | None
+    about: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
 
 
-_NEVER = r"(?!)"
+def _sense(
+    before: str | None = None, behind: str | None = None, about: str | None = None, unless: str | None = None
+) -> Sense:
+    return Sense(
+        *(part if part is None else re.compile(part, re.IGNORECASE) for part in (before, behind, about, unless))
+    )
 
 
-def _sense(before: str = _NEVER, behind: str = _NEVER, about: str = _NEVER, unless: str = _NEVER) -> Sense:
-    return Sense(*(re.compile(part, re.IGNORECASE) for part in (before, behind, about, unless)))
-
-
-def _only(needs: str, before: str = _NEVER, behind: str = _NEVER) -> Sense:
+def _only(needs: str, before: str | None = None, behind: str | None = None) -> Sense:
     """A sense that a caption decides by what it speaks of: where it speaks of nothing of the kind, the word is left."""
     return _sense(before, behind, about="", unless=needs)
 
@@ -344,11 +346,18 @@ def another_sense(surface: str, text: str, start: int, end: int) -> bool:
     sense = _SENSES.get(surface)
     if sense is None:
         return False
-    return bool(
-        sense.before.search(text, max(0, start - _NEARBY), start)
-        or sense.behind.match(text, end)
-        or (sense.about.search(text) and not sense.unless.search(text))
-    )
+    before, behind, about, unless = sense
+    if behind is not None and behind.match(text, end):
+        return True
+    if before is not None and before.search(text, max(0, start - _NEARBY), start):
+        return True
+    return about is not None and _speaks_of(about, text) and not (unless is not None and _speaks_of(unless, text))
+
+
+@lru_cache(maxsize=512)
+def _speaks_of(what: re.Pattern[str], text: str) -> bool:
+    """Remembered, as several words of a caption ask for the same."""
+    return what.search(text) is not None
 
 
 def names_a_part(text: str, end: int) -> bool:
@@ -393,4 +402,4 @@ def counted_elsewhere(text: str, start: int) -> bool:
 
 def shares_its_name(text: str, start: int, end: int) -> bool:
     """Whether another part follows that lives on the first word of the name at [start, end)."""
-    return _PART_AT_END.search(text, start, end) is not None and _PART_BEHIND.match(text, end) is not None
+    return _PART_BEHIND.match(text, end) is not None and _PART_AT_END.search(text, start, end) is not None

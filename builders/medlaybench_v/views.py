@@ -103,12 +103,11 @@ _WIDEST = 120  # characters of a stack before its method
 _MOST_WORDS = 3
 _METHOD = "|".join(_METHODS)
 _BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
-_STACK = re.compile(
+_STACK = re.compile(  # in lower case: letters of either case would be compared one by one
     rf"(?<![\w/-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?!-\w)"
     rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+scan))?"
     rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
     rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan)))?",
-    re.IGNORECASE,
 )
 # "Magnetic resonance imaging" is the method itself.
 _LAST_PICTURE = re.compile(rf"(?<!resonance)(?<!\bmr)[ ]+({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)
@@ -120,7 +119,11 @@ _WORDS_IN_FRONT = re.compile(
     rf"(?P<kept>{_KEPT})|(?P<and>and))(?!\S)",
     re.IGNORECASE,
 )
-_LOOK = re.compile(r"CT|M(?:RI|R\b)|omograph|esonance|(?i:x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg)")
+_CAPITALS = ("CT", "MR")  # "ct" and "mr" alone say too little
+_PARTS_OF_METHODS = (
+    "tomograph", "resonance", "x-ray", "x ray", "xray", "radiogra", "sonogra", "ultraso", "roentgen", "skiagram", "usg",
+)  # fmt: skip
+_METHOD_WORD = re.compile(r"\bct\b|\bmr|tomogra|resonance|x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg")
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
 _NO_METHOD = re.compile(
     r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
@@ -134,24 +137,36 @@ _NO_METHOD = re.compile(
 )
 
 
-def pictures(text: str) -> Iterator[Picture]:
-    """The names of pictures in a text that plain words say better, left to right."""
-    first = _LOOK.search(text)
-    if first is None:
+def pictures(text: str, lower: str = "") -> Iterator[Picture]:
+    """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
+    lower = lower or text.lower()
+    if not any(part in lower for part in _PARTS_OF_METHODS) and not any(part in text for part in _CAPITALS):
         return
-    for found in _STACK.finditer(text, _word_start(text, max(0, first.start() - _WIDEST))):
-        surface = found[0]
-        if found.end() < len(text) and _NO_METHOD.match(text, found.end() + 1):
+    for start, end in _stacks(lower):
+        surface = text[start:end]
+        if surface in ("Mr", "mr"):
+            continue  # a man
+        if end < len(text) and _NO_METHOD.match(text, end + 1):
             continue
-        if _AFTER_TIME.search(text, max(0, found.start() - 9), found.start()) and surface.lower().startswith(
-            ("pre", "post")
-        ):
+        if _AFTER_TIME.search(text, max(0, start - 9), start) and surface.lower().startswith(("pre", "post")):
             continue  # "two weeks post-treatment CT"
         if surface == "MR" and _OTHER_MR.search(text) and not _MAGNETIC.search(text):
             continue
         lay = _in_plain_words(surface)
         if lay and lay.lower() != surface.lower():
-            yield Picture(found.start(), found.end(), lay)
+            yield Picture(start, end, lay)
+
+
+def _stacks(lower: str) -> Iterator[tuple[int, int]]:
+    """Where names of pictures stand in a text in lower case: looked for around the words of a method, not everywhere."""
+    done = 0
+    for method in _METHOD_WORD.finditer(lower):
+        if method.start() >= done:
+            found = _STACK.search(lower, max(done, _word_start(lower, max(0, method.start() - _WIDEST))))
+            if found is None:
+                return
+            yield found.span()
+            done = found.end()
 
 
 def _word_start(text: str, at: int) -> int:
