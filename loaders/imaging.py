@@ -12,8 +12,11 @@ picture of two methods, such as PET/CT, is combined.
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 CT, XRAY, MRI, ULTRASOUND, ANGIOGRAPHY, PET = "DRCT", "DRXR", "DRMR", "DRUS", "DRAN", "DRPE"
@@ -41,49 +44,46 @@ _CONCEPTS = {
 _CODE_OF_CUI = {cui: code for code, cuis in _CONCEPTS.items() for cui in cuis.split()}
 _PET_CT = "C1699633"
 
-# Words that name a method, or a picture that only one method makes. Those of the first pattern count whatever their
-# case; "US", "TEE" and "PET" are English words or names in small letters.
-_WORDS = {
-    CT: (
-        r"\b(?:md|hr|ce|cb|nc|msd?|ld|q|p?mp|4d|3d)?[- ]?cts?(?![\w])|\bcta\b|\bctpa\b|\b(?:md|hr|ce|cb|nc)ct\w*|"
-        r"\bc\.t\.|\bcat scan|\btomogra[pm]\w*|\btomodensit\w*|\bhounsfield|\bcomputed tomo",
-        r"\bHU\b|\bCCTA\b|\bCTV?\d?D?\b",
-    ),
-    MRI: (
-        r"\b\w{0,2}mri(?:s|'s)?(?!\w)|\bmagnetic[- ]+resonance|\bnuclear magnetic|\bt[12][\s-]*(?:weight|wi\b|w\b|se\b|"
-        r"tse\b|fse\b|flair|sequence|star\b|\*|sag|spir|ffe|gre)|\b(?:diffusion|perfusion|susceptibility|density)[\s-]weighted|"
-        r"\bgadolinium|\bgadovist|\bgadobutrol|\bmr[avs]\b|\bmrcp\b|\bcmri?\b|\bfmri\b|\bmr[- ](?:imag|scan|angio|"
-        r"chol|enter|arthro|uro|venog|spectro|perfusion|tractog|sequence|examin|stud|view|appear)\w*|"
-        r"\bcardiovascular magnetic|\btractograph|\bpulse sequence",
-        r"\bFLAIR\b|\bSTIR\b|\bDWI\b|\bADC\b|\bSWI\b|\bFSPGR\b|\bFIESTA\b|\bMPRAGE\b|\bDTI\b|\bMR\b|\bLGE\b|"
-        r"\bT[12]WI?\b",
-    ),
-    ULTRASOUND: (
-        r"\bultra[- ]?so\w*|\bsono\w*|\becho[ -]?cardio\w*|\bechogra\w*|\bdoppler|\bduplex|\bechos?\b|"
-        r"\b(?:hypo|hyper|an|iso)[- ]?echo\w*|\becho(?:genic|ic|genicity|texture)\b|\bendosono\w*|\bb-mode|\bm-mode|"
-        r"\bparasternal|\bmid-?(?:o?e)sophageal|\btrans-?o?esophageal|\btrans-?thoracic view|\btransvaginal scan|"
-        r"\bapical (?:four|two|three|five|[2345])[- ]?chamber|\b(?:four|4)-?chamber echo|\belastogra\w*|\bfibroscan",
-        r"\bUSG?\b|\bTTE\b|\bTEE\b|\bTOE\b|\bE?B?US\b|\bEUS\b|\bEBUS\b|\bIVUS\b|\bCEUS\b|\bLUS\b|\bPLAX\b|\bPSAX\b",
-    ),
-    XRAY: (
-        r"\bx[\s-]*rays?\b|\bx-?rayed|\bradiogra\w*|\broentgen\w*|\bröntgen\w*|\bmammogra\w*|\bfluoro(?:sco|gra)\w*|"
-        r"\bortho[- ]?panto\w*|\bpantomogra\w*|\bpanoramic (?:view|image|film)|\bcxrs?\b|\bskiagra\w*|\bcephalogra\w*|"
-        r"\bbarium|\bgastrografin|\b(?:plain|chest|simple|abdominal) (?:films?|roentgen)|\bo?esophagogra\w*|"
-        r"\bcysto(?:urethro)?gra[pm]\w*|\burethrogra\w*|\b(?:uro|pyelo|nephrosto|fistulo|sino|defeco|procto)gra[pm]\w*|"
-        r"\bhysterosalpingo\w*|\bcholangio(?:pancreato)?gra\w*|\bmyelogra\w*|\bupper gi (?:series|stud)|"
-        r"\bupper gastrointestinal series|\bbitewing|\bperiapical (?:view|image|film)|\b(?:sialo|dacryocysto)gra\w*|"
-        r"\bsmall bowel follow|\bbone survey|\bscanogra\w*",
-        r"\bCXR\b|\bOPG\b|\bOPT\b|\bIOPA\w*|\bERCP\b|\bIVU\b|\bIVP\b|\bVCUG\b|\bMCUG\b|\bHSG\b|\bKUB\b|\bPTC\b|\bMLO\b|"
-        r"\bDEXA\b|\bDXA\b|\bRX\b",
-    ),
-    ANGIOGRAPHY: (
-        r"(?<!chol)(?<!lymph)angiogra[pm]\w*|arterio?gra[pm]\w*|venogra[pm]\w*|phlebogra\w*|aortogra\w*|"
-        r"\bcavogra\w*|\bportogra\w*|\bventriculogra\w*|\bdigital(?:ly)? subtract\w*",
-        r"\bDSA\b",
-    ),
-    PET: (r"\bpositron[- ]+emission|\bpet[-/ ]?ct|\bfdg\b|\bfluoro-?deoxyglucose", r"\bPETs?\b"),
-}
-_SAID = {code: (re.compile(words, re.IGNORECASE), re.compile(capitals)) for code, (words, capitals) in _WORDS.items()}
+TABLE = Path(__file__).with_name("imaging.csv")
+"""Which words name which method (columns code, method, use, wordings), for whoever asks.
+
+`use` is `names` (any case), `capitals` ("US", "TEE" and "PET" are English words or names in small letters), `implied`
+and `implied capitals` (what only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not
+keep them), or `plain` (what a lay caption may call it: "sound waves"). A wording is a word or a phrase, a hyphen counts
+as a space, and "radiogra*" is a beginning.
+"""
+
+
+def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
+    """(code, method, wording) of the table's rows of these uses."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["use"] in uses:
+                for wording in row["wordings"].split("|"):
+                    yield row["code"], row["method"], wording
+
+
+@cache
+def _said() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
+    """By code: what counts in any case, and what counts in capitals."""
+    return {code: (_pattern(code, "", re.IGNORECASE), _pattern(code, "capitals")) for code in _CONCEPTS}
+
+
+def _pattern(code: str, use: str, flags: int = 0) -> re.Pattern[str]:
+    uses = ("capitals", "implied capitals") if use else ("names", "implied")
+    listed = {
+        wording.upper() if use and wording.islower() else wording for c, _, wording in wordings(*uses) if c == code
+    }
+    said = "|".join(sorted(map(_as_pattern, listed), key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{said})" if said else r"(?!)", flags)
+
+
+def _as_pattern(wording: str) -> str:
+    """ "x ray*" as a pattern: a plural is the same word, and letters may go on where a star stands."""
+    words = [re.escape(word) for word in wording.rstrip("*").split()]
+    return r"[\s-]+".join(words) + (r"\w*" if wording.endswith("*") else r"(?:'?s)?(?!\w)")
+
+
 # Names of other things in which the words of a method stand.
 _ELSEWHERE = re.compile(
     r"\boptical coherence tomogra\w*(?: angiogra\w*)?|\boct[- ]?(?:angiogra\w*|a\b)|\bsingle[- ]photon emission[\w ,-]*"
@@ -141,7 +141,7 @@ def methods_in(text: str) -> frozenset[str]:
     (['DRCT'], ['DRAN', 'DRCT', 'DRMR', 'DRUS'])
     """
     plain = _ELSEWHERE.sub(_methods_left, text)
-    codes = {code for code, (words, capitals) in _SAID.items() if words.search(plain) or capitals.search(plain)}
+    codes = {code for code, (words, capitals) in _said().items() if words.search(plain) or capitals.search(plain)}
     if codes & {CT, MRI} and _PART_OF_SCAN.search(plain):
         codes -= {ANGIOGRAPHY, XRAY}  # what the scan is used for: "CT urography"
     return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)

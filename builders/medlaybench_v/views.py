@@ -158,7 +158,7 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
 
 
 def _stacks(lower: str) -> Iterator[tuple[int, int]]:
-    """Where names of pictures stand in a text in lower case: looked for around the words of a method, not everywhere."""
+    """Where names of pictures stand in a text in lower case, looked for around the words of a method."""
     done = 0
     for method in _METHOD_WORD.finditer(lower):
         if method.start() >= done:

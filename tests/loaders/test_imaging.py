@@ -6,7 +6,9 @@ import csv
 
 import pytest
 
-from loaders.imaging import method_of, methods_in
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.facts.imaging import imaging
+from loaders.imaging import method_of, methods_in, wordings
 from tests.parts.places import shared_data
 
 
@@ -73,6 +75,9 @@ def test_cui_then_ancestor_then_text(cuis: list[str], text: str, method: str) ->
         ("SPECT of the heart", ""),
         ("Photograph of the wound", ""),
         ("Intact structures after resection", ""),
+        ("Esophagram with a leak; OPGs", "DRXR"),
+        ("Coronal T2 image", "DRMR"),
+        ("Fracture from T2 to T7; CTV of the tumor", ""),
     ],
 )
 def test_methods_that_a_text_names(text: str, codes: str) -> None:
@@ -86,3 +91,13 @@ def test_nine_of_ten_captions_that_name_one_method_get_it() -> None:
     right = sum(method_of(row["cuis"].split(";"), row["caption"]).code in said for row, said in named)
     assert len(named) > 6_000 and right >= 0.98 * len(named)
     assert sum(methods_in(row["caption"]) == {"DRMR"} for row in rows) > 1_000
+
+
+def test_the_gates_read_the_same_table() -> None:
+    """What names a method for the record names it for the gates; what only implies one is no fact to be kept."""
+    for _, method, wording in wordings("names", "capitals"):
+        said = wording.replace("*", "phy" if wording.endswith("gra*") else "")
+        said = said.upper() if " " not in said and len(said) < 6 else said
+        assert method in imaging(read(f"A {said} of it.")).methods, wording
+    implied = [wording for _, method, wording in wordings("implied") if method == "ultrasound"]
+    assert "hypoecho*" in implied and not imaging(read("A hypoechoic nodule.")).methods

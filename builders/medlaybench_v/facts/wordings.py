@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts.scan import Reading
+from loaders.imaging import wordings
 
 Named = TypeVar("Named")
 Matches = tuple[tuple[int, tuple[Named, ...]], ...]
@@ -86,11 +87,18 @@ def _poles() -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield wording, (row["dimension"], value)
 
 
+def _imaging() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Views, sequences and the like of this folder; methods by their names, expert's and plain."""
+    yield from _listed(("says", "value"), "imaging.csv")
+    for _, method, wording in wordings("names", "capitals", "plain"):
+        yield wording, ("methods", method)
+
+
 SENSES: Table[Sense] = Table(_senses)
 POLES = Table(_poles)
 DEGREES = Table(partial(_listed, ("degree",), "certainty.csv"))
 TIMES = Table(partial(_listed, ("time", "event"), "order.csv"))
-IMAGING = Table(partial(_listed, ("says", "value"), "imaging.csv"))
+IMAGING = Table(_imaging)
 _TABLES: tuple[Table[Any], ...] = (SENSES, POLES, DEGREES, TIMES, IMAGING)
 
 
