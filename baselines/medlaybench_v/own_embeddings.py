@@ -1,7 +1,8 @@
 """Embeddings that somebody made elsewhere, with a model that nothing here opens: `--embeddings NAME=PLACE`.
 
-PLACE is a folder of images.npy, expert.npy and layman.npy, or a .safetensors file with tensors of these three names.
-Row i of each is row i of the split: its image, its expert caption, its lay caption.
+PLACE is a folder of images.npy, expert.npy and layman.npy, a .safetensors file with tensors of these three names, or
+one .npy file of shape (3, rows, dimensions) with them in this order. Row i of each is row i of the split: its image,
+its expert caption, its lay caption.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from loaders.models.encoder import Vectors
 from loaders.models.encoders import read_embeddings
 
 IMAGES = "images"
+_LAYERS = (IMAGES, "expert", "layman")
 _SAME = 1e-3  # how far the vectors of one caption may lie apart: half precision
 
 
@@ -50,16 +52,19 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
     """
     name, equals, text = given.partition("=")
     if not (name and equals and text):
-        raise InputError("--embeddings", found=repr(given), expected="NAME=PLACE, a folder or a .safetensors file")
+        raise InputError(
+            "--embeddings", found=repr(given), expected="NAME=PLACE, a folder, a .npy or a .safetensors file"
+        )
     place, rows = Path(text), len(next(iter(captions.values())))
     digest = hashlib.sha256()
 
     def read(kind: str, dim: int | None = None) -> Vectors:
-        vectors = (
-            read_embeddings(place / f"{kind}.npy", rows=rows, dim=dim)
-            if is_folder(place)
-            else read_embeddings(place, rows=rows, dim=dim, tensor=kind)
-        )
+        if is_folder(place):
+            vectors = read_embeddings(place / f"{kind}.npy", rows=rows, dim=dim)
+        elif place.suffix == ".npy":
+            vectors = read_embeddings(place, rows=rows, dim=dim, layer=(_LAYERS.index(kind), len(_LAYERS)))
+        else:
+            vectors = read_embeddings(place, rows=rows, dim=dim, tensor=kind)
         digest.update(np.ascontiguousarray(vectors).tobytes())
         return vectors
 

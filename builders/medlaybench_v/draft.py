@@ -28,7 +28,7 @@ from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
 from builders.medlaybench_v.glosses import ALWAYS, MOST, Told, explained, unexplainable
-from builders.medlaybench_v.neighbours import operations, shares_head, slashed, without_contradiction
+from builders.medlaybench_v.neighbours import follows_prefix, operations, shares_head, slashed, without_contradiction
 from builders.medlaybench_v.senses import (
     another_sense,
     counted_elsewhere,
@@ -197,7 +197,7 @@ class Drafter:
             if entry.changes and (number >= known or number not in plain) and _means_otherwise(entry, text, start, end):
                 elsewhere = start
                 continue
-            if entry.takes_head and shares_head(text, start):
+            if (entry.takes_head and shares_head(text, start)) or (entry.changes and follows_prefix(lower, start)):
                 continue
             if (
                 (entry.guarded and not _fits(entry, lower, start, end, self._attributive, self._places_of))

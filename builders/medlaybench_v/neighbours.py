@@ -44,6 +44,8 @@ _OPPOSITES = tuple(
         ("many|several", "single|solitary|one|isolated|lone"),
     )
 )
+_BARE = frozenset("intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero".split())
+_PREFIXES = tuple(f"{prefix} " for prefix in sorted(_BARE))
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
 _CLAUSE = re.compile(
@@ -77,6 +79,13 @@ def shares_head(text: str, start: int) -> bool:
         return False  # most leave here
     joined = _JOINED_BEFORE.search(before)
     return joined is not None and _ADJECTIVE.match(joined[1].lower()) is not None
+
+
+def follows_prefix(lower: str, start: int) -> bool:
+    """Whether a prefix that was written apart stands before a word: "intra peritoneal"."""
+    if not lower.endswith(_PREFIXES, 0, start):
+        return False
+    return lower[: start - 1].rpartition(" ")[2].strip("(") in _BARE
 
 
 def slashed(text: str, start: int, end: int) -> bool:

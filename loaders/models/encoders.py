@@ -97,16 +97,26 @@ def open_encoder(
         raise MissingExtra.named(package, extra="models", purpose=f"the encoder {name}") from missing
 
 
-def read_embeddings(path: Path, *, rows: int, dim: int | None = None, tensor: str | None = None) -> Vectors:
+def read_embeddings(
+    path: Path, *, rows: int, dim: int | None = None, tensor: str | None = None, layer: tuple[int, int] | None = None
+) -> Vectors:
     """Embeddings made elsewhere, as unit vectors (rows, dim), from a .npy or .safetensors file.
 
     Row i belongs to row i of the split that they are used with, so `rows` is that split's length. `tensor` names one of
-    several tensors in a .safetensors file.
+    several tensors in a .safetensors file; `layer` is (which, of how many) of a .npy array (layers, rows, dim).
 
     Raises InputError for another number of rows or dimensions, for a row that is not finite or has no length, and for a
     file that cannot be read; MissingExtra when safetensors is not installed.
     """
     values = _read_array(path, tensor)
+    if layer is not None:
+        which, layers = layer
+        if values.ndim != 3 or len(values) != layers:
+            found = f"holds {values.dtype} values of shape {values.shape}"
+            raise InputError(
+                path, found=found, expected=f"floating-point numbers of shape ({layers}, rows, dimensions)"
+            )
+        values = values[which]
     if values.ndim != 2 or values.dtype.kind != "f":
         found = f"holds {values.dtype} values of shape {values.shape}"
         raise InputError(path, found=found, expected="floating-point numbers of shape (rows, dimensions)")

@@ -43,7 +43,8 @@ class Encoding:
         tuple[str, ...],
         typer.Option(
             metavar="NAME=PLACE",
-            help="Embeddings of your own, row by row of the split: a folder of images.npy, expert.npy, layman.npy, or "
+            help="Embeddings of your own, row by row of the split: a folder of images.npy, expert.npy, layman.npy, one "
+            ".npy of all three (3, rows, dimensions), or "
             "a .safetensors file with these tensors. May be repeated.",
         ),
     ] = ()

@@ -52,3 +52,16 @@ def test_what_does_not_fit_is_told(tmp_path: Path, changed: dict[str, object], s
 def test_a_name_and_a_place(given: str) -> None:
     with pytest.raises(InputError, match="NAME=PLACE"):
         read_own(given, CAPTIONS, images=False)
+
+
+def test_one_file_holds_all_three(tmp_path: Path) -> None:
+    _, apart = read_own(folder(tmp_path), CAPTIONS, images=True)
+    np.save(tmp_path / "all.npy", np.stack([FINE[name] for name in ("images", "expert", "layman")]))
+    _, made = read_own(f"mine={tmp_path / 'all.npy'}", CAPTIONS, images=True)
+    assert np.array_equal(made.images.vectors, apart.images.vectors)
+    assert all(np.array_equal(made.texts[name].vectors, apart.texts[name].vectors) for name in ("expert", "layman"))
+    np.save(tmp_path / "one.npy", FINE["images"])
+    with pytest.raises(
+        InputError, match=r"holds float64 values of shape \(3, 3\) \(expected .*\(3, rows, dimensions\)"
+    ):
+        read_own(f"mine={tmp_path / 'one.npy'}", CAPTIONS, images=True)

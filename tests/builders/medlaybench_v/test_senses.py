@@ -80,6 +80,8 @@ def lay(caption: str) -> str:
         ("A posterior spur at the elbow.", "rear", "back"),
         ("The posterior area of the jaw.", "rear area", "back"),
         ("An anterior/posterior line.", "anterior/posterior", "front"),
+        ("An intra peritoneal hematoma.", "intra peritoneal", "lining"),
+        ("Mr Doe had a CT.", "Mr Doe", "MRI"),
         # What two words share stays theirs.
         ("Lesions of the frontal and occipital lobes.", "frontal and occipital lobes", "part of the brain"),
         ("Gastric and liver abscess.", "stomach", "pus in the liver"),
