@@ -214,6 +214,8 @@ def build(
         packages=[package for package in versions if package not in ("python", "bedside")],
         progress=progress,
     )
+    if len(engine.machines) > 1:
+        plan = replace(plan, settings={**plan.settings, "machines": list(engine.machines)})
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
     return write_release(

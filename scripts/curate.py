@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from loaders.engines.choice import EngineName, opened
 from scripts.terminal.console import output, table
+from scripts.terminal.engines import MIXED_NODES, told
 from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Table
 
@@ -44,7 +45,9 @@ def command(
     index: Path | None = typer.Option(
         None, metavar="FILE", help="Where to remember what was measured; by default index.sqlite in REPORT."
     ),
-    workers: int = typer.Option(min(16, os.cpu_count() or 1), min=1, help="Threads."),
+    engine: EngineName = typer.Option(EngineName.LOCAL, help="Threads here, or a Ray cluster (RAY_ADDRESS)."),
+    workers: int | None = typer.Option(None, min=1, help="Threads. [one a core, 16 at most; with ray, all of it]"),
+    mixed_nodes: bool = typer.Option(False, "--mixed-nodes", help=MIXED_NODES),
     fail_on_leaks: bool = typer.Option(
         False, "--fail-on-leaks", help="End with exit code 1 when a cluster or a group crosses splits."
     ),
@@ -58,7 +61,7 @@ def command(
     """
     from builders.curation.output import curate_set  # here, as it needs the extra `curation`
 
-    with Bars() as progress:
+    with Bars() as progress, opened(engine, workers, mixed_nodes=mixed_nodes, threads=True) as running:
         audit = curate_set(
             photos,
             out,
@@ -67,12 +70,14 @@ def command(
             group=group,
             against=against,
             index=index,
-            workers=workers,
+            engine=running,
             progress=progress,
         )
     _print(audit)
-    told = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
-    output.print(f"Told: {', '.join(told) or 'neither splits nor labels'}", highlight=False, markup=False)
+    if len(running.machines) > 1:
+        output.print(told(running), highlight=False, markup=False, soft_wrap=True)
+    columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
+    output.print(f"Told: {', '.join(columns) or 'neither splits nor labels'}", highlight=False, markup=False)
     output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
     return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in audit.curation.leaks) else 0
 

@@ -11,12 +11,14 @@ from rich.progress import Progress
 from builders.curation import duplicates
 from builders.curation.decisions import Decision, decide
 from builders.curation.duplicates import Groups
-from builders.curation.examine import Examined, contents, examine, read_again
+from builders.curation.examine import Examined, contents, examine
 from builders.curation.folders import File
 from builders.curation.index import Index
 from builders.curation.leaks import SET, Leak, leaks
-from builders.curation.parallel import single_threaded_opencv
+from builders.curation.opencv import single_threaded_opencv
 from builders.curation.quality import Judgement, judge
+from loaders.engines.engine import Engine
+from loaders.engines.threads import Threads
 from loaders.errors import InputError
 
 OWN = "this set"
@@ -35,17 +37,19 @@ class Curation:
 
 
 def curate(
-    files: Sequence[File], *, index: Path | None = None, workers: int = 1, progress: Progress | None = None
+    files: Sequence[File], *, index: Path | None = None, engine: Engine | None = None, progress: Progress | None = None
 ) -> Curation:
     """Examine files, judge their quality, find their copies and leaks.
 
-    `index` is a file that remembers (see `index.Index`); without one, all is measured anew.
+    `index` is a file that remembers (see `index.Index`); without one, all is measured anew. The `engine` (this thread
+    without one) reads and measures files, and compares pairs, side by side.
 
     Raises: InputError when no file can be read as an image, or one changes meanwhile; KeyboardInterrupt with a message.
     """
+    engine = engine or Threads()
     try:
         with single_threaded_opencv(), Index(index) as memory:
-            examined = examine(files, memory, workers=workers, progress=progress)
+            examined = examine(files, memory, engine=engine, progress=progress)
             distinct = list(contents(examined))
             if not distinct:
                 reasons = ", ".join(sorted({picture.reason for picture in examined}))
@@ -57,10 +61,9 @@ def curate(
                     first.setdefault(picture.content.digest, picture.file)
             groups = duplicates.group(
                 distinct,
-                {digest: file.name for digest, file in first.items()},
-                lambda digest: read_again(first[digest], digest),
+                first,
                 memory,
-                workers=workers,
+                engine=engine,
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -84,7 +87,7 @@ def overlap(
     others: Mapping[str, Sequence[File]],
     *,
     index: Path | None = None,
-    workers: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> tuple[Leak, ...]:
     """The pictures that some files share with those of other sets, given by name, whatever disguise they wear.
@@ -94,7 +97,7 @@ def overlap(
 
     Raises: as `curate`.
     """
-    found = curate(beside(files, others), index=index, workers=workers, progress=progress)
+    found = curate(beside(files, others), index=index, engine=engine, progress=progress)
     return shared(found)
 
 

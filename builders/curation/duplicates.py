@@ -10,26 +10,23 @@ others of its size, with fewest pixels clipped, most bytes, and the first name.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
-from PIL import Image
 from rich.progress import Progress
 from scipy.cluster.hierarchy import DisjointSet
 
 from builders.curation.candidates import candidates
+from builders.curation.comparing import Compare, Files, Look, LookAt, Pair, answers
 from builders.curation.examine import Content
 from builders.curation.index import Index
-from builders.curation.parallel import in_order
-from builders.curation.pictures import read_picture
-from builders.curation.verification import COPY, DIFFERENT, SCENE, Features, PairVerdict, compare, features
+from builders.curation.verification import COPY, DIFFERENT, SCENE, PairVerdict
 from builders.pipeline.progress import Meter
-from loaders.files.images import open_image
+from loaders.engines.engine import Engine
 from loaders.files.records import from_json, to_json
 
 POLICY = (
@@ -38,17 +35,8 @@ POLICY = (
 )
 
 _ROUND = 256  # pairs compared before copies are counted again: fixed, so that no worker count changes the outcome
-_FEATURES = 1024  # pictures whose features are kept at hand (about 0.2 MB each)
 _KNOWN = "what curation remembers of pictures"
 _GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture is grey
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What is only asked of pictures that have copies: the SHA-256 of their pixels, and how colourful they are."""
-
-    pixels: str
-    colour: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +73,18 @@ class Groups:
 
 def group(
     contents: Sequence[Content],
-    names: Mapping[str, str],
-    load: Callable[[str], bytes],
+    files: Files,
     index: Index,
     *,
-    workers: int,
+    engine: Engine,
     progress: Progress | None = None,
 ) -> Groups:
     """Cluster distinct contents, given in the order of their digests.
 
-    `names` gives the first file of each; `load` reads its bytes (and raises when they have changed).
+    `files` gives the first file of each, which is read again (and refused when it has changed).
     """
     by_digest = {content.digest: content for content in contents}
-    links = _links(contents, load, index, workers, progress)
+    links = _links(contents, files, index, engine, progress)
     copies, clusters = DisjointSet(by_digest), DisjointSet(by_digest)
     for link in links:
         if link.verdict.kind == COPY:
@@ -106,17 +93,17 @@ def group(
             clusters.merge(link.first, link.second)
 
     sets = [members for members in _members(copies) if len(members) > 1]
-    looks = _looks([digest for members in sets for digest in members], load, index, workers, progress)
+    looks = _looks([digest for members in sets for digest in members], files, index, engine, progress)
     best = {digest: digest for digest in by_digest}
     for members in sets:
         sharpness: dict[int, list[float]] = defaultdict(list)
         for digest in members:
             sharpness[_pixels(by_digest[digest])].append(by_digest[digest].quality.sharpness)
         usual = {pixels: median(levels) for pixels, levels in sharpness.items()}
-        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, names[digest]))
+        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, files[digest].name))
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best[digest] != digest]
-    told = _verdicts(pairs, load, index, workers, None)
+    told = _verdicts(pairs, files, index, engine)
     places = {}
     for members in _members(clusters):
         for digest in members:
@@ -164,18 +151,18 @@ def _key(first: str, second: str) -> tuple[str, str]:
 
 
 def _links(
-    contents: Sequence[Content], load: Callable[[str], bytes], index: Index, workers: int, progress: Progress | None
+    contents: Sequence[Content], files: Files, index: Index, engine: Engine, progress: Progress | None
 ) -> list[Link]:
     """The candidates that are more than nothing, in order; pairs already known as copies of copies are passed over."""
     pairs = [(contents[i].digest, contents[j].digest) for i, j in candidates(contents)]
     meter = Meter(progress, "compare", rows=len(pairs), batches=1)
     copies = DisjointSet(content.digest for content in contents)
     links = []
-    reader = _Reader(load)
+    compare = Compare()
     for start in range(0, len(pairs), _ROUND):
         some = pairs[start : start + _ROUND]
         asked = [pair for pair in some if not copies.connected(*pair)]
-        for (first, second), verdict in _verdicts(asked, load, index, workers, reader).items():
+        for (first, second), verdict in _verdicts(asked, files, index, engine, compare).items():
             if verdict.kind != DIFFERENT:
                 links.append(Link(first, second, verdict))
             if verdict.kind == COPY:
@@ -185,70 +172,33 @@ def _links(
     return links
 
 
-class _Reader:
-    """Features by digest; the latest ones stay at hand."""
-
-    def __init__(self, load: Callable[[str], bytes]) -> None:
-        self._load = load
-        self._kept: OrderedDict[str, Features] = OrderedDict()
-
-    def ready(self, digests: Sequence[str], workers: int) -> dict[str, Features]:
-        missing = [digest for digest in digests if digest not in self._kept]
-        got = zip(
-            missing, in_order(lambda digest: features(read_picture(self._load(digest))), missing, workers), strict=True
-        )
-        ready = {digest: self._kept[digest] for digest in digests if digest in self._kept}
-        ready.update(got)
-        for digest in digests:
-            self._kept[digest] = ready[digest]
-            self._kept.move_to_end(digest)
-        while len(self._kept) > _FEATURES:
-            self._kept.popitem(last=False)
-        return ready
-
-
 def _verdicts(
-    pairs: Sequence[tuple[str, str]],
-    load: Callable[[str], bytes],
-    index: Index,
-    workers: int,
-    reader: _Reader | None,
-) -> dict[tuple[str, str], PairVerdict]:
+    pairs: Sequence[Pair], files: Files, index: Index, engine: Engine, compare: Compare | None = None
+) -> dict[Pair, PairVerdict]:
     """The verdict on each pair, smaller digest first, from the index where it is known."""
     keys = [_key(*pair) for pair in pairs]
     told = {key: index.get("pair", " ".join(key)) for key in keys}
     known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
     new = [key for key in told if key not in known]
-    reader = reader or _Reader(load)
-    for start in range(0, len(new), _ROUND):
-        some = new[start : start + _ROUND]
-        at_hand = reader.ready(sorted({digest for key in some for digest in key}), workers)
-        verdicts = in_order(lambda key: compare(at_hand[key[0]], at_hand[key[1]]), some, workers)  # noqa: B023
-        for key, verdict in zip(some, verdicts, strict=True):
+    with closing(answers(engine, compare or Compare(), new, lambda key: key, files, "compare")) as found:
+        for key, verdict in found:
             index.put("pair", " ".join(key), json.dumps(to_json(verdict)))
             known[key] = verdict
     return {key: known[key] for key in keys}
 
 
 def _looks(
-    digests: Sequence[str], load: Callable[[str], bytes], index: Index, workers: int, progress: Progress | None
+    digests: Sequence[str], files: Files, index: Index, engine: Engine, progress: Progress | None
 ) -> dict[str, Look]:
     meter = Meter(progress, "choose", rows=len(digests), batches=1)
     told = {digest: index.get("look", digest) for digest in digests}
     missing = [digest for digest in digests if told[digest] is None]
     looks = {digest: from_json(Look, text.encode(), _KNOWN) for digest, text in told.items() if text is not None}
     meter.advance(len(looks))
-    for digest, look in zip(missing, in_order(lambda digest: _look(load(digest)), missing, workers), strict=True):
-        index.put("look", digest, json.dumps(to_json(look)))
-        looks[digest] = look
-        meter.advance(1)
+    with closing(answers(engine, LookAt(), missing, lambda digest: (digest,), files, "choose")) as found:
+        for digest, look in found:
+            index.put("look", digest, json.dumps(to_json(look)))
+            looks[digest] = look
+            meter.advance(1)
     meter.finish(0)
     return looks
-
-
-def _look(data: bytes) -> Look:
-    image = open_image(data)
-    pixels = hashlib.sha256(f"{image.mode} {image.width} {image.height} ".encode() + image.tobytes()).hexdigest()
-    small = image.convert("RGB").resize((64, 64), Image.Resampling.BOX).convert("YCbCr")
-    chroma = np.abs(np.asarray(small)[:, :, 1:].astype(np.float64) - 128)
-    return Look(pixels, round(float(chroma.mean()), 3))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from rich.progress import Progress
@@ -14,10 +16,11 @@ from builders.curation.folders import File
 from builders.curation.hashes import keypoints, whole
 from builders.curation.index import Index
 from builders.curation.neighbours import Hashes
-from builders.curation.parallel import in_order
+from builders.curation.opencv import PACKAGES, one_thread
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
+from loaders.engines.engine import Engine
 from loaders.files.images import ImageError
 from loaders.files.untrusted import is_folder
 
@@ -45,27 +48,55 @@ class Examined:
     detail: str = ""
 
 
-def examine(files: Sequence[File], index: Index, *, workers: int, progress: Progress | None = None) -> list[Examined]:
+def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Progress | None = None) -> list[Examined]:
     """Open and measure each file, in order. A file that cannot be used is told with its reason, never fatal."""
-    known = index.keys(_KIND)
     meter = Meter(progress, "examine", rows=len(files), batches=1)
-    examined = []
+    size = max(1, min(engine.grain, len(files) // (4 * engine.slots)))
+    parts = {start: files[start : start + size] for start in range(0, len(files), size)}
+    examined: dict[int, list[Examined]] = {}
+    looks = engine.each(
+        FirstLook(frozenset(index.keys(_KIND))), ((str(start), part) for start, part in parts.items()), where="examine"
+    )
+    with closing(looks):
+        for name, told in looks:
+            examined[int(name)] = []
+            for file, (digest, text) in zip(parts[int(name)], told, strict=True):
+                if text is None:
+                    text = index.get(_KIND, digest) or ""
+                elif digest:
+                    index.put(_KIND, digest, text)
+                examined[int(name)].append(_examined(file, text))
+            meter.advance(len(told))
+    found = [one for start in parts for one in examined[start]]
+    meter.finish(sum(picture.content is None for picture in found))
+    return found
 
-    def look(file: File) -> tuple[File, str, str | None]:
+
+class FirstLook:
+    """Reads files and measures those whose digests are not `known`: digest and facts of each (None: known)."""
+
+    packages = PACKAGES
+    floats = True
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self.known = known
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:  # in another process
+        self.__dict__.update(state)
+        one_thread()
+
+    def __call__(self, name: str, unit: Sequence[File]) -> list[tuple[str, str | None]]:
+        return [self._look(file) for file in unit]
+
+    def _look(self, file: File) -> tuple[str, str | None]:
         digest, data, trouble = _read(file)
         if trouble:
-            return file, "", trouble
-        return file, digest, None if digest in known else _measured(data, digest)
+            return "", trouble
+        return digest, None if digest in self.known else _measured(data, digest)
 
-    for file, digest, text in in_order(look, files, workers):
-        if text is None:
-            text = index.get(_KIND, digest) or ""
-        elif digest:
-            index.put(_KIND, digest, text)
-        examined.append(_examined(file, text))
-        meter.advance(1)
-    meter.finish(sum(picture.content is None for picture in examined))
-    return examined
+    def told(self, unit: Sequence[File]) -> str:
+        """The files of a unit."""
+        return f"{unit[0].name} to {unit[-1].name}"
 
 
 def read_again(file: File, digest: str) -> bytes:

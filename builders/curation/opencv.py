@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from loaders.errors import MissingExtra
 
 try:
@@ -10,3 +13,22 @@ except ModuleNotFoundError as error:
     if error.name != "cv2":
         raise
     raise MissingExtra.named("opencv-python-headless", extra="curation", purpose="curating images") from None
+
+PACKAGES = ("numpy", "opencv-python-headless", "pillow")
+"""Whose versions decide what is found out about a picture."""
+
+
+@contextmanager
+def single_threaded_opencv() -> Iterator[None]:
+    """Keep OpenCV from starting threads of its own inside ours."""
+    before = cv2.getNumThreads()
+    one_thread()
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)
+
+
+def one_thread() -> None:
+    """The same for the rest of a process that works for others."""
+    cv2.setNumThreads(1)

@@ -27,6 +27,7 @@ from builders.curation.folders import File
 from builders.curation.leaks import Leak
 from builders.curation.photo_sets import PhotoSet, photo_set
 from builders.curation.report import write_report
+from loaders.engines.engine import Engine
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.untrusted import resolved
@@ -97,7 +98,7 @@ def curate_set(
     group: str | None = None,
     against: Sequence[str] = (),
     index: Path | None = None,
-    workers: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """Curate what `name` means (`photo_sets`) and write the report into a folder (see the text of this module).
@@ -113,8 +114,8 @@ def curate_set(
     others = _others(against, report)
     make_folder(report)
     index = index or report / "index.sqlite"
-    curation = curate(photos.files, index=index, workers=workers, progress=progress)
-    overlaps = overlap(photos.files, _files(others), index=index, workers=workers, progress=progress) if others else ()
+    curation = curate(photos.files, index=index, engine=engine, progress=progress)
+    overlaps = overlap(photos.files, _files(others), index=index, engine=engine, progress=progress) if others else ()
     audit = Audit(photos, curation, tuple(others), overlaps)
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")

@@ -19,9 +19,10 @@ from builders.curation.curate import OWN, beside, curate, shared
 from builders.curation.decisions import disguise
 from builders.curation.examine import Examined, read_again
 from builders.curation.folders import File
-from builders.curation.parallel import single_threaded_opencv
+from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from builders.curation.verification import COPY, DIFFERENT, SCENE, UNSURE, Features, PairVerdict, compare, features
+from loaders.engines.engine import Engine
 
 _OTHERS = "others"
 _SURER = (DIFFERENT, UNSURE, SCENE, COPY)
@@ -49,14 +50,14 @@ def seen(
     others: Sequence[File],
     *,
     index: Path | None = None,
-    workers: int = 1,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Seen:
     """Look for the pictures of `others` among `files`, in any disguise; another photo of the same scene counts too.
 
     Raises: as `curate.curate`.
     """
-    curation = curate(beside(files, {_OTHERS: others}), index=index, workers=workers, progress=progress)
+    curation = curate(beside(files, {_OTHERS: others}), index=index, engine=engine, progress=progress)
     unread = [_name(one) for one in curation.files if one.content is None and one.file.set == _OTHERS]
     pairs = []
     with single_threaded_opencv():

@@ -8,13 +8,15 @@ is left out, and an accepted one is fit, whatever its measures; a copy of a phot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from rich.progress import Progress
 
 from builders.threemdbench.findings import Candidate, Finding
+from loaders.engines.engine import Engine
+from loaders.engines.threads import Threads
 
 
 class Curator(Protocol):
@@ -33,9 +35,12 @@ class FullCuration:
     """Quality and duplicates by `builders.curation`; `index` is the file in which it remembers what it measured."""
 
     index: Path
-    workers: int = 1
+    engine: Engine = field(default_factory=Threads)
     progress: Progress | None = None
     identity: str = "builders.curation"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FullCuration, (self.index,)  # who does the work is no part of what a judgement depends on
 
     def __call__(self, photos: Sequence[Candidate]) -> list[Finding]:
         # Imported here: they bring OpenCV, which nothing else of a build needs.
@@ -46,8 +51,8 @@ class FullCuration:
         if not photos:
             return []
         files = {photo.key: File(photo.key, photo.path, source=photo.source) for photo in photos}
-        first = curate(list(files.values()), index=self.index, workers=self.workers, progress=self.progress)
+        first = curate(list(files.values()), index=self.index, engine=self.engine, progress=self.progress)
         judged = Judged(photos, first)
         fit = [files[photo.key] for photo in photos if photo.key not in judged.out]
-        judged.compare(curate(fit, index=self.index, workers=self.workers) if fit else None)
+        judged.compare(curate(fit, index=self.index, engine=self.engine) if fit else None)
         return judged.findings()

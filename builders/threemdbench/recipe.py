@@ -7,7 +7,6 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +44,7 @@ from builders.threemdbench.steps import (
     split,
     temperament,
 )
+from loaders.engines.choice import in_threads
 from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_file, read_file
@@ -166,7 +166,7 @@ def plan(build: Build[Options]) -> Plan:
     downloads = Downloads(options.downloads or workspace / "downloads", replace(options.limits, pause=options.pause))
     admission = Admission(options.allowed_licences, licences, options.mixed_labels)
     rows, bad = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
-    curator = FullCuration(workspace / "curation.sqlite", min(build.engine.slots, os.cpu_count() or 1), build.progress)
+    curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     identity = rows_digest(rows)
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json")

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
+from loaders.engines.threads import Threads
 from loaders.errors import InputError, MissingExtra
 
 
@@ -19,21 +20,31 @@ class EngineName(StrEnum):
     RAY = "ray"
 
 
+MOST_THREADS = 16
 MOST = 4
 """Worker processes that are started where nobody said how many."""
 
 
 @contextmanager
 def opened(
-    name: EngineName = EngineName.LOCAL, workers: int | None = None, *, mixed_nodes: bool = False
+    name: EngineName = EngineName.LOCAL,
+    workers: int | None = None,
+    *,
+    mixed_nodes: bool = False,
+    threads: bool = False,
 ) -> Iterator[Engine]:
     """The engine `local` with so many processes, or `ray` on the cluster of RAY_ADDRESS (one of this machine without).
 
     `workers` are by default one a core and at most MOST here, all of the cluster there. Nodes whose CPU or BLAS is
     another take part in tasks with floating point only where `mixed_nodes` says so.
 
+    Where `threads` are as good, `local` are these, at most MOST_THREADS.
+
     Raises: MissingExtra without Ray; InputError for a cluster that cannot be reached, or by Ray Client only.
     """
+    if name == EngineName.LOCAL and threads:
+        yield Threads(workers or min(MOST_THREADS, os.cpu_count() or 1))
+        return
     if name == EngineName.LOCAL:
         with Local(workers or min(MOST, os.cpu_count() or 1)) as engine:
             yield engine
@@ -51,3 +62,8 @@ def opened(
 
     with OnRay(address or None, workers, mixed_nodes=mixed_nodes) as cluster:
         yield cluster
+
+
+def in_threads(engine: Engine) -> Engine:
+    """The engine for work that lets go of Python's lock: threads in the place of processes of this machine."""
+    return Threads(min(engine.slots, os.cpu_count() or 1)) if isinstance(engine, Local) else engine

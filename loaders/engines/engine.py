@@ -48,6 +48,10 @@ class Engine(Protocol):
         """Units that are worked on at once."""
 
     @property
+    def grain(self) -> int:
+        """Small things (a file, a pair) that are best sent as one unit, where there are many."""
+
+    @property
     def machines(self) -> Sequence[str]:
         """The kinds of machine (CPU and BLAS) that have worked for tasks with floating point, in order."""
 

@@ -12,7 +12,7 @@ import pickle
 import signal
 import threading
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from loaders.engines.engine import Done, Task, Unsendable
+from loaders.engines.threads import finished
 from loaders.errors import BedsideError
 from loaders.files.disk import scratch, writing
 
+GRAIN = 64
 _AHEAD = 4
 """Units sent for each worker before the first of them is asked for."""
 
@@ -34,6 +36,7 @@ class Local:
         if workers < 1:
             raise ValueError(f"workers={workers}: they start at 1")
         self.slots = workers
+        self.grain = GRAIN
         self.machines: tuple[str, ...] = ()
         self._pool: ProcessPoolExecutor | None = None
         self._lifeline: Connection | None = None
@@ -75,11 +78,11 @@ class Local:
                 stage = _kept(task, folder, where)
                 for name, unit in units:
                     if len(under_way) >= _AHEAD * self.slots:
-                        yield from _finished(under_way)
+                        yield from finished(under_way)
                     with _interrupts_held():  # a unit that finds no worker free starts one
                         under_way[self._started().submit(_do, stage, name, unit)] = name
                 while under_way:
-                    yield from _finished(under_way)
+                    yield from finished(under_way)
         except BrokenProcessPool:
             self._end(now=True)
             raise BedsideError(
@@ -107,12 +110,6 @@ def _kept(task: Task[Any], folder: Path, where: str) -> Path:
     with writing(stage):
         stage.write_bytes(pickled(task, where))
     return stage
-
-
-def _finished(under_way: dict[Future[Done], str]) -> Iterator[tuple[str, Done]]:
-    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-    for future in done:
-        yield under_way.pop(future), future.result()
 
 
 @contextmanager

@@ -27,7 +27,7 @@ except ImportError:
 
 from loaders.engines.engine import Done, Task
 from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
-from loaders.engines.local import pickled
+from loaders.engines.local import GRAIN, pickled
 from loaders.errors import BedsideError, InputError
 from loaders.files.untrusted import is_folder
 
@@ -41,6 +41,7 @@ class OnRay:
     def __init__(self, address: str | None, workers: int | None, *, mixed_nodes: bool) -> None:
         self._address, self._workers, self._mixed = address, workers, mixed_nodes
         self._machines: set[str] = set()
+        self.grain = GRAIN
 
     def __enter__(self) -> Self:
         before = signal.getsignal(signal.SIGTERM)

@@ -23,7 +23,7 @@ from PIL import Image
 
 from builders.curation.hashes import keypoints, whole
 from builders.curation.neighbours import Hashes, distances, pairs_within
-from builders.curation.parallel import single_threaded_opencv
+from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from builders.curation.quality import measure
 from loaders.errors import InputError, MissingExtra

@@ -11,6 +11,13 @@ import typer
 from loaders.engines.choice import EngineName, opened
 from loaders.engines.engine import Engine
 
+MIXED_NODES = "Let nodes of other CPUs or BLAS take part where numbers have a point, and say which."
+
+
+def told(engine: Engine) -> str:
+    """Which kinds of machine took part."""
+    return f"Machines that took part, whose numbers may differ in the last bits: {'; '.join(engine.machines)}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Engines:
@@ -23,9 +30,7 @@ class Engines:
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes. [one a core, 4 at most; with ray, all of the cluster]")
     ] = None
-    mixed_nodes: Annotated[
-        bool, typer.Option("--mixed-nodes", help="Let nodes of other CPUs or BLAS take part, and record them.")
-    ] = False
+    mixed_nodes: Annotated[bool, typer.Option("--mixed-nodes", help=MIXED_NODES)] = False
 
     def opened(self) -> AbstractContextManager[Engine]:
         """The engine, for as long as the command takes."""

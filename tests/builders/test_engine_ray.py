@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 from builders import recipe as recipes
+from builders.curation.output import curate_set
 from builders.pipeline.run import Run, run
 from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError
+from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
 
 pytest.importorskip("ray", reason="needs the extra `ray`")
@@ -110,6 +112,13 @@ def toy(modules: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return toy_on_ray
 
 
+def opened_mixed() -> Any:
+    import ray
+
+    ray.shutdown()  # the other fixture's, which closes once more without harm
+    return opened(EngineName.RAY, mixed_nodes=True)
+
+
 def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.suffix}
 
@@ -146,6 +155,32 @@ def test_the_sample_of_each_recipe_is_the_same_bytes(
     monkeypatch.setattr(recipes, "run", partial(run, batch_rows=8))  # the sample would be one batch
     recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", engine=engine)
     assert files(tmp_path / "ray") == files(tmp_path / "local")
+
+
+def test_curation_is_the_same_bytes(engine: Engine, tmp_path: Path) -> None:
+    photos = [drawn(at, (160, 120)) for at in range(12)]
+    for at, photo in enumerate([*photos, *(photo.resize((120, 90)) for photo in photos)]):
+        (tmp_path / "photos").mkdir(exist_ok=True)
+        (tmp_path / "photos" / f"{at}.jpg").write_bytes(jpeg(photo))
+    (tmp_path / "photos" / "broken.jpg").write_bytes(b"no picture")
+    for name, who in (("here", None), ("there", engine)):
+        curate_set(str(tmp_path / "photos"), tmp_path / name, engine=who)
+    assert files(tmp_path / "there").keys() > {"photos.parquet", "report.html"}
+    for name in ("photos.parquet", "report.html"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
+    assert len(engine.machines) == 1
+
+
+def test_a_machine_of_another_kind_is_refused_where_numbers_have_a_point(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_bytes(jpeg(drawn(1, (160, 120))))
+    monkeypatch.setattr("loaders.engines.fingerprints.machine", lambda: "z80 BCD")
+    with pytest.raises(InputError, match=r"another machine \(.*\) \(expected z80 BCD, .* with --mixed-nodes"):
+        curate_set(str(tmp_path / "photos"), tmp_path / "out", engine=engine)
+    with opened_mixed() as mixed:
+        curate_set(str(tmp_path / "photos"), tmp_path / "out", engine=mixed)
 
 
 def test_a_killed_worker_costs_a_batch_and_no_byte(engine: Engine, toy: Any, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from baselines.results.run import RunRecord
 from baselines.threemdbench.classifier.cues import Search
 from baselines.threemdbench.classifier.data import Labelled, Photo
 from builders.curation.folders import File
+from loaders.engines.threads import Threads
 from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import make_folder, write_whole
 from scripts.run.classifier.options import Classifying
@@ -109,7 +110,7 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
     files = [File(photo.key, Path(photo.key), held=photo.read) for photo in photos]
     make_folder(options.out)
     with Bars(quiet=quiet) as bars:
-        found = seen(files, others, index=options.out / "index.sqlite", workers=cores(), progress=bars)
+        found = seen(files, others, index=options.out / "index.sqlite", engine=Threads(cores()), progress=bars)
     listed = {
         "trained_on": {split: trained.digests[split] for split in _SPLITS},
         "looked_for": len(others) - len(found.unread),

@@ -27,6 +27,8 @@ from builders.curation.curate import curate
 from builders.curation.folders import File, files_of
 from builders.curation.index import Index
 from builders.curation.output import PHOTOS, curate_set
+from loaders.engines.choice import EngineName
+from loaders.engines.threads import Threads
 from loaders.errors import InputError
 from loaders.files.images import ImageError
 from scripts.curate import command
@@ -155,7 +157,7 @@ def test_the_report_stands_alone_and_names_what_it_found(folder: Path, report: P
 
 @pytest.mark.parametrize("workers", [2, 5])
 def test_any_number_of_workers_writes_the_same_bytes(folder: Path, report: Path, tmp_path: Path, workers: int) -> None:
-    curate_set(str(folder), tmp_path, workers=workers)
+    curate_set(str(folder), tmp_path, engine=Threads(workers))
     for name in OUTPUTS:
         assert (tmp_path / name).read_bytes() == (report / name).read_bytes(), name
 
@@ -349,8 +351,9 @@ def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
     save(tmp_path / "images", {f"{n}.jpg": picture.rotate(n) for n in range(120)})
     code = (
         "import sys; from pathlib import Path; from builders.curation.output import curate_set\n"
+        "from loaders.engines.threads import Threads\n"
         "print('ready', flush=True)\n"
-        "try: curate_set(sys.argv[1], Path(sys.argv[2]), workers=2)\n"
+        "try: curate_set(sys.argv[1], Path(sys.argv[2]), engine=Threads(2))\n"
         "except KeyboardInterrupt as stop: print(stop); sys.exit(130)"
     )
     with started("-c", code, tmp_path / "images", tmp_path / "report") as process:
@@ -370,7 +373,7 @@ def test_the_command_line(folder: Path, tmp_path: Path) -> None:
 
     @app.command()
     def run(folder: str, out: Path, fail: bool = False) -> None:
-        codes.append(command(folder, out, None, None, None, [], None, 1, fail))
+        codes.append(command(folder, out, None, None, None, [], None, EngineName.LOCAL, 1, False, fail))
 
     for fail in ([], ["--fail"]):
         result = CliRunner().invoke(app, [str(folder), str(tmp_path), *fail])
@@ -448,7 +451,7 @@ def test_the_known_leaky_split_of_a_public_repository(tmp_path: Path) -> None:
             target = tmp_path / row["path"]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(shared_data(origin[row["same_bytes_as_photos_source"]]).resolve())
-    curation = curate(files_of(tmp_path / "throat_dataset"), workers=2)
+    curation = curate(files_of(tmp_path / "throat_dataset"), engine=Threads(2))
     digests = {one.content.digest: one.file.name for one in curation.files if one.content}
     expected = {hashlib.sha256(shared_data(origin[content]).read_bytes()).hexdigest() for content in crossing}
     assert len(expected) == len(crossing) == 81

@@ -9,6 +9,7 @@ from PIL import Image
 
 from builders.curation.folders import File
 from builders.curation.seen import Pair, seen
+from loaders.engines.threads import Threads
 from tests.parts.pictures import drawn, jpeg
 
 
@@ -46,5 +47,5 @@ def test_each_file_is_named_with_its_surest_partner() -> None:
 def test_the_same_pairs_whatever_the_order_and_the_workers(workers: int) -> None:
     before = [file(f"b{at}", jpeg(drawn(at, (160, 120)))) for at in range(4)]
     now = [file(f"n{at}", jpeg(drawn(at, (160, 120)).resize((120, 90)))) for at in range(4)]
-    found = seen(now[::-1], before[::-1], workers=workers)
+    found = seen(now[::-1], before[::-1], engine=Threads(workers))
     assert [(pair.file, pair.other) for pair in found.pairs] == [(f"n{at}", f"b{at}") for at in range(4)]

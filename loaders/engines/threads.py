@@ -1,0 +1,48 @@
+"""Threads of this process, for work that lets go of Python's lock: decoding, OpenCV, sums."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from loaders.engines.engine import Done, Task
+
+_AHEAD = 4
+"""Units taken for each thread before the first of them is asked for."""
+
+
+class Threads:
+    """So many threads, or none where it is one; they share what the task holds, and nothing is sent anywhere."""
+
+    def __init__(self, workers: int = 1) -> None:
+        if workers < 1:
+            raise ValueError(f"workers={workers}: they start at 1")
+        self.slots = workers
+        self.grain = 1
+        self.machines: tuple[str, ...] = ()
+
+    def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
+        """As `Engine.each`. Closing it (or an interrupt) gives up what has not been started."""
+        if self.slots == 1:
+            for name, unit in units:
+                yield name, task(name, unit)
+            return
+        pool = ThreadPoolExecutor(self.slots)
+        under_way: dict[Future[Done], str] = {}
+        try:
+            for name, unit in units:
+                if len(under_way) >= _AHEAD * self.slots:
+                    yield from finished(under_way)
+                under_way[pool.submit(task, name, unit)] = name
+            while under_way:
+                yield from finished(under_way)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def finished(under_way: dict[Future[Done], str]) -> Iterator[tuple[str, Done]]:
+    """What has ended of what is under way, taken out of it; waits for the first."""
+    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield under_way.pop(future), future.result()
