@@ -8,6 +8,7 @@ it prints. They are kept in `speed.json` with the commit, the day and the machin
 there. A row whose benchmark cannot run here (no captions, no photos, no other tool), or does not say what the row
 tells, stays as it is, with the commit at which it was measured. `--captions` is a CSV file with a column `caption`;
 `--others` is a Python that has the tools that `bench/duplicates.py` names. Take a quiet machine: a busy one is told of.
+All of it takes about twelve minutes of one core: each benchmark runs as briefly as its rows allow.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -190,8 +192,10 @@ def commands(captions: Path | None, others: str | None) -> dict[str, list[str]]:
     """The arguments of each benchmark that can run with what there is."""
     needs = {"text": captions, "language": captions}
     given = {"text": [str(captions)], "language": [str(captions)], "threads": ["--gigabytes", "1"]}
-    given |= {"duplicates": ["--others", others]} if others else {}
-    given |= {name: ["--methods", "minimal", "adapter", "bare"] for name in ("consultation", "concealment")}
+    given |= {"retrieval": ["--rounds", "2", "--large", "0"]}
+    given |= {"duplicates": ["--speed", "--rounds", "2", *(["--others", others] if others else [])]}
+    rounds = ["--methods", "minimal", "adapter", "bare", "--rounds", "2"]
+    given |= {"consultation": rounds, "concealment": [*rounds, "--cases", "100"]}
     return {name: given.get(name, []) for name in ROWS if name not in needs or needs[name] is not None}
 
 
@@ -240,7 +244,7 @@ def _commit() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--captions", type=Path, help="CSV file with a column `caption`")
-    parser.add_argument("--others", metavar="PYTHON", help="a Python that has imagededup and faiss")
+    parser.add_argument("--others", metavar="PYTHON", help="a Python that has faiss-cpu")
     parser.add_argument("--only", nargs="+", choices=[*ROWS, "none"], default=list(ROWS), metavar="SCRIPT")
     options = parser.parse_args(arguments)
     figures, possible, kept = read_figures(), commands(options.captions, options.others), 0
@@ -253,7 +257,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"bench/{name}: cannot run without what --help tells; its rows stay")
             continue
         print(f"python -m scripts.bench.{name} {' '.join(possible[name])}".rstrip(), flush=True)
+        started = time.monotonic()
         printed, last = measure(name, possible[name])
+        print(f"  {time.monotonic() - started:.0f} s", flush=True)
         for row in ROWS[name]:
             cells = row.read(printed)
             if cells is None:

@@ -47,8 +47,11 @@ def jpegs(paths: Sequence[Path], count: int) -> list[bytes]:
     return made
 
 
-def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
-    """CPU milliseconds a picture, decoding included, the fastest round of each; the methods take turns."""
+def hashing(files: Sequence[bytes], rounds: int, *, alone: bool = False) -> dict[str, float]:
+    """CPU milliseconds a picture, decoding included, the fastest round of each; the methods take turns.
+
+    `alone`: hashing without what else curation looks at.
+    """
 
     def plain(data: bytes) -> object:
         return imagehash.phash(Image.open(io.BytesIO(data)))
@@ -64,11 +67,9 @@ def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
         picture = read_picture(data)
         return whole(picture), keypoints(picture), measure(picture)
 
-    methods: dict[str, Callable[[bytes], object]] = {
-        "whole, 8 orientations x 2 variants": hashes,
-        "and keypoints": candidates,
-        "and keypoints and quality": first_look,
-    }
+    methods: dict[str, Callable[[bytes], object]] = {"whole, 8 orientations x 2 variants": hashes}
+    if not alone:
+        methods |= {"and keypoints": candidates, "and keypoints and quality": first_look}
     try:
         import imagehash
 

@@ -1,6 +1,6 @@
 """How many copies curation finds, how often it is wrong, and what it costs, beside other tools, in one run.
 
-    python -m scripts.bench.duplicates [FOLDER] [--others PYTHON]
+    python -m scripts.bench.duplicates [FOLDER] [--others PYTHON] [--speed]
 
 FOLDER (by default `data/duplicates` below BEDSIDE_SHARED) holds truth.csv (file, source_file, transform, group) and
 images/: two files with one source_file are a pair, all others are none. Where its parent folder holds them, two more
@@ -150,7 +150,7 @@ def show_mistakes(photos: Photos, pairs: set[Pair]) -> None:
 def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals) -> None:
     """Hashing and the join."""
     jpegs = duplicate_speed.jpegs(files, options.jpegs)
-    times = duplicate_speed.hashing(jpegs, options.rounds)
+    times = duplicate_speed.hashing(jpegs, options.rounds, alone=options.speed)
     plain = times.get("imagehash.phash, plain", float("nan"))
     shown = table(
         f"\nHashing {len(jpegs):,} JPEGs of 1,024 pixels, decoding included", "what", "ratio", right=("ratio",)
@@ -179,7 +179,7 @@ def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals)
         goals.add(f"join, {name}: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
         goals.add(f"join, {name}: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
     output.print(shown)
-    if options.large:
+    if options.large and not options.speed:
         done = duplicate_speed.join(duplicate_speed.even_hashes(options.large), DISTANCE, 1, None)
         cost = f"{done['ours']['seconds']:.0f} s of CPU, {done['ours']['peak']:.0f} MB above what the process held"
         output.print(f"{options.large:,} evenly random hashes: {cost}; exact: {done['exact']}", highlight=False)
@@ -235,6 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--large", type=int, default=1_000_000, help="hashes of the large join, 0 for none")
     parser.add_argument("--fresh", type=int, default=15, help="photos of each source to make fresh copies of; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--speed", action="store_true", help="hashing and the join, no more")
     options = parser.parse_args(arguments)
     try:
         return 0 if _all(options) else 1
@@ -246,6 +247,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _all(options: argparse.Namespace) -> bool:
     goals, data = Goals(), options.folder.parent
     photos = shared_set(options.folder)
+    if not options.speed:
+        _show_found(photos, options, goals)
+    if options.jpegs:
+        files = [*photos.files]
+        for more in ("photos", "radiology"):
+            files += sorted((data / more).rglob("*.jpg"))
+        show_speed(files, options, goals)
+    return goals.print()
+
+
+def _show_found(photos: Photos, options: argparse.Namespace, goals: Goals) -> None:
+    """What is found in each set, and how the quality is judged."""
+    data = options.folder.parent
     pairs, seconds, curation = ours(photos)
     show_pairs(photos, {"bedside": (pairs, seconds), **rivals(photos, options.others)})
     show_mistakes(photos, pairs)
@@ -270,12 +284,6 @@ def _all(options: argparse.Namespace) -> bool:
             show_pairs(fresh, {"bedside": (pairs, seconds), **rivals(fresh, options.others)})
             show_mistakes(fresh, pairs)
     show_quality(photos, curation, goals)
-    if options.jpegs:
-        files = [*photos.files]
-        for more in ("photos", "radiology"):
-            files += sorted((data / more).rglob("*.jpg"))
-        show_speed(files, options, goals)
-    return goals.print()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from scripts.bench import all as everything
 from scripts.bench import text
-from scripts.bench.all import ROWS, main, read_figures, with_table
+from scripts.bench.all import ROWS, commands, main, read_figures, with_table
 from tests.parts.places import ROOT
 
 PRINTED = {
@@ -80,13 +80,23 @@ def test_rows_are_read_from_what_is_printed() -> None:
     assert start.read(PRINTED["start"].replace("bedside run", "bedside walk")) is None
 
 
+def test_each_benchmark_knows_the_options_that_it_is_given() -> None:
+    given = commands(Path("captions.csv"), "python")
+    assert list(given) == list(ROWS)
+    for name, arguments in given.items():
+        module = "minimal_task" if name in ("consultation", "concealment") else name
+        source = (ROOT / "scripts" / "bench" / f"{module}.py").read_text(encoding="utf-8")
+        assert not [option for option in arguments if option.startswith("--") and f'"{option}"' not in source], name
+
+
 def test_the_benchmark_of_text_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     captions = tmp_path / "captions.csv"
     captions.write_text("id,caption\nr0,Chest X-ray shows 2 nodes.\nr1,Axial CT with a 3 cm mass.\n")
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(text, "_textstat", lambda captions: 0.01)  # its dictionary takes seconds to read
+    # its dictionary takes seconds to read
+    monkeypatch.setattr(text, "_textstat", lambda captions: lambda: sum(range(10_000)))
     text.main([str(captions), "--loop-captions", "1", "--repeats", "1"])
     assert len(cells("text", capsys.readouterr().out)) == 2
 
