@@ -117,6 +117,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     shown = _shown(lay, there)
     for degree in here:
         if degree.value in _UNSURE and not unsure_there:
+            if SEEMING in theirs and degree.value == PROBABLE:
+                break  # "suggestive of" = "looks like"
             if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree)):
                 outcome.doubts.append(f"lost: “{_text(expert, degree)}”")
             elif CONFIRMED in theirs or RULED_OUT in theirs:
@@ -136,7 +138,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         RULED_OUT in ours
         and not {RULED_OUT, "denied", UNLIKELY} & theirs
         and theirs & _UNSURE
-        and not _DENIES & set(lay.texts)
+        and not _denies_more(lay, there)
     ):
         outcome.changed.append(f"{RULED_OUT} became {shown}")
     if PROBABLE in ours and UNLIKELY in theirs and not {UNLIKELY, RULED_OUT, "denied"} & ours:
@@ -154,6 +156,12 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if swap:
             outcome.swapped.append(" and ".join(swap))
     return outcome
+
+
+def _denies_more(lay: Reading, there: list[Degree]) -> bool:
+    """Whether a caption denies something apart from its degrees of certainty."""
+    own = {i for d in there for i in range(d.first - 2, d.last + 1)}
+    return any(word in _DENIES for i, word in enumerate(lay.texts) if i not in own)
 
 
 _DENIES = frozenset("no not none without cannot nothing never neither nor free absent".split())

@@ -26,9 +26,9 @@ _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
 # General enough to describe anything that a picture shows.
 _GENERAL = frozenset(
     "lesion fluid swelling opacity defect blood air flow visible normal clear collection narrowing dilated enlarged "
-    "compression displaced mass obstruction torn hernia inflammation thickening septation fat vascularity leak spread "
+    "compression displaced mass obstruction torn hernia thickening septation fat vascularity leak spread "
     "lucency benign calcification cyst diverticulum fistula treatment surgery trauma genes necrosis erosion ulcer "
-    "atrophy pus ileus plaque collapse edema torsion scoliosis stone drug".split()
+    "atrophy collapse edema scoliosis drug".split()
 ) | {"foreign body", "air-fluid level"}
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import anchors, likeness
@@ -34,6 +35,12 @@ _CHANGE = frozenset("change changes difference progression growth increase decre
 _STOPPED = frozenset("stopped ceased ceases stops".split())
 _NOT_ALL = frozenset("new other further additional more fresh".split())
 _ENDS = frozenset("clearance resolution disappearance absence loss".split())  # of what follows
+_WAYS = frozenset("through into down up over on to by past beyond back flat wrong in".split())
+_TAKES = frozenset("take takes taking took pick picks soak soaks absorb absorbs catch catches collect".split())
+_FLOWS = frozenset(
+    "enters enter reaches reach passes pass fills fill flows flow leaks leak leakage leaking extravasation spill spills "
+    "escapes escape runs gets goes comes came".split()
+)
 _OBLIGED = frozenset("should ought belongs belong".split())
 _SEEN = frozenset(
     "seen visible visualised visualized identified found present detected evident shown apparent demonstrated "
@@ -226,6 +233,8 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
     if word == "negative" and following == "for":
         return Cue(i, i + 1, i, _reach(reading, i + 2, end))
+    if word == "gone" and following in _WAYS:
+        return None  # "has gone through the wall"
     if word in _BACKWARD:
         return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
     return None
@@ -246,6 +255,8 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
                 return j
         if j > i and "(" in gap:
             return j
+        if short and texts[j] == "and" and _tells_anew(reading, j + 1):  # "does not cross it and spares the rest"
+            return j
         if (
             j > i + 1
             and texts[j] == "with"
@@ -253,6 +264,11 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
         ):
             return j
     return end
+
+
+def _tells_anew(reading: Reading, i: int) -> bool:
+    """Whether a word denies by itself, as "spares" does."""
+    return any(s.first == i and any(x.sign < 0 for x in s.senses) for s in reading.get(senses))
 
 
 def _back(reading: Reading, i: int, start: int) -> int:
@@ -363,6 +379,7 @@ def _units(reading: Reading, found: Polarity) -> int:
         (
             texts[cue.first] == "none"
             or not (_DYE & set(texts[cue.last + 1 : cue.last + 4]))
+            or not (_FLOWS | _TAKES).isdisjoint(texts[cue.last + 1 : cue.last + 5])
             or texts[cue.first - 1] in ("up", "takes", "taking")
         )
         and not _twice(reading, cue)
@@ -455,7 +472,8 @@ def _places(reading: Reading) -> dict[str, set[int]]:
 
 
 def _is_well(texts: list[str]) -> bool:
-    return any(w in _WELL_OFF and (w != "free" or _is_free(texts, i)) for i, w in enumerate(texts))
+    sound = any(one in ("is", "are") and other == "sound" for one, other in pairwise(texts))
+    return sound or any(w in _WELL_OFF and (w != "free" or _is_free(texts, i)) for i, w in enumerate(texts))
 
 
 def _is_free(texts: list[str], i: int) -> bool:

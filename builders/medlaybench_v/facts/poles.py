@@ -34,8 +34,13 @@ def poles(reading: Reading) -> list[Pole]:
         if texts[end : end + 1] == ["zero"] or (texts[i] == "as" and _is_amount(texts[end : end + 1])):
             continue  # below zero; as much as 42 mm
         denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
+        neither = "neither" in texts[max(0, i - 4) : i] and (
+            "nor" in texts[i : i + 4] or "nor" in texts[max(0, i - 2) : i]
+        )
         for dimension, value in named:
-            if denied:
+            if neither:
+                value = SAME
+            elif denied:
                 value = _TURNED[value] if dimension in ("size", "brightness") else SAME
             found.append(Pole(dimension, value, i, end - 1))
     return found

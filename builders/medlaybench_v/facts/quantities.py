@@ -88,8 +88,13 @@ _FRACTIONS = {
     "tenth": 0.1,
     "tenths": 0.1,
     "fifths": 0.2,
+    "sixths": 1 / 6,
+    "sevenths": 1 / 7,
+    "eighths": 0.125,
+    "ninths": 1 / 9,
     "fifth": 0.2,
 }
+_PARTS = {"fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
 _BETWEEN = frozenset("x by to and or × through".split())
 _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
@@ -524,6 +529,8 @@ class _Reader:
             kind, factor = UNITS[self.word(i + 2)]
             return self._add(kind, factor, 0.0, i, i + 2, loose=True, raw=1.0)
         if word in ("a", "an"):
+            if self.word(i + 1) in _PARTS and self.word(i + 2) == "of":
+                return self._fraction(i, i + 1, _PARTS[self.word(i + 1)])
             if self.word(i + 1) in ("half", "quarter", "third", "dozen", "hundred", "thousand"):
                 if self.word(i + 1) in _FRACTIONS:
                     return self._fraction(i, i + 1, _FRACTIONS[self.word(i + 1)])

@@ -94,6 +94,7 @@ def sides(reading: Reading) -> list[Side]:
         elif (
             raw in ("R", "L")
             and after
+            and reading.text[words[i].end : words[i + 1].start] in (" ", "-")
             and not before[:1].isdigit()
             and any(_is_structure(reading, j) for j in (i + 1, i + 2))
         ):
