@@ -41,6 +41,7 @@ _STRICT = (
     "completeness",
     "stage",
 )
+_EXCHANGED = frozenset("size sagittal brightness end breath beat position stage".split())
 _COMPARING = frozenset(
     "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "
     "shrunk wider narrower "
@@ -84,7 +85,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.failed and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
     if not outcome.failed and not turned(expert, lay):
-        for dimension in ("size", "sagittal", "brightness", "end", "breath", "beat", "position", "stage"):
+        for dimension in sorted(dimensions & _EXCHANGED):
             one, other = _placed(here, dimension), _placed(there, dimension)
             if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
                 outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))

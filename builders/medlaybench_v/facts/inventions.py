@@ -100,9 +100,16 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     definitions = lay.get(_definitions)
     for said in lay.get(senses):
         concepts = {sense.concept for sense in said.senses}
-        if any(kind_of(c) == "disease" for c in concepts - known):
-            concepts -= known  # "infected with tuberculosis" says more than infected
-        if concepts & known or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts)) or _is_no_claim(lay, said):
+        unknown = concepts - known
+        if not unknown:
+            continue
+        if any(kind_of(c) == "disease" for c in unknown):
+            concepts = unknown  # "infected with tuberculosis" says more than infected
+        if (
+            len(unknown) < len(concepts)
+            or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts))
+            or _is_no_claim(lay, said)
+        ):
             continue
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in definitions)
@@ -171,6 +178,8 @@ def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
     found = []
     for rank in _RANKS:
         ours, theirs = here & rank, there & rank
+        if not ours or not theirs or theirs <= ours:
+            continue
         lost = ours - frozenset().union(*map(implied, there))
         new = theirs - _concepts(expert) - _concepts(allowed)
         if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
@@ -236,6 +245,8 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
         t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.texts
     ):
         return []
+    if _GONE.isdisjoint(lay.texts):
+        return []
     known = _concepts(expert)
     found = []
     for said in lay.get(senses):
@@ -253,7 +264,7 @@ _AUXILIARIES = frozenset("was were been is are had has came come taken pulled".s
 
 def _is_elsewhere(said: Said, known: frozenset[str]) -> bool:
     concepts = {sense.concept for sense in said.senses}
-    if not all(kind_of(c) == ANATOMY for c in concepts) or concepts & (known | _TISSUES):
+    if concepts & known or concepts & _TISSUES or not all(kind_of(c) == ANATOMY for c in concepts):
         return False
     return not any((implied(c) - _REGIONS - _TISSUES) & known for c in concepts)
 

@@ -76,7 +76,7 @@ def markers(reading: Reading) -> list[Marker]:
             and text[words[i].end : words[i].end + 1] == ")"
         ):
             found.append(Marker("colour", frozenset((_trait(word),)), i, i, _in_parentheses(text, words[i].start)))
-        elif _is_letter(reading, i):
+        elif len(word) < 3 and _is_letter(reading, i):
             found.append(
                 Marker(
                     f"letter {text[words[i].start : words[i].end].upper()}",

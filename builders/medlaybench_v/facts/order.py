@@ -222,7 +222,10 @@ def _sentence(reading: Reading, i: int) -> tuple[int, int]:
 
 
 def _parts(text: str, start: int, end: int) -> bool:
-    return any(char in ".;?!" for char in text[start:end])
+    return not _ENDINGS.isdisjoint(text[start:end])
+
+
+_ENDINGS = frozenset(".;?!")
 
 
 def _comma(reading: Reading, start: int, end: int) -> int:

@@ -161,6 +161,15 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
     return [(start, end) for start, end in spans if any(start <= i < end for i in places)] if places else []
 
 
+_CUES = frozenset(
+    (
+        *(_FORWARD | _BACKWARD | _CONTRACTED | _FAILS | _ENDS | _STOPPED),
+        *"no not cannot none non rather instead free clear loss ruled negative".split(),
+    )
+)
+"""The words with which a denial may begin."""
+
+
 def _cues(reading: Reading) -> list[Cue]:
     found: list[Cue] = []
     open_spans = [(d.first, d.last) for d in reading.get(degrees) if d.value in (OPEN, UNLIKELY, PROBABLE, POSSIBLE)]
@@ -168,6 +177,9 @@ def _cues(reading: Reading) -> list[Cue]:
     for start, end in reading.get(clauses):
         i = start
         while i < end:
+            if reading.texts[i] not in _CUES:
+                i += 1
+                continue
             covered = bool(found) and found[-1].start <= i < found[-1].end
             denied_end = reading.texts[i] in _BACKWARD and i - found[-1].last <= 2 if covered else False
             again = denied_end or (covered and reading.texts[i] == "nor")  # "not resolved"; "neither A nor B"

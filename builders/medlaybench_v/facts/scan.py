@@ -51,11 +51,11 @@ class Reading:
 
     def get(self, parse: Callable[[Reading], Value]) -> Value:
         """What a parser makes of this text, made once."""
-        if parse in self._parsed:
+        try:
             known: Value = self._parsed[parse]
-            return known
-        made = self._parsed[parse] = parse(self)
-        return made
+        except KeyError:
+            known = self._parsed[parse] = parse(self)
+        return known
 
     @cached_property
     def texts(self) -> list[str]:

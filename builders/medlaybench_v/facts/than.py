@@ -125,7 +125,7 @@ def _stop(reading: Reading, start: int, end: int) -> int:
 
 def _parted(reading: Reading, i: int, marks: str) -> bool:
     gap = reading.text[reading.words[i - 1].end : reading.words[i].start]
-    return any(char in marks for char in gap)
+    return any(mark in gap for mark in marks)
 
 
 def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
