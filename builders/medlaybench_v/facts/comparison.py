@@ -7,6 +7,7 @@ are compared changed places ("A is larger than B" = "B is smaller than A").
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
@@ -82,6 +83,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         if not told_by_numbers:
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNRECOGNISED)
+    if not any(p.dimension in ("size", "course", "stage") for p in here) and _EARLIER.isdisjoint(expert.texts):
+        outcome.new += [match[0] for match in _CHANGED.finditer(lay.lower)]
     if not outcome.failed and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
     if not outcome.failed and not turned(expert, lay):
@@ -104,6 +107,15 @@ def _ends(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], ou
         outcome.changed.append(f"“{_text(expert, one)}” became “{_text(lay, other)}”")
 
 
+# A change since an earlier picture, and the words by which an expert tells of one.
+_CHANGED = re.compile(
+    r"\b(?:grown|shrunk|increased|decreased|worsened|improved|bigger|larger|smaller|better|worse)\b[^.;]{0,30}"
+    r"\b(?:since|than (?:last|before|on the last|on the earlier|it was|a (?:week|month|year)))\b"
+)
+_EARLIER = frozenset(
+    "interval previous previously prior earlier follow followup since compared comparison progression recurrence "
+    "recurrent new newly now response after later serial".split()
+)
 _COURSES = {-1: "a fall", 1: "a rise"}
 
 

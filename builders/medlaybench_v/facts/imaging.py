@@ -210,6 +210,7 @@ def _methods(
         else set()
     )
     new = theirs - brought - known - set(here.methods)
+    new -= {method for method, said in _SEEN_ONLY_BY if any(map(said, expert.texts))}
     new -= {XRAY} if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts else set()
     new -= {ANGIOGRAPHY, NUCLEAR} if _explained(expert, here) else set()
     if not ours and here.sequences:
@@ -221,6 +222,15 @@ def _methods(
         for method in sorted(new):  # a name that stands for no method here may still mean it: "bone densitometry"
             unnamed = not here.methods and any(map(_EXAMINES.search, expert.texts))
             outcome.add("new", method, Basis.UNRECOGNISED if unnamed else Basis.CONTRADICTED)
+
+
+# Terms that belong to one method: who reads "hyperechoic" knows of an ultrasound.
+_SEEN_ONLY_BY = (
+    (ULTRASOUND, re.compile(r"(?:hyper|hypo|an|iso)echo|echogen|sonolucen").match),
+    (CT, re.compile(r"(?:hyper|hypo|iso)(?:dens|attenuat)|hounsfield").match),
+    (MRI, re.compile(r"(?:hyper|hypo|iso)intens").match),
+    (XRAY, re.compile(r"radio(?:lucen|opa)").match),
+)
 
 
 def _separate_xray(expert: Reading) -> bool:

@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.polarity import polarity
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading, read
@@ -98,6 +99,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     known = _concepts(expert) | _concepts(allowed)
     outcome = Outcome()
     definitions = lay.get(_definitions)
+    denials = lay.get(polarity).cues
     for said in lay.get(senses):
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
@@ -111,6 +113,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             or _is_no_claim(lay, said)
         ):
             continue
+        if denials and any(cue.start <= said.first < cue.end for cue in denials) and expert.get(polarity).cues:
+            continue  # what an expert denies may be told by what it would be: "free of stones or other gaps"
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in definitions)
         firm = {c for c in concepts if kind_of(c) in _FIRM}
@@ -178,6 +182,8 @@ def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
     found = []
     for rank in _RANKS:
         ours, theirs = here & rank, there & rank
+        if rank is _RANKS[0]:  # the portal vein is a vein
+            ours, theirs = _concepts(expert) & rank, _concepts(lay) & rank
         if not ours or not theirs or theirs <= ours:
             continue
         lost = ours - frozenset().union(*map(implied, there))

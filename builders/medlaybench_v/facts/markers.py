@@ -192,7 +192,9 @@ def _is_letter(reading: Reading, i: int) -> bool:
     words, text = reading.words, reading.text
     word = words[i]
     raw = text[word.start : word.end]
-    if len(raw) > 2 or not ((raw.isalpha() and (raw.isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)):
+    if len(raw) > 2 or not (
+        (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)
+    ):
         return False
     around = text[max(0, word.start - 1) : word.start], text[word.end : word.end + 1]
     if around == ("(", ")"):

@@ -38,8 +38,8 @@ _ENDS = frozenset("clearance resolution disappearance absence loss".split())  # 
 _WAYS = frozenset("through into down up over on to by past beyond back flat wrong in".split())
 _TAKES = frozenset("take takes taking took pick picks soak soaks absorb absorbs catch catches collect".split())
 _FLOWS = frozenset(
-    "enters enter reaches reach passes pass fills fill flows flow leaks leak leakage leaking extravasation spill spills "
-    "escapes escape runs gets goes comes came".split()
+    "enters enter reaches reach passes pass fills fill flows flow leaks leak leakage leaking extravasation spill "
+    "spills escapes escape runs gets goes comes came".split()
 )
 _OBLIGED = frozenset("should ought belongs belong".split())
 _SEEN = frozenset(
@@ -95,6 +95,7 @@ def clauses(reading: Reading) -> list[tuple[int, int]]:
         )
         if (
             hard
+            or (comma and word in _WELL_OFF)
             or joint
             or begins
             or anew

@@ -162,7 +162,29 @@ class _Reader:
         for at, word in enumerate(self.texts):
             if at >= i and _may_count(word):
                 i = max(at + 1, self._at(at))
-        return self.found
+        return self._joined()
+
+    def _joined(self) -> list[Quantity]:
+        """A year and four months are one time."""
+        joined: list[Quantity] = []
+        for quantity in self.found:
+            one = joined[-1] if joined else None
+            if one is not None and one.kind == quantity.kind == "time" and one.raw and quantity.raw:
+                between = self.reading.lower[self.words[one.last].end : self.words[quantity.first].start].strip()
+                larger = one.value / one.raw > 2 * quantity.value / quantity.raw > 0
+                if (
+                    larger
+                    and between in ("", "and", "+", ",", ", and", "plus")
+                    and quantity.value < one.value / one.raw
+                ):
+                    whole = one.value + quantity.value
+                    text = self.reading.text[self.words[one.first].start : self.words[quantity.last].end]
+                    joined[-1] = replace(
+                        one, value=whole, step=quantity.step, loose=False, last=quantity.last, text=text, raw=whole
+                    )
+                    continue
+            joined.append(quantity)
+        return joined
 
     # ------------------------------------------------------------------------------------------------ what stands where
 
