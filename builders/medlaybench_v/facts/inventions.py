@@ -333,6 +333,7 @@ _YOUNG = frozenset(
     "teenage adolescent adolescents schoolboy schoolgirl".split()
 )
 _AGED = frozenset(
+    "fontanelle fontanel fontanelles antenatal prenatal postnatal perinatal "
     "pediatric paediatric neonatal infantile congenital juvenile premature preterm fetal foetal fetus foetus "
     "birth born "
     "gestation gestational weeks aged old age pregnancy pregnant trimester twin twins deciduous postpartum".split()

@@ -165,7 +165,7 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
 _CUES = frozenset(
     (
         *(_FORWARD | _BACKWARD | _CONTRACTED | _FAILS | _ENDS | _STOPPED),
-        *"no not cannot none non rather instead free clear loss ruled negative".split(),
+        *"no not cannot none non rather instead free clear loss ruled negative went goes go".split(),
     )
 )
 """The words with which a denial may begin."""
@@ -248,6 +248,8 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i + 1, i, _reach(reading, i + 2, end))
     if word == "gone" and following in _WAYS:
         return None  # "has gone through the wall"
+    if word in ("went", "goes", "go") and following == "away":
+        return Cue(i, i + 1, _back(reading, i, start), i + 2)
     if word in _BACKWARD:
         return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
     return None
@@ -340,7 +342,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours, sure=sure)
     if ours and not theirs and not outcome.failed:
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
-        if any(1 in there.signs.get(concept, ()) for concept in denied):
+        if any(there.signs.get(concept) == {1} for concept in denied):
             basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNRECOGNISED
         elif (
             _EXCEPTS.isdisjoint(expert.texts)

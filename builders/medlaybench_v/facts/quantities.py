@@ -335,6 +335,9 @@ class _Reader:
             value = -value
         if self.word(i - 1) in ("minus", "negative"):
             value = -value
+        days = self.word(i + 2)
+        if following == "+" and len(days) == 1 and days.isdigit() and self.word(i + 3) in ("week", "weeks"):
+            return self._add("time", value * 7 + float(days), 1.0, i, i + 3, raw=value)  # 28+4 weeks
         if following == "and" and self.word(i + 2) in ("a",) and self.word(i + 3) in _FRACTIONS:
             return self._with_unit(i, i + 3, value + _FRACTIONS[self.word(i + 3)], 0.5)
         if following == "½":
@@ -547,7 +550,7 @@ class _Reader:
                 if self.word(last) == "dozen" and (last == i + 1 or self.word(i + 1) == "a"):
                     return self._add("count", 6.0, 1.0, i, last)
             return self._fraction(i, i, _FRACTIONS[word])
-        if word in ("a", "an") and self.word(i + 1) in ("full", "whole") and self.word(i + 2) in UNITS:
+        if word in ("a", "an") and self.word(i + 1) in ("full", "whole", "single") and self.word(i + 2) in UNITS:
             kind, factor = UNITS[self.word(i + 2)]
             return self._add(kind, factor, 0.0, i, i + 2, loose=True, raw=1.0)
         if word in ("a", "an"):
