@@ -40,7 +40,10 @@ _MODAL_VERBS = frozenset("could can may might".split())
 _DONE_BY_LOOKING = frozenset(
     "seen made detected found visualized visualised identified told felt settle demonstrated".split()
 )
-_DONE = frozenset("seen made detected found told compared felt excluded ruled drained".split())
+_DONE = frozenset(
+    "seen made detected found told compared felt excluded ruled drained crossed struck dismissed discounted "
+    "discarded".split()
+)
 _POINTS = frozenset("indicate point points pointing indicating indicates represents represent representing".split())
 _FITS = frozenset("fit fits match matches fitting".split())
 _FIT_THE_PICTURE = frozenset("with a an the what both for best".split())

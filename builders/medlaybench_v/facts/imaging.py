@@ -210,6 +210,8 @@ def _methods(
         else set()
     )
     new = theirs - brought - known - set(here.methods)
+    if not here.methods and here.planes & {"frontal view", "lateral view"}:
+        new -= {XRAY}  # an "AP pelvis" is an X-ray
     new -= {method for method, said in _SEEN_ONLY_BY if any(map(said, expert.texts))}
     new -= {XRAY} if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts else set()
     new -= {ANGIOGRAPHY, NUCLEAR} if _explained(expert, here) else set()

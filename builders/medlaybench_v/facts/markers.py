@@ -184,7 +184,7 @@ _KEY_WORDS = frozenset(
 )
 
 
-_NO_KEYS = frozenset("CT MR US AP PA IV ED ER GE OR TB II IV VI MS".split())
+_NO_KEYS = frozenset("HU HZ KV MM CM ML CT MR US AP PA IV ED ER GE OR TB II IV VI MS".split())
 
 
 def _is_letter(reading: Reading, i: int) -> bool:

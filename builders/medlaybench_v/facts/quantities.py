@@ -849,7 +849,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
         known_there = allowed.get(quantities)
         new = [q for q in new if not any(same(k, q) for k in known_there) and not _within(q, expert, here)]
-        new = [q for q in new if not _is_difference(q, here, lay)]
+        new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
     for quantity in lost:
         other = next((q for q in new if _kinds_meet(quantity, q)), None)
         if other is not None:
@@ -937,6 +937,12 @@ def _is_difference(quantity: Quantity, here: list[Quantity], lay: Reading) -> bo
     return bool(_FURTHER & set(lay.texts[quantity.last + 1 : quantity.last + 3])) and any(
         abs(a - b) == quantity.value for i, a in enumerate(values) for b in values[:i]
     )
+
+
+def _is_added(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
+    """ "Three days past the 28-week mark" of 28 weeks and 3 days."""
+    wanted = {round(q.value - quantity.value, 6) for q in here if q.kind == quantity.kind == "time"}
+    return any(round(q.value, 6) in wanted for q in there if q is not quantity and q.kind == "time")
 
 
 def _within(quantity: Quantity, expert: Reading, here: list[Quantity]) -> bool:
