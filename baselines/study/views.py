@@ -305,7 +305,8 @@ def _length(site: Site) -> int:
     """About how many minutes a session takes."""
     design = site.study.design
     each = design.minutes + 4 if design.talks else 1.5
-    return 5 * round((10 + each * site.length) / 5)
+    count = design.per_person if design.talks else max(design.per_person, 10)
+    return int(10 + each * count)
 
 
 def stop_page(site: Site, session: Session, place: Place, error: FormError | None = None) -> Markup:

@@ -1,93 +1,191 @@
-"""Which pairs of pictures are worth comparing: exact joins over the hashes of the whole and of its keypoints."""
+"""Which pairs of pictures are worth comparing, so that what is found does not depend on how many pictures there are.
+
+Two joins, exact within a distance: over the hashes of the whole, and over those of keypoints. Both go slice by slice,
+and a picture's partners depend on no other slice, so that slices change nothing but the memory that is held.
+
+Of keypoints, the rare ones tell. How often one is like those of other pictures is counted on a sample, all of them up
+to 2,048 pictures: what too great a share has (the ruler of one clinic, the rig of one camera) says nothing about a
+copy and is left out, and a picture is known by its rarest ones: 16, and more while they match no more than 2,048
+others together. A limit on how many others a keypoint is like, in place of the share, would leave out more of each
+picture the more pictures there are.
+
+Of the partners that a picture has, the `CLOSEST` are kept: those that share most of what is rare, or look most alike
+as a whole. A pair is compared where either has the other among these. A copy is, however many pictures look alike by
+their rig, and pairs grow as pictures do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from builders.curation.examine import Content
 from builders.curation.hashes import KEYPOINT_DISTANCE, KEYPOINTS_SHARED, WHOLE_DISTANCE, mirrored_keypoints
-from builders.curation.neighbours import Hashes, Places, blocks_within, matches_within
+from builders.curation.neighbours import Hashes, Lookup, Places, distances
 
-# A keypoint that so many others are like (the ruler of one clinic, the rig of one camera) says nothing about a copy.
-COMMON = 64
+CLOSEST = 32
+RAREST, MATCHES = 16, 2048  # keypoints that a picture keeps in any case; matches up to which it keeps more
+SAMPLE = 2048  # pictures
+COMMON, COMMON_SHARE = 64, 0.01  # a keypoint is common that is like more others than both this number and this share
+
+Owners = NDArray[np.integer[Any]]  # numbers of pictures, or counts
+
+_SLICE = 1 << 21  # matches of keypoints expected in a slice
+_PICTURES = 1 << 11  # at most, in a slice
 
 
-def candidates(contents: Sequence[Content]) -> list[tuple[int, int]]:
-    """Places (i, j), i < j, of the pairs to compare: those alike as a whole first, then those that share keypoints."""
-    alike = _by_whole(contents)
-    sharing = _by_spots(contents)
-    return [*sorted(alike), *sorted(sharing - alike)]
+class Candidates(NamedTuple):
+    """Places of the pairs to compare (pairs x 2, the smaller first): those alike as a whole, then those that share
+    keypoints, each sorted. `crowded` is the number of pictures with more partners than are compared."""
+
+    pairs: Places
+    crowded: int
 
 
-def _by_whole(contents: Sequence[Content]) -> set[tuple[int, int]]:
-    """Pairs of which one, in some orientation or with its edges cut, has nearly the hash of the other."""
+class _Partners(NamedTuple):
+    """Pictures (`one`) of a slice, all their partners (`other`), once each, and how close they are."""
+
+    one: Places
+    other: Places
+    closeness: Places
+
+
+def candidates(contents: Sequence[Content], *, slice_matches: int = _SLICE, pictures: int = _PICTURES) -> Candidates:
+    """The pairs worth comparing. What is held at a time is bounded by slices, which change nothing else."""
+    count = max(1, len(contents))
+    alike, crowded = _joined(_by_whole(contents, pictures), count)
+    sharing, crowded_too = _joined(_by_spots(contents, slice_matches, pictures), count)
+    keys = np.concatenate([alike, sharing[~np.isin(sharing, alike, assume_unique=True)]])
+    return Candidates(np.stack([keys // count, keys % count], axis=1), len(crowded | crowded_too))
+
+
+def _joined(slices: Iterator[_Partners], count: int) -> tuple[Places, set[int]]:
+    """The closest partners of each picture, as pairs of one number each (smaller * count + larger), sorted."""
+    kept, crowded = [np.empty(0, np.int64)], set[int]()
+    for one, other, closeness in slices:
+        order = np.lexsort((other, -closeness, one))
+        one, other = one[order], other[order]
+        rank = np.arange(len(one)) - np.searchsorted(one, one)
+        crowded.update(one[rank == CLOSEST].tolist())
+        one, other = one[rank < CLOSEST], other[rank < CLOSEST]
+        kept.append(np.unique(np.minimum(one, other) * count + np.maximum(one, other)))
+    return np.unique(np.concatenate(kept)), crowded
+
+
+def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]:
+    """Partners that a picture, in some orientation or with its edges cut, has nearly the hash of."""
     places = np.array([n for n, content in enumerate(contents) if content.whole is not None], np.int64)
-    if not len(places):
-        return set()
-    hashes = np.stack([content.whole for content in contents if content.whole is not None])  # n x 2 variants x 8
-    queries, matched = matches_within(hashes.reshape(-1), np.ascontiguousarray(hashes[:, 0, 0]), WHOLE_DISTANCE)
-    left, right = places[queries // 16], places[matched]
-    return _pairs(left, right)
+    hashes = np.array([content.whole for content in contents if content.whole is not None], np.uint64).reshape(-1, 16)
+    plain = np.ascontiguousarray(hashes[:, 0])
+    lookup = Lookup(plain, WHOLE_DISTANCE)
+    for start in range(0, len(places), pictures):
+        queries = hashes[start : start + pictures].reshape(-1)
+        asking, of = start + np.arange(len(queries)) // 16, np.arange(len(plain))
+        query, matched = _matches(lookup.blocks(queries), asking, of)
+        closeness = WHOLE_DISTANCE - distances(queries[query], plain[matched]).astype(np.int64)
+        yield _closest(places[start + query // 16], places[matched], closeness, len(contents))
 
 
-def _by_spots(contents: Sequence[Content]) -> set[tuple[int, int]]:
-    """Pairs that share at least two keypoints, both pictures as they are or one of them mirrored."""
+def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) -> Iterator[_Partners]:
+    """Partners that at least two keypoints of both connect, both pictures as they are or one of them mirrored."""
+    count = len(contents)
     hashes = np.concatenate([np.empty(0, np.uint64), *(content.keypoints for content in contents)])
-    owners = np.repeat(np.arange(len(contents)), [len(content.keypoints) for content in contents])
-    common = _alike_elsewhere(hashes, owners) > COMMON
-    hashes, owners = hashes[~common], owners[~common]
-    pairs: set[tuple[int, int]] = set()
-    for queries in (None, mirrored_keypoints(hashes)):
-        pairs |= _sharing(*_matches(hashes, queries, owners), owners)
-    return pairs
+    owners = np.repeat(np.arange(count, dtype=np.int32), [len(content.keypoints) for content in contents])
+    step = max(1, -(-count // SAMPLE))
+    rare, alike = _rare(hashes, owners, step, pictures)
+    hashes, owners = hashes[rare], owners[rare]
+    lookup = Lookup(hashes, KEYPOINT_DISTANCE)
+    for part in _slices(owners, alike * step + 1, slice_matches, pictures):
+        asking = owners[part]
+        weight = np.frexp(count / (alike[part] * step + 1))[1]  # bits of what a match tells
+        sharing = [
+            _sharing(*_matches(lookup.blocks(queries), asking, owners), asking, owners, weight, count)
+            for queries in (hashes[part], mirrored_keypoints(hashes[part]))
+        ]
+        one, other, closeness = (np.concatenate(column) for column in zip(*sharing, strict=True))
+        yield _closest(one, other, closeness, count)
 
 
-def _alike_elsewhere(hashes: Hashes, owners: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many keypoints of other pictures each keypoint is like."""
-    count = np.zeros(len(hashes), np.int64)
-    for left, right in blocks_within(hashes, None, KEYPOINT_DISTANCE):
-        other = owners[left] != owners[right]
-        np.add.at(count, left[other], 1)
-        np.add.at(count, right[other], 1)
-    return count
-
-
-def _matches(hashes: Hashes, queries: Hashes | None, owners: NDArray[np.int64]) -> tuple[Places, Places]:
-    """Matching keypoints (left, right), the left one of the picture that comes first."""
+def _matches(blocks: Iterator[tuple[Places, Places]], asking: Owners, of: Owners) -> tuple[Places, Places]:
+    """Places (of a query, of a hash) of the matches between different pictures, `asking` and `of` which."""
     lefts, rights = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for left, right in blocks_within(hashes, queries, KEYPOINT_DISTANCE):
-        # With mirrored queries each match comes from both sides, so that one of them is enough.
-        first = owners[left] < owners[right]
-        lefts.append(left[first])
-        rights.append(right[first])
-        if queries is None:
-            last = owners[left] > owners[right]
-            lefts.append(right[last])
-            rights.append(left[last])
+    for left, right in blocks:
+        apart = asking[left] != of[right]
+        lefts.append(left[apart])
+        rights.append(right[apart])
     return np.concatenate(lefts), np.concatenate(rights)
 
 
-def _sharing(left: Places, right: Places, owners: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """Pairs of pictures that at least two keypoints of the one and two of the other connect."""
-    width = np.int64(len(owners) + 1)
-    pair = owners[left] * width + owners[right]
-    enough: Places | None = None
-    for keypoint in (left, right):
-        distinct = np.unique(np.stack([pair, keypoint]), axis=1)[0]
-        pairs, count = np.unique(distinct, return_counts=True)
-        pairs = pairs[count >= KEYPOINTS_SHARED]
-        enough = pairs if enough is None else np.intersect1d(enough, pairs)
-    assert enough is not None
-    return set(zip((enough // width).tolist(), (enough % width).tolist(), strict=True))
+def _rare(hashes: Hashes, owners: Owners, step: int, pictures: int) -> tuple[NDArray[np.bool_], Owners]:
+    """Which keypoints say something of their picture, and how many of every `step`-th other picture those are like."""
+    sampled = owners % step == 0
+    of = owners[sampled]
+    lookup = Lookup(hashes[sampled], KEYPOINT_DISTANCE)
+    share = COMMON_SHARE * len(np.unique(of))
+    rare = np.zeros(len(hashes), bool)
+    kept = [np.empty(0, np.int32)]
+    for part in _slices(owners, np.ones(len(owners), np.int8), len(owners), pictures):
+        alike = np.zeros(part.stop - part.start, np.int32)
+        for left, right in lookup.blocks(hashes[part]):
+            others = owners[part][left] != of[right]
+            alike += np.bincount(left[others], minlength=len(alike)).astype(np.int32)
+        told = np.flatnonzero((alike * step <= COMMON) | (alike <= share))
+        told = told[_rarest(owners[part][told], alike[told] * step)]
+        rare[part.start + told] = True
+        kept.append(alike[told])
+    return rare, np.concatenate(kept)
 
 
-def _pairs(left: Places, right: Places) -> set[tuple[int, int]]:
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    return set(_rows(np.unique(np.stack([low, high])[:, low != high], axis=1)))
+def _rarest(owners: Owners, matches: Owners) -> Places:
+    """The places of what each picture keeps, given what each keypoint would match; of equal ones the most marked."""
+    order = np.lexsort((matches, owners))
+    first = np.searchsorted(owners, owners)  # owners are sorted, before and after
+    total = np.append(0, np.cumsum(matches[order], dtype=np.int64))
+    kept = (np.arange(len(order)) - first < RAREST) | (total[1:] - total[first] <= MATCHES)
+    return np.sort(order[kept])
 
 
-def _rows(columns: Places) -> Iterator[tuple[int, int]]:
-    yield from zip(columns[0].tolist(), columns[1].tolist(), strict=True)
+def _slices(owners: Owners, cost: Owners, most: int, pictures: int) -> Iterator[slice]:
+    """The keypoints of whole pictures, next to each other, that cost no more than `most` together if they can."""
+    if not len(owners):
+        return
+    last = np.flatnonzero(np.append(owners[1:] != owners[:-1], True)) + 1  # where each picture ends
+    spent = np.cumsum(cost, dtype=np.int64)[last - 1]
+    begin = done = 0
+    while done < len(last):
+        before = spent[done - 1] if done else 0
+        stop = int(np.searchsorted(spent, before + most, side="right"))
+        done = min(max(stop, done + 1), done + pictures, len(last))
+        yield slice(begin, int(last[done - 1]))
+        begin = int(last[done - 1])
+
+
+def _sharing(
+    query: Places, matched: Places, asking: Owners, of: Owners, weight: Owners, count: int
+) -> tuple[Places, Places, Places]:
+    """Pictures that at least two keypoints of each connect, and what the keypoints of the asking one tell together."""
+    pair = asking[query].astype(np.int64) * count + of[matched]
+    pairs: Places | None = None
+    for keypoint in (matched, query):
+        order = np.lexsort((keypoint, pair))
+        sorted_pair, sorted_keypoint = pair[order], keypoint[order]
+        new = np.append(True, (np.diff(sorted_pair) != 0) | (np.diff(sorted_keypoint) != 0))[: len(order)]
+        distinct, shared = np.unique(sorted_pair[new], return_counts=True)
+        enough = distinct[shared >= KEYPOINTS_SHARED]
+        pairs = enough if pairs is None else np.intersect1d(pairs, enough, assume_unique=True)
+    assert pairs is not None
+    told = np.bincount(np.searchsorted(distinct, sorted_pair[new]), weight[sorted_keypoint[new]], len(distinct))
+    closeness = told[np.searchsorted(distinct, pairs)].astype(np.int64)
+    return pairs // count, pairs % count, closeness
+
+
+def _closest(one: Places, other: Places, closeness: Places, count: int) -> _Partners:
+    """Each pair once, as close as it ever was."""
+    pair = one.astype(np.int64) * count + other
+    order = np.lexsort((-closeness, pair))
+    pair, closeness = pair[order], closeness[order]
+    new = np.append(True, pair[1:] != pair[:-1])[: len(pair)]
+    return _Partners(pair[new] // count, pair[new] % count, closeness[new])

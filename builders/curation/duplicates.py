@@ -64,11 +64,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The place of each picture, and the pairs that were found alike or could not be told apart for sure."""
+    """The place of each picture, the pairs that were found alike or could not be told apart for sure, and the number of
+    pictures with more look-alikes than are compared (`candidates.CLOSEST`)."""
 
     places: Mapping[str, Place]
     links: tuple[Link, ...]
     looks: Mapping[str, Look]
+    crowded: int = 0
 
 
 def group(
@@ -84,7 +86,7 @@ def group(
     `files` gives the first file of each, which is read again (and refused when it has changed).
     """
     by_digest = {content.digest: content for content in contents}
-    links = _links(contents, files, index, engine, progress)
+    links, crowded = _links(contents, files, index, engine, progress)
     copies, clusters = DisjointSet(by_digest), DisjointSet(by_digest)
     for link in links:
         if link.verdict.kind == COPY:
@@ -111,7 +113,7 @@ def group(
             same = digest != kept and looks[digest].pixels == looks[kept].pixels
             verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
             places[digest] = Place(members[0][:16], kept, same, verdict)
-    return Groups(places, tuple(links), looks)
+    return Groups(places, tuple(links), looks, crowded)
 
 
 def _from_best(verdict: PairVerdict, best: str, digest: str) -> PairVerdict | None:
@@ -152,15 +154,16 @@ def _key(first: str, second: str) -> tuple[str, str]:
 
 def _links(
     contents: Sequence[Content], files: Files, index: Index, engine: Engine, progress: Progress | None
-) -> list[Link]:
-    """The candidates that are more than nothing, in order; pairs already known as copies of copies are passed over."""
-    pairs = [(contents[i].digest, contents[j].digest) for i, j in candidates(contents)]
+) -> tuple[list[Link], int]:
+    """The candidates that are more than nothing, in order, and how many pictures have more than are compared; pairs
+    already known as copies of copies are passed over."""
+    pairs, crowded = candidates(contents)
     meter = Meter(progress, "compare", rows=len(pairs), batches=1)
     copies = DisjointSet(content.digest for content in contents)
     links = []
     compare = Compare()
     for start in range(0, len(pairs), _ROUND):
-        some = pairs[start : start + _ROUND]
+        some = [(contents[i].digest, contents[j].digest) for i, j in pairs[start : start + _ROUND]]
         asked = [pair for pair in some if not copies.connected(*pair)]
         for (first, second), verdict in _verdicts(asked, files, index, engine, compare).items():
             if verdict.kind != DIFFERENT:
@@ -169,7 +172,7 @@ def _links(
                 copies.merge(first, second)
         meter.advance(len(some))
     meter.finish(0)
-    return links
+    return links, crowded
 
 
 def _verdicts(

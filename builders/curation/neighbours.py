@@ -8,9 +8,10 @@ hashes want fewer and longer chunks. Memory is bounded by blocks and by the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +48,57 @@ def _collected(blocks: Iterator[tuple[Places, Places]]) -> tuple[Places, Places]
 
 def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iterator[tuple[Places, Places]]:
     """The same in blocks and in no useful order, each match once; without queries, the pairs i < j of the hashes."""
+    chunks = _checked_plan(distance, len(hashes), 0 if queries is None else len(queries))
+    tables = (_Table.of(hashes, low, bits) for low, bits, _ in chunks)
+    yield from _blocks(hashes, queries, distance, chunks, tables)
+
+
+class Lookup:
+    """Hashes that are asked again and again: their tables are made once, of at most 8 bytes a hash and chunk."""
+
+    def __init__(self, hashes: Hashes, distance: int) -> None:
+        self._hashes, self._distance = hashes, distance
+        self._chunks = _checked_plan(distance, len(hashes), 0, max(16, len(hashes).bit_length()))
+        self._tables = [_Table.of(hashes, low, bits)._replace(sorted=None) for low, bits, _ in self._chunks]
+
+    def blocks(self, queries: Hashes) -> Iterator[tuple[Places, Places]]:
+        """As `blocks_within`."""
+        return _blocks(self._hashes, queries, self._distance, self._chunks, self._tables)
+
+
+def _checked_plan(distance: int, hashes: int, queries: int, longest: int = 64) -> list[tuple[int, int, int]]:
     if not 0 <= distance <= MAX_DISTANCE:
         raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
-    if max(len(hashes), 0 if queries is None else len(queries)) > np.iinfo(np.int32).max:
+    if max(hashes, queries) > np.iinfo(np.int32).max:
         raise ValueError("more than 2^31 hashes")
-    chunks = _plan(distance, len(hashes))
-    for number, (low, bits, radius) in enumerate(chunks):
-        for left, right in _agreeing(hashes, queries, low, bits, radius, distance):
+    return _plan(distance, hashes, longest)
+
+
+class _Table(NamedTuple):
+    """Where hashes lie in the order of a chunk, where each value of the chunk starts there, and them in that order."""
+
+    order: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    sorted: Hashes | None
+
+    @classmethod
+    def of(cls, hashes: Hashes, low: int, bits: int) -> _Table:
+        chunk = _chunk(hashes, low, bits)
+        order = np.argsort(chunk, kind="stable").astype(np.int32)
+        starts = np.zeros((1 << bits) + 1, np.int32)
+        np.cumsum(np.bincount(chunk, minlength=1 << bits), out=starts[1:])
+        return cls(order, starts, hashes[order])
+
+
+def _blocks(
+    hashes: Hashes,
+    queries: Hashes | None,
+    distance: int,
+    chunks: Sequence[tuple[int, int, int]],
+    tables: Iterable[_Table],
+) -> Iterator[tuple[Places, Places]]:
+    for number, ((low, bits, radius), table) in enumerate(zip(chunks, tables, strict=True)):
+        for left, right in _agreeing(hashes, queries, low, bits, radius, distance, table):
             differing = (hashes if queries is None else queries)[left] ^ hashes[right]
             new = np.ones(len(left), bool)
             for earlier, wide, reach in chunks[:number]:  # a match that several chunks lead to counts for the first
@@ -64,9 +109,11 @@ def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iter
             yield left, right
 
 
-def _plan(distance: int, count: int) -> list[tuple[int, int, int]]:
-    """Chunks as (lowest bit, bits, radius): the cut that costs least for `count` hashes."""
-    return min((_chunked(distance, chunks) for chunks in range(3, 9)), key=lambda plan: _cost(plan, count))
+def _plan(distance: int, count: int, longest: int = 64) -> list[tuple[int, int, int]]:
+    """Chunks as (lowest bit, bits, radius): the cut that costs least for `count` hashes, none of more bits."""
+    plans = [_chunked(distance, chunks) for chunks in range(3, 9)]
+    fitting = [plan for plan in plans if max(bits for _, bits, _ in plan) <= longest]
+    return min(fitting, key=lambda plan: _cost(plan, count))
 
 
 def _chunked(distance: int, chunks: int) -> list[tuple[int, int, int]]:
@@ -86,19 +133,16 @@ def _cost(plan: Sequence[tuple[int, int, int]], count: int) -> float:
 
 
 def _agreeing(
-    hashes: Hashes, queries: Hashes | None, low: int, bits: int, radius: int, distance: int
+    hashes: Hashes, queries: Hashes | None, low: int, bits: int, radius: int, distance: int, table: _Table
 ) -> Iterator[tuple[Places, Places]]:
     """Blocks of matches (of a query, of a hash) within `distance` whose chunks differ by `radius` bits or less."""
-    chunk = _chunk(hashes, low, bits)
-    order = np.argsort(chunk, kind="stable")
-    starts = np.zeros((1 << bits) + 1, np.int32)
-    np.cumsum(np.bincount(chunk, minlength=1 << bits), out=starts[1:])
-    sorted_hashes = hashes[order]
+    order, starts, sorted_hashes = table
     if queries is None:
-        asked, asking, sorted_queries = chunk[order], order, sorted_hashes
+        chunk = _chunk(hashes, low, bits)
+        asked, asking, sorted_queries = chunk[order], order, hashes[order]
     else:
         asked = _chunk(queries, low, bits)
-        asking = np.argsort(asked, kind="stable")
+        asking = np.argsort(asked, kind="stable").astype(np.int32)
         asked, sorted_queries = asked[asking], queries[asking]
     for mask in _masks(bits, radius):
         other = asked ^ mask
@@ -107,9 +151,10 @@ def _agreeing(
             # Each unordered pair once: within a chunk from the earlier one, across a mask from the smaller chunk.
             first = np.arange(1, len(order) + 1, dtype=np.int32) if mask == 0 else np.where(other > asked, first, last)
         for left, right in _ranges(first, np.maximum(first, last)):
-            near = np.flatnonzero(distances(sorted_queries[left], sorted_hashes[right]) <= distance)
+            found = hashes[order[right]] if sorted_hashes is None else sorted_hashes[right]
+            near = np.flatnonzero(distances(sorted_queries[left], found) <= distance)
             if len(near):
-                yield asking[left[near]], order[right[near]]
+                yield asking[left[near]].astype(np.int64), order[right[near]].astype(np.int64)
 
 
 def _chunk(hashes: Hashes, low: int, bits: int) -> Places:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.curation.candidates import CLOSEST
 from builders.curation.curate import Curation, calibrated_by, counted
 from builders.curation.decisions import DROPPED, KEPT, Decision
 from builders.curation.duplicates import POLICY
@@ -71,6 +72,8 @@ def write_report(
             if examined.content is None
         ],
         policy=POLICY,
+        crowded=curation.groups.crowded,
+        closest=CLOSEST,
     )
 
 

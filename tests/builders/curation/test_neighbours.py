@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.curation import neighbours
-from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, matches_within, pairs_within
+from builders.curation.neighbours import MAX_DISTANCE, Hashes, Lookup, distances, matches_within, pairs_within
 
 
 def _brute(left: Hashes, right: Hashes) -> np.ndarray:
@@ -41,10 +41,13 @@ def test_pairs_and_matches_are_those_of_brute_force(seed: int, count: int, dista
 @pytest.mark.parametrize("distance", [0, 1, 4, 8, 11, MAX_DISTANCE])
 def test_every_cut_into_chunks_is_exact(chunks: int, distance: int, monkeypatch: pytest.MonkeyPatch) -> None:
     hashes = _near(np.random.default_rng(chunks), 60)
-    monkeypatch.setattr(neighbours, "_plan", lambda distance, count: neighbours._chunked(distance, chunks))
+    monkeypatch.setattr(neighbours, "_plan", lambda distance, *_: neighbours._chunked(distance, chunks))
     left, right = pairs_within(hashes, distance)
     truth = np.argwhere(np.triu(_brute(hashes, hashes) <= distance, 1))
     assert list(zip(left, right, strict=True)) == [tuple(pair) for pair in truth]
+    kept = list(Lookup(hashes, distance).blocks(hashes[:30]))
+    found = sorted((int(i), int(j)) for left, right in kept for i, j in zip(left, right, strict=True))
+    assert found == [tuple(pair) for pair in np.argwhere(_brute(hashes[:30], hashes) <= distance)]
 
 
 def test_more_hashes_get_fewer_and_longer_chunks() -> None:
