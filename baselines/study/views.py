@@ -305,8 +305,7 @@ def _length(site: Site) -> int:
     """About how many minutes a session takes."""
     design = site.study.design
     each = design.minutes + 4 if design.talks else 1.5
-    count = design.per_person if design.talks else max(design.per_person, 10)
-    return int(10 + each * count)
+    return 5 * round((10 + each * site.length) / 5)
 
 
 def stop_page(site: Site, session: Session, place: Place, error: FormError | None = None) -> Markup:

@@ -19,22 +19,8 @@ from loaders.opened import open_data
 from scripts.cli import execute
 from tests.baselines.study.test_tasks import captions
 from tests.parts import study_site
-from tests.parts.played_consultations import write_cases
 from tests.parts.sheets import read_sheet
 from tests.parts.study_talks import Visitor, links, visiting
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_cases(tmp_path_factory.mktemp("photos") / "release", 6)
-
-
-@pytest.fixture(scope="module")
-def run(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("played") / "run"
-    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
-    assert execute(["run", "consultation", str(photos), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
-    return out
 
 
 def source(task: TaskName, request: pytest.FixtureRequest) -> Mapping[str, Any]:

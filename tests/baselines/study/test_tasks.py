@@ -28,7 +28,7 @@ from loaders.pages import render
 from loaders.threemdbench import NAMES
 from scripts.cli import execute
 from tests.baselines.threemdbench.test_relevance_sheets import fill as fill_marks
-from tests.parts.played_consultations import cases, write_cases
+from tests.parts.played_consultations import cases
 from tests.parts.sheets import read_sheet, write_sheet
 
 RATED: tuple[TaskName, ...] = ("pairs", "diagnosis", "rubric", "relevance")
@@ -37,19 +37,6 @@ FRAME = Frame("A study", "a@b.example", "token", "1.work.0", "Work", "Then the d
 
 def design(task: TaskName, **more: Any) -> Design:
     return Design("A study", "a@b.example", (task,), **more)
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_cases(tmp_path_factory.mktemp("photos") / "release", 6)
-
-
-@pytest.fixture(scope="module")
-def run(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("played") / "run"
-    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
-    assert execute(["run", "consultation", str(photos), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
-    return out
 
 
 @pytest.fixture
