@@ -275,16 +275,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         ):
             outcome.new.append(shape)
     mentioned = set(map(_trait, lay.texts))
-    for shape in sorted(shapes_here & shapes_there):
-        kinds_here, kinds_there = ({m.looks for m in found if m.shape == shape} for found in (here, there))
-        untold = [looks for looks in kinds_here - kinds_there if not looks <= mentioned]
-        apart = len(kinds_here) == 2 and all(kinds_here) and len(kinds_there) == 1 and bool(untold)
-        apart = apart and kinds_there < kinds_here
-        if apart or (
-            len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1
-        ):
-            gone = next(iter(kinds_here - kinds_there), frozenset())
-            outcome.lost.append(f"{' '.join((*sorted(gone), shape))}")
+    outcome.lost += _kinds_lost(here, there, mentioned)
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
     mentioned |= {"double"} if {"both", "each"} & mentioned and {"end", "ends"} & mentioned else set()
@@ -310,6 +301,22 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.failed:
         outcome.swapped += _letters_moved(expert, here, lay, there)
     return outcome
+
+
+def _kinds_lost(here: list[Marker], there: list[Marker], mentioned: set[str]) -> list[str]:
+    """Of two kinds of one mark, told apart by their looks, the one that the lay caption no longer tells."""
+    lost = []
+    for shape in sorted({m.shape for m in here} & {m.shape for m in there}):
+        kinds_here, kinds_there = ({m.looks for m in found if m.shape == shape} for found in (here, there))
+        untold = [looks for looks in kinds_here - kinds_there if not looks <= mentioned]
+        apart = len(kinds_here) == 2 and all(kinds_here) and len(kinds_there) == 1 and bool(untold)
+        apart = apart and kinds_there < kinds_here
+        if apart or (
+            len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1
+        ):
+            gone = next(iter(kinds_here - kinds_there), frozenset())
+            lost.append(f"{' '.join((*sorted(gone), shape))}")
+    return lost
 
 
 def _letters_moved(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> list[str]:
