@@ -141,7 +141,7 @@ def lines(log: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("corpus", "options"),
     [
-        ("medlaybench-v", {"captions": "sample"}),
+        ("medlaybench-v", {"captions": "sample", "limit": 40}),
         ("3mdbench", {"sources": ("sample",), "limit": 16}),
         ("medconceal", {"source": "sample"}),
     ],
