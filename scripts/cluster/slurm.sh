@@ -13,7 +13,7 @@
 set -euo pipefail
 [ $# -gt 0 ] || { echo "say which command: slurm.sh build medlaybench-v …" >&2; exit 2; }
 
-first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)  # not `head`, which breaks the pipe
 host=$(srun --nodes=1 --ntasks=1 --nodelist="$first" hostname --ip-address | awk '{print $1}')
 address=$host:${BEDSIDE_RAY_PORT:-6379}
 
