@@ -16,7 +16,7 @@ from baselines.medconceal.manner import manner
 from baselines.medconceal.policy import PolicyConfig, newness
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
-from baselines.medconceal.words import content_stems
+from baselines.medconceal.words import content_roots, content_stems
 from loaders.medconceal import Task
 from loaders.spans import words
 
@@ -53,9 +53,11 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
 }  # fmt: skip
 
 # The acts are counted by phrases, which every writer has others of; the manner is what writers have in common. So in
-# what has to do with listening the manner leads, from the manner of one who does not listen at all.
-_LISTENING = ("ER", "PA", "CE", "SP", "CM", "PS")
-_DEAF, _ACTED = 0.2, 0.7
+# what has to do with listening the manner leads, and such a part of the acts is added; what a correction or a plan is
+# made of is in its acts.
+_ACTED = {"ER": 0.7, "PA": 0.7, "CE": 0.7, "SP": 0.7, "CM": 1.0, "PS": 0.7}
+_DEAF = 0.3  # the manner of one who does not listen at all
+_PASSED_OVER = 0.05  # less for words that take up nothing of what was just said
 
 _LIST = 4  # questions for facts in one turn: a list is being worked off
 _LONG, _LONGEST = 60, 130  # words: from where on a turn leaves less room, and where it leaves none
@@ -118,10 +120,13 @@ def _practice(
     """The features of good practice, each in [0, 1]: the acts, and in those that hear the patient the manner."""
     done = _shares(found, heard)
     listens = manner(turn, found, manners) - _DEAF
+    # Kind words for anybody: nothing of what was just said is in them.
+    if content_roots(heard) and not found["echo"] and not found["subjects"]:
+        listens -= _PASSED_OVER
     scores = {}
     for key, weights in _WEIGHTS.items():
         acted = sum(weight * done[act] for act, weight in weights.items())
-        score = listens + _ACTED * acted if key in _LISTENING else acted
+        score = listens + _ACTED[key] * acted if key in _ACTED else acted
         scores[key] = min(1.0, max(0.0, score))
     return scores
 
