@@ -147,7 +147,7 @@ def main() -> int:
     of_time, of_memory = exponent(ends, (first[2], last[2])), exponent(ends, (first[3], last[3]))
     lost = max(result[0] for result in results) - min(result[0] for result in results)
     output.print(f"exponent of time {of_time:.2f}, of memory {of_memory:.2f}; recall differs by {lost:.3f}")
-    return int(lost > 0.01 or of_memory > 1 or last[3] / sizes[-1] > 3000 or of_time > 1.1)
+    return int(round(lost, 3) > 0.01 or of_memory > 1 or last[3] / sizes[-1] > 3000 or of_time > 1.1)
 
 
 if __name__ == "__main__":
