@@ -24,6 +24,7 @@ from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.files.places import without_places
 from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.chat import TOLD
 from loaders.models.endpoint import TALK
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from loaders.spans import shares_span
@@ -82,6 +83,7 @@ class Playing(Generic[Case, Record]):
         """
         case_id = self.game.case_id(case)
         asking = _Asking(self, case, case_id, epoch, encounter)
+        TOLD.set({})
         try:
             record = await self.game.play(case, asking)
             outcome = PlayedCase(case_id, epoch, record, self.game.invalid(record), None, asking.spent)

@@ -22,6 +22,7 @@ import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -39,6 +40,9 @@ RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too m
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 THOUGHTS = 8192
 """Tokens that a reasoning model may think for, beside those of its answer."""
+
+TOLD: ContextVar[dict[Message, Any] | None] = ContextVar("told", default=None)
+"""What was sent in a dialogue, in inspect_ai's form: whoever plays one begins with nothing, and it ends with that."""
 
 _NO_LIMIT = 1_000_000
 _REFUSED = "refused the request or failed"
@@ -344,10 +348,13 @@ class _InspectModel(ChatModel):
 
 
 def _to_inspect(message: Message) -> Any:
-    """The message in inspect_ai's form: the same object for the same message, which its log then holds once."""
-    if message.images and any(isinstance(image, Path) for image in message.images):
-        return inspect_message(message)  # a file may have changed
-    return (_picture if message.images else _text)(message)
+    """The message in inspect_ai's form: of a dialogue the same object for the same one, which its log holds once."""
+    told = TOLD.get()
+    if told is None or any(isinstance(image, Path) for image in message.images):  # a file may have changed
+        return inspect_message(message)
+    if message not in told:
+        told[message] = inspect_message(message)
+    return told[message]
 
 
 def inspect_message(message: Message) -> Any:
@@ -365,11 +372,6 @@ def inspect_message(message: Message) -> Any:
         data, kind = read_image(image)
         content.append(ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"))
     return ChatMessageUser(content=content)
-
-
-# A dialogue repeats its messages, some 150 of them; sixteen under way at once must fit.
-_text = lru_cache(maxsize=4096)(inspect_message)
-_picture = lru_cache(maxsize=32)(inspect_message)  # few, as each holds an image
 
 
 def _response_schema(json_schema: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from configparser import ConfigParser
 from dataclasses import replace
 from importlib import import_module
@@ -31,7 +32,9 @@ from baselines.dialogue.evaluation import dialogue_task, settings_digest
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, ModelError, ModelRefused
+from loaders.models import chat
 from loaders.models.chat import open_model
+from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted as scripted_model
 from loaders.models.waiting import watched
 from tests.parts.chat_server import ChatServer, Request, status
@@ -256,6 +259,17 @@ def test_an_evaluation_leaves_no_trace_of_its_requests_and_the_settings_of_the_p
         traces.removeHandler(caplog.handler)
     assert not [record for record in caplog.records if record.name == traces.name]
     assert (traces.level, gc.get_threshold()) == (logging.NOTSET, often)
+
+
+def test_a_message_is_made_once_a_dialogue_and_kept_no_longer(
+    tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Message] = []
+    whole = chat.inspect_message
+    monkeypatch.setattr(chat, "inspect_message", lambda message: made.append(message) or whole(message))
+    play(tmp_path, models(server), 3, concurrency=3)
+    assert len(made) > 20 and max(Counter(made).values()) == 3  # what begins each of the three
+    assert chat.TOLD.get() is None
 
 
 def test_one_model_may_play_two_roles(tmp_path: Path, server: ChatServer) -> None:
