@@ -15,19 +15,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
 import random
 import re
-import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -49,6 +48,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 app = typer.Typer(add_completion=False)
+# A server is forked from a process that has imported all: to start one anew takes seconds, most of them for that.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets"])
+Server = ForkServerProcess
 TALLY, COMPUTED = "asked", "computed"
 COOKIE = "__Host-bedside"
 
@@ -126,7 +129,6 @@ class Timed:
             self._out.write_text(json.dumps(self._seconds))
 
 
-@app.command(hidden=True)
 def serve(folder: Path, port: int, seconds: float, database: str | None = None) -> None:
     """The server's process."""
     import uvicorn
@@ -229,9 +231,10 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _start(folder: Path, port: int, seconds: float, database: str | None = None) -> subprocess.Popen[bytes]:
-    words = ["serve", str(folder), str(port), str(seconds), *(["--database", database] if database else [])]
-    return subprocess.Popen([sys.executable, "-m", "scripts.bench.study", *words])
+def _start(folder: Path, port: int, seconds: float, database: str | None = None) -> Server:
+    server = _FORKS.Process(target=serve, args=(folder, port, seconds, database), daemon=True)
+    server.start()
+    return server
 
 
 async def _up(port: int) -> None:
@@ -268,7 +271,7 @@ async def _everybody(people: Sequence[Person], turns: int) -> None:
     await asyncio.gather(*(one(person) for person in people))
 
 
-def _cpu(process: int) -> float:
+def _cpu(process: int | None) -> float:
     """Seconds that a process has computed."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -297,7 +300,7 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
                 (peak,) = (int(found) / 1024 for found in re.findall(r"VmHWM:\s+(\d+)", status))
             finally:
                 server.terminate()
-                server.wait()
+                server.join()
             own = json.loads((folder / COMPUTED).read_text())[-sum(len(person.times) for person in talked) :]
             times = [seconds for person in talked for seconds in person.times]
             errors = sum(person.errors for person in talked)
@@ -387,7 +390,7 @@ def kills(
 
 
 async def _round(
-    start: Callable[[], subprocess.Popen[bytes]],
+    start: Callable[[], Server],
     port: int,
     tokens: list[str],
     talk: tuple[int, float],
@@ -408,9 +411,9 @@ async def _round(
                 await _up(port)
                 await asyncio.sleep(draw.uniform(0.1, 3))
                 if len(outages) < most and not talking.done():
-                    os.kill(server.pid, signal.SIGKILL)
+                    server.kill()  # SIGKILL
                     killed = time.monotonic()
-                    server.wait()
+                    server.join()
                     server = start()
                     await _up(port)
                     outages.append((killed, time.monotonic()))
@@ -418,7 +421,7 @@ async def _round(
             return people, outages
     finally:
         server.kill()
-        server.wait()
+        server.join()
 
 
 if __name__ == "__main__":
