@@ -11,6 +11,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import DEGREES
 
 CONFIRMED, PROBABLE, POSSIBLE, OPEN, UNLIKELY, RULED_OUT, SEEMING = (
@@ -78,6 +79,10 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False
     if word in _POINTS and set(texts[max(0, i - 4) : i]) & _NOT_OPINION:
         return False
+    if word in _POINTS and _is_direction(reading, i + size):
+        return False
+    if word in ("candidate", "candidates") and after == "for":
+        return False
     if word in _FITS and size == 1 and after not in _FIT_THE_PICTURE:
         return False
     if word in ("sign", "signs", "evidence") and (before in ("no", "any", "nothing") or value == PROBABLE):
@@ -90,8 +95,34 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
     )
 
 
+def _is_direction(reading: Reading, start: int) -> bool:
+    """Whether what is pointed to is a place alone: "to the right", "towards the midline", "to the upper lung"."""
+    texts, words, text = reading.texts, reading.words, reading.text
+    end = start
+    while end < len(texts) and texts[end] not in _JOINTS:
+        if end > start and not _ENDINGS.isdisjoint(text[words[end - 1].end : words[end].start]):
+            break
+        end += 1
+    said = [s for s in reading.get(senses) if start <= s.first < end]
+    if any(kind_of(x.concept) != ANATOMY for s in said for x in s.senses):
+        return False
+    named = {i for s in said for i in range(s.first, s.last + 1)}
+    rest = {texts[i] for i in range(start, end) if i not in named}
+    return end > start and rest <= _DIRECTIONS | _ARTICLES and bool(named or rest & _DIRECTIONS)
+
+
+_JOINTS = frozenset("and but while whereas".split())
+_ENDINGS = frozenset(",.;:()?!")
+_ARTICLES = frozenset("the its his her their patient s of".split())
+_DIRECTIONS = frozenset(
+    "left right up down front back side sides midline middle upward upwards downward downwards forward forwards "
+    "backward backwards inward inwards outward outwards upper lower outer inner top bottom other opposite same".split()
+)
+
+
 def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
-    before = set(texts[max(0, i - 3) : i])
+    # "cannot be made out for certain": what stands at the end is denied from afar
+    before = set(texts[max(0, i - (12 if texts[i] in ("with", "for", "beyond") else 3)) : i])
     if value == RULED_OUT and {"not", "cannot", "t", "never", "neither"} & before:
         return Degree(OPEN, i, i + size - 1)
     if value == CONFIRMED and {"not", "no", "neither", "cannot", "t", "without"} & before:

@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import implied, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.than import turned_round
 
@@ -41,6 +42,8 @@ _STRICT = (
     "before or behind",
     "completeness",
     "stage",
+    "heading",
+    "same side",
 )
 _EXCHANGED = frozenset("size sagittal brightness end breath beat position stage".split())
 _COMPARING = frozenset(
@@ -158,6 +161,10 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
     values, told = {p.value for p in ours}, {p.value for p in theirs}
     opposite = (values == {PLUS} and told == {MINUS}) or (values == {MINUS} and told == {PLUS})
     if opposite:
+        if dimension in ("vertical", "before or behind") and _of_other_things(expert, ours[0], lay, theirs[0]):
+            return
+        if dimension in _PLACES and _other_end(expert, lay):
+            return
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
         outcome.changed.append(f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”")
@@ -180,6 +187,53 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
             outcome.changed.append(f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”")
+
+
+def _other_end(expert: Reading, lay: Reading) -> bool:
+    """Whether one text tells of the worse of two places and the other of the better one."""
+    return any(
+        _WORSE.search(one.lower) and _BETTER.search(other.lower) and not _BETTER.search(one.lower)
+        for one, other in ((expert, lay), (lay, expert))
+    )
+
+
+_PLACES = frozenset(("depth", "vertical", "sagittal", "end"))
+_WORSE = re.compile(
+    r"\b(?:exceed(?:s|ing|ed)|worse|worst|more (?:than|severe|pronounced|marked|advanced|affected|worn|damaged)|"
+    r"most (?:severe|pronounced|marked|affected|worn)|greater|greatest|predominant(?:ly)?|predominates?|mainly)\b"
+)
+_BETTER = re.compile(
+    r"\b(?:better|best|less|least|milder|mildest|healthier|sounder|fares? better)\b"
+    r"(?= (?:\w+ )?(?:preserved|kept|off|one|half|part|side|affected|worn|damaged|severe|marked|of the two|than)\b)"
+)
+
+
+def _of_other_things(expert: Reading, one: Pole, lay: Reading, other: Pole) -> bool:
+    """Whether two prepositions of place stand before different things: "beneath the diaphragm", "on top of fluid"."""
+    if not (_is_relation(expert, one) and _is_relation(lay, other)):
+        return False
+    ours, theirs = _object(expert, one), _object(lay, other)
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _is_relation(reading: Reading, pole: Pole) -> bool:
+    text = reading.texts[pole.last]
+    return text in _RELATIONS or reading.texts[pole.last + 1 : pole.last + 2] in (["of"], ["to"])
+
+
+_RELATIONS = frozenset("above below beneath underneath of to".split())
+
+
+def _object(reading: Reading, pole: Pole) -> frozenset[str]:
+    """What a preposition stands before, and what that implies."""
+    words, text = reading.words, reading.text
+    end = pole.last + 1
+    while end < min(len(words), pole.last + 7) and not any(
+        char in ".,;:()" for char in text[words[end - 1].end : words[end].start]
+    ):
+        end += 1
+    said = [s for s in reading.get(senses) if pole.last < s.first < end]
+    return frozenset().union(*(implied(x.concept) for x in said[0].senses)) if said else frozenset()
 
 
 def turned(expert: Reading, lay: Reading) -> bool:

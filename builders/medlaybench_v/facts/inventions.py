@@ -48,6 +48,7 @@ def _definitions(lay: Reading) -> list[tuple[int, int]]:
 
 _OF_THE_PATIENT = re.compile(r"\bpatient\b(?!['’]s)|\b(?:he|she) (?:has|had|was|is)\b")
 # Words that name a finding or a deed only by chance: "the drainage system of the kidney".
+_APART = frozenset("().;:")
 _BRACKETS = re.compile(r"\([^)]*\)")
 _STOP = re.compile(r"[.;:]")
 _NO_CLAIM = frozenset(
@@ -58,7 +59,7 @@ _ADJECTIVES = ("ic", "al", "ar", "ary", "ous", "ive", "ed", "ing", "ly")
 # An obligation is no advice where it tells the norm: "wider than it should be".
 _OBLIGED = frozenset("should ought must".split())
 _ADVISED = frozenset(
-    "rest avoid see take drink stop keep checked seen treated drained removed repeated monitored watched".split()
+    "rest kept held worn given rested avoid see take drink stop keep checked seen treated drained removed repeated monitored watched".split()
 )
 _STRONG = frozenset("severe severely mild mildly moderate serious seriously".split())
 _VERDICTS = frozenset(("advice", "reassurance", "outcome"))  # which no explanation of a term needs
@@ -119,6 +120,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         explained = any(a <= start and end <= b for a, b in definitions)
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
+        if not _APART.isdisjoint(text):
+            continue  # "the contrast filling) in the arch" names nothing
         if not explained and _told_of_the_patient(lay, said):
             outcome.new.append(text)
             continue
@@ -147,6 +150,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     outcome.new += _reached(expert, lay)
     outcome.changed += _taken_away(expert, lay)
+    outcome.new += _put_in(expert, lay)
     outcome.changed += _replaced(expert, lay, allowed)
     strong = _STRONG & set(lay.texts) - set(expert.texts)
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
@@ -264,6 +268,22 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
     return found
 
 
+def _put_in(expert: Reading, lay: Reading) -> list[str]:
+    """A device that the lay caption alone says was given to the patient: "braces were fitted"."""
+    known = _concepts(expert)
+    if any(kind_of(c) in ("device", "treatment") for c in known) or expert.get(_unknown_terms):
+        return []
+    found = []
+    for said in lay.get(senses):
+        behind = lay.texts[said.last + 1 : said.last + 5]
+        device = all(kind_of(sense.concept) == "device" for sense in said.senses)
+        if device and behind[:1] in _WAS and not _FITTED.isdisjoint(behind):
+            found.append(" ".join((lay.text[lay.words[said.first].start : lay.words[said.last].end], *behind[:2])))
+    return found
+
+
+_WAS = (["was"], ["were"], ["has"], ["have"], ["had"])
+_FITTED = frozenset("fitted inserted placed implanted prescribed given put applied".split())
 _GONE = frozenset("removed out off withdrawn gone".split())
 _AUXILIARIES = frozenset("was were been is are had has came come taken pulled".split())
 

@@ -51,6 +51,8 @@ _TRAITS = {
     "double": "double", "headed": "double",
 }  # fmt: skip
 _OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}
+_LINES = {look: frozenset(("dashed", "dotted", "solid")) - {look} for look in ("dashed", "dotted", "solid")}
+_LINES["dashed"] = _LINES["dotted"] = frozenset(("solid",))
 _FILLING = frozenset(
     "and or small large big bold the of in a an with double headed shape shaped measuring coloured colored s".split()
 )
@@ -283,7 +285,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     new = looks_there - looks_here - set(map(_trait, expert.texts))
     colours = {_trait(colour) for colour in COLOURS}
     for look in sorted(lost):
+        instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
         kind, basis = ("colour", Basis.MISSED) if look in colours else ("shape", Basis.UNRECOGNISED)
+        basis = Basis.CONTRADICTED if instead else basis
         outcome.add("lost", f"{look} {kind}", basis)
     outcome.new += sorted(
         f"{look} {'colour' if look in colours else 'shape'}"
@@ -371,9 +375,14 @@ _HINTS = {
 }
 
 
+_PICTURE_A = re.compile(r"\b(?:picture|panel|image|part|figure|scan|film|letter)s? a\b(?:[,:]| (?:and|is|shows|was|has|dates|to)\b)")
+
+
 def _letter_told(shape: str, lay: Reading) -> bool:
     """The letter stands in the lay caption in some other way: "on R", "(a)"."""
     letter = shape[7:]
+    if letter == "A" and _PICTURE_A.search(lay.lower):
+        return True
     return re.search(rf"(?<![\w'’-]){re.escape(letter)}(?![\w'’])", lay.text) is not None or bool(
         letter != "A" and re.search(rf"(?<![\w'’-]){re.escape(letter.lower())}(?![\w'’])", lay.text)
     )

@@ -98,7 +98,7 @@ def _is_time(reading: Reading, i: int, size: int) -> bool:
         if word == "next":
             return after not in ("to",)
         if word == "once":
-            return before not in ("at", "more")
+            return before not in ("at", "more") and after not in _ALSO_ONCE  # "once before, once after"
         return (word != "when" and word != "then") or (word == "then" and before in ("and", ""))
     if word == "following":
         return before not in ("the",) or after not in ("",)
@@ -107,6 +107,9 @@ def _is_time(reading: Reading, i: int, size: int) -> bool:
     if word == "control":
         return after not in ("group", "case", "over") and before not in ("matched", "a", "an")
     return not (word == "post" and after == "")
+
+
+_ALSO_ONCE = frozenset("before after when with without in at per during following prior".split())
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:

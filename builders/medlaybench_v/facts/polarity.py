@@ -120,6 +120,8 @@ def polarity(reading: Reading) -> Polarity:
     for said in reading.get(senses):
         if any(first <= said.first < end for first, end in ahead):
             continue
+        if _goes(reading, said.first):
+            continue
         own = any(said.first <= cue.first <= said.last for cue in cues)
         flip = -1 if denied[said.last] % 2 and not own else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
@@ -132,6 +134,11 @@ def polarity(reading: Reading) -> Polarity:
                 for sense in said.senses:
                     signs[sense.concept] = {1, -1}
     return Polarity(cues, signs)
+
+
+def _goes(reading: Reading, i: int) -> bool:
+    """Whether "gone" tells of a way, not of an end: "the surgeons had gone in from the front"."""
+    return reading.texts[i] == "gone" and not _WAYS.isdisjoint(reading.texts[i + 1 : i + 2])
 
 
 def _still_ahead(reading: Reading) -> list[tuple[int, int]]:
@@ -199,6 +206,11 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     texts = reading.texts
     word = texts[i]
     following = texts[i + 1] if i + 1 < end else ""
+    if word in _OF_NOW and texts[end - 1] in _FORMERLY:
+        return None  # "which did not bulge before" denies nothing of now
+    if word == "without":
+        told = next((j for j in range(i + 2, end) if texts[j] in _TELLING), end)
+        return Cue(i, i, i, _reach(reading, i + 1, told))  # "a scan without dye shows a stone"
     if word == "no":
         if following[:1].isdigit() or following in ("sooner", "doubt"):
             return None
@@ -253,6 +265,11 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word in _BACKWARD:
         return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
     return None
+
+
+_OF_NOW = _CONTRACTED | frozenset(("not", "no"))
+_FORMERLY = frozenset("before previously earlier beforehand formerly".split())
+_TELLING = frozenset("shows reveals demonstrates discloses displays depicts revealed showed demonstrated".split())
 
 
 def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:

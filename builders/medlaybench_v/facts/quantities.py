@@ -231,6 +231,10 @@ class _Reader:
             and self.word(i + 1) in ("after", "before", "following", "of")
         ):
             return self._add("time", 1.0, 0.0, i, i, loose=True)
+        if word in ("next", "following") and self.word(i + 1) == "day":
+            days = [q.raw for q in self.found if q.kind == "time" and q.raw == q.value]
+            # the one behind the last that was told; alone it is a day later
+            return self._add("time", (days[-1] if days else 0.0) + 1.0, 0.0, i, i + 1, loose=True)
         if word == "right" and self.word(i + 1) in ("angle", "angles", "angled"):
             return self._add("angle", 90.0, 0.0, i, i + 1, loose=True)
         if any(char.isdigit() for char in word):
@@ -440,7 +444,8 @@ class _Reader:
                 j += 1
                 continue
             if word in _BETWEEN or word[0].isdigit() or word in known.CARDINALS or word in ("+", "−"):
-                if step == 0 and word[0].isdigit() and gap.strip() == "":
+                number = word[0].isdigit() or word in known.CARDINALS
+                if step == 0 and number and gap.strip() == "":  # "the later one five days on"
                     return None
                 if word in ("and", "or", "to") and not (
                     self.word(j + 1)[:1].isdigit() or self.word(j + 1) in known.CARDINALS
@@ -482,7 +487,7 @@ class _Reader:
         if unit is None and self.word(last + 1) in ("of", "in") and word == "one":
             return last + 1
         if unit is None and value <= 2 and self.word(i - 1) not in _SCALES:
-            if self.word(i - 1) in ("of", "aged"):
+            if self.word(i - 1) == "aged" or (self.word(i - 1) == "of" and self._stands_last(i - 2, last)):
                 return self._with_unit(i, last, value, 1.0)
             return self._add("count", value, 1.0, i, last, loose=value < 2 or self._is_generic(last))
         if unit and word == "one" and self.word(unit[0]) in ("side", "time", "day"):
@@ -494,6 +499,12 @@ class _Reader:
         if len(self.found) > at and self.found[-1].kind == "count" and self._is_generic(last):
             self.found[-1] = _loosened(self.found[-1])
         return end
+
+    def _stands_last(self, person: int, last: int) -> bool:
+        """Whether no noun follows: "a girl of one, who", and not "scans of one child"."""
+        return self.word(person) in _PEOPLE | {"age"} or self.word(last + 1) in ("", "who", "and", "with", "has", "had", "is", "was") or bool(
+            self.gap(last + 1).strip()
+        )
 
     def _is_generic(self, last: int) -> bool:
         if self.word(last + 1) == "of" and (
@@ -716,7 +727,7 @@ def _number(text: str) -> tuple[float, float]:
 _MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
-    "hundred thousand dozen one zero million a an half quarter twice couple fortnight day right first last final "
+    "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first last final "
     "middle early late mid lowest bottom lowermost top uppermost topmost highest".split()
 )
 _ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
@@ -843,7 +854,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
-    new = [q for q in unmet if not q.loose and not _derived(q, here)]
+    new = [q for q in unmet if not q.loose and not _derived(q, here) and not _is_ratio(q, here)]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
         new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
@@ -870,11 +881,51 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         written = _as_written(here, there)
         for kind in sorted({q.kind for q in here}):
             ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
+            earlier = _earlier(expert, ours), _earlier(lay, theirs)
+            if all(earlier):
+                if earlier[0].isdisjoint(earlier[1]):
+                    outcome.swapped.append(" and ".join(f"{value:g}" for value in sorted(earlier[0] | earlier[1])))
+                if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
+                    continue
             apart = len(ours) > 1 and ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
-            swap = exchanged(expert, _placed(ours), lay, _placed(theirs)) if apart else None
+            swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
             if swap:
                 outcome.swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
     return outcome
+
+
+def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
+    """Of two amounts the one told as that of an earlier time: "5.6 cm a year ago", "up from 5.6", "which was 5.6"."""
+    if len({q.value for q in found}) != 2 or found[0].kind in ("time", "date", "ordinal", "trimester"):
+        return frozenset()
+    past = set()
+    for quantity in found:
+        start, end = _statement(reading, quantity)
+        ahead = reading.texts[max(start, quantity.first - 3) : quantity.first]
+        told = not _AGO.isdisjoint(reading.texts[start:end])
+        if "to" not in ahead[-1:] and ("from" in ahead[-1:] or told):
+            past.add(quantity.value)
+    return frozenset(past) if len(past) == 1 else frozenset()
+
+
+def _statement(reading: Reading, quantity: Quantity) -> tuple[int, int]:
+    """The words around a quantity, up to a stop, and to another amount of its kind."""
+    words, text = reading.words, reading.text
+    start, end = quantity.first, quantity.last + 1
+    others = {i for q in reading.get(quantities) if q.kind == quantity.kind and q is not quantity
+              for i in range(q.first, q.last + 1)}
+    while start and start - 1 not in others and not _parted(text[words[start - 1].end : words[start].start]):
+        start -= 1
+    while end < len(words) and end not in others and not _parted(text[words[end - 1].end : words[end].start]):
+        end += 1
+    return start, end
+
+
+def _parted(gap: str) -> bool:
+    return any(char in gap for char in ".;:?")
+
+
+_AGO = frozenset("ago earlier previously before formerly".split())
 
 
 def _intervals_moved(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
@@ -916,7 +967,7 @@ def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) ->
     """A quantity told by others: "half as wide", "five more than that", "six weeks later and six more weeks on"."""
     if quantity.value == 0 and {"start", "beginning", "first", "once", "immediately"} & set(lay.texts):
         return True
-    alike = [q for q in there if q.kind == quantity.kind]
+    alike = [q for q in there if q.kind == quantity.kind and not (q.loose and q.kind == "count")]
     if quantity.kind == "length" and re.search(r"\bhalf (?:as|the|that|of that|its)\b", lay.lower):
         return any(abs(q.value - 2 * quantity.value) < 0.05 * q.value for q in alike)
     if quantity.kind not in ("time", "length", "count") or not _FURTHER & set(lay.texts):
@@ -980,6 +1031,16 @@ def _derived(quantity: Quantity, known_here: list[Quantity]) -> bool:
     )
 
 
+def _is_ratio(quantity: Quantity, here: list[Quantity]) -> bool:
+    """What one of two known numbers is of the other, or by how much they differ: 12.4 and 3.1, "a quarter"."""
+    if quantity.kind not in ("share", "fold"):
+        return False
+    share = quantity.value * (1.0 if quantity.kind == "share" else 100.0)
+    amounts = [q for q in here if q.kind not in _NAMES_ONE and q.kind[:5] != "level" and q.value > 0]
+    pairs = ((a.value, b.value) for a in amounts for b in amounts if a.kind == b.kind and a.value != b.value)
+    return any(abs(told - share) <= 0.03 * share for a, b in pairs for told in (100.0 * a / b, 100.0 * abs(a - b) / b))
+
+
 def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
     """The lay quantities under the values of the expert ones that they state."""
     written = []
@@ -990,5 +1051,26 @@ def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
     return written
 
 
-def _placed(found: list[Quantity]) -> list[Placed]:
-    return [Placed(f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}", q.first, q.last) for q in found if not q.loose]
+def _placed(reading: Reading, found: list[Quantity]) -> list[Placed]:
+    return [
+        Placed(
+            f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}",
+            q.first,
+            q.last,
+            0.0 if _heads(reading, q) else 1.0,
+            0.2 if _closes(reading, q) else 1.0,
+        )
+        for q in found
+        if not q.loose
+    ]
+
+
+def _closes(reading: Reading, quantity: Quantity) -> bool:
+    """Whether a day ends what is told of it: "an effusion on day 1, tamponade on day 2"."""
+    behind = reading.text[reading.words[quantity.last].end :][:1]
+    return quantity.kind == "time" and reading.texts[max(0, quantity.first - 1)] == "on" and behind in (",", ";", ".")
+
+
+def _heads(reading: Reading, quantity: Quantity) -> bool:
+    """Whether a quantity opens what is told of it: "Third day: the fluid is drained"."""
+    return reading.text[reading.words[quantity.last].end :][:1] == ":"

@@ -176,7 +176,8 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return True
     if before in ("", "the") or reading.text[reading.words[i].start - 1 : reading.words[i].start] in "(-/[":
         return False
-    if after in _OBJECTS and before not in _SHIFT | {"the", "and", "or", "of"}:
+    gap = reading.text[reading.words[i].end : reading.words[i + 1].start] if after else ""
+    if after in _OBJECTS and not gap.strip() and before not in _SHIFT | {"the", "and", "or", "of"}:
         return True
     if before in _REMAINDER:
         return not after or after in _LEFT_OVER | {"the", "over"}

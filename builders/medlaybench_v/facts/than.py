@@ -14,7 +14,7 @@ from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.words import CARDINALS
 
 _EXCEEDS = frozenset(
-    "exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split()
+    "beats beat beating tops topping outsizes outgrows outdoes exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split()
 )
 _AGAINST = {
     "compared": ("with", "to"), "comparison": ("with", "to"), "relative": ("to",), "contrast": ("to", "with"),
@@ -82,6 +82,7 @@ def turned_round(expert: Reading, lay: Reading) -> bool | None:
     """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
     kept = None
     for ours in expert.get(comparisons):
+        straighter = turned = 0.0  # of several comparisons the one that is most alike counts
         for theirs in lay.get(comparisons):
             # What is compared stands among all else that the sentence tells; what it is compared with stands alone.
             straight = likeness(ours.other, theirs.other)
@@ -93,8 +94,12 @@ def turned_round(expert: Reading, lay: Reading) -> bool | None:
                     return True
                 continue
             if (straight > crossed) != (ours.value == theirs.value):
-                return True
-            kept = False
+                turned = max(turned, straight, crossed)
+            else:
+                straighter = max(straighter, straight, crossed)
+        if turned > straighter:
+            return True
+        kept = False if straighter else kept
     return kept
 
 
