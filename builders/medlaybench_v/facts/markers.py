@@ -88,6 +88,7 @@ def markers(reading: Reading) -> list[Marker]:
                     _in_parentheses(text, words[i].start),
                 )
             )
+    found = sorted((*found, *_unnamed(reading, found)), key=lambda marker: marker.first)
     numbered = [m for m in found if m.shape[7:].isdigit()]
     if numbered:  # "number 1 is the trunk, 2 is its branch": once a key is one of numbers, a bare one belongs to it
         seen = {m.first for m in found}
@@ -98,6 +99,19 @@ def markers(reading: Reading) -> list[Marker]:
         ]
         found.sort(key=lambda marker: marker.first)
     return found
+
+
+def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
+    """The other of two marks: "the thick arrow marks the vein, the thin one the tube"."""
+    texts = reading.texts
+    others = []
+    for i, word in enumerate(texts):
+        before = [m for m in found if m.last < i and m.looks and not m.shape.startswith("letter")]
+        if word in ("one", "ones") and before and texts[i - 1] in _TRAITS and texts[i - 2] in ("the", "and"):
+            look = _trait(texts[i - 1])
+            if look not in before[-1].looks:
+                others.append(Marker(before[-1].shape, frozenset((look,)), i, i, False))
+    return others
 
 
 _TELLS = frozenset("is are the marks shows".split())
@@ -375,7 +389,9 @@ _HINTS = {
 }
 
 
-_PICTURE_A = re.compile(r"\b(?:picture|panel|image|part|figure|scan|film|letter)s? a\b(?:[,:]| (?:and|is|shows|was|has|dates|to)\b)")
+_PICTURE_A = re.compile(
+    r"\b(?:picture|panel|image|part|figure|scan|film|letter)s? a\b(?:[,:]| (?:and|is|shows|was|has|dates|to)\b)"
+)
 
 
 def _letter_told(shape: str, lay: Reading) -> bool:
@@ -413,8 +429,18 @@ def _tells_ahead(reading: Reading, marker: Marker) -> bool:
     if marker.inside:
         return _opens(reading, marker)
     behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 1]
+    if behind in (".", ";") or _by_means(reading, marker):
+        return False
     following = reading.texts[marker.last + 1 : marker.last + 2]
     return behind in (":", "=", ",") or (bool(following) and following[0] in _POINTS)
+
+
+def _by_means(reading: Reading, marker: Marker) -> bool:
+    """Whether what is marked stands before: "is marked by the thick arrow"."""
+    i = marker.first - 1
+    while i >= 0 and (reading.texts[i] in _TRAITS or reading.texts[i] in ("the", "a", "an")):
+        i -= 1
+    return i >= 0 and reading.texts[i] == "by" and not marker.shape.startswith("letter")
 
 
 def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:

@@ -190,6 +190,8 @@ def _cues(reading: Reading) -> list[Cue]:
                 continue
             covered = bool(found) and found[-1].start <= i < found[-1].end
             denied_end = reading.texts[i] in _BACKWARD and i - found[-1].last <= 2 if covered else False
+            if reading.texts[i] in _OF_NOW and reading.texts[end - 1] in _FORMERLY:
+                break  # "which did not bulge before" denies nothing of now
             again = denied_end or (covered and reading.texts[i] == "nor")  # "not resolved"; "neither A nor B"
             cue = None if again or any(a <= i <= b for a, b in open_spans) else _cue(reading, i, start, end)
             if cue is not None:
@@ -206,11 +208,6 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     texts = reading.texts
     word = texts[i]
     following = texts[i + 1] if i + 1 < end else ""
-    if word in _OF_NOW and texts[end - 1] in _FORMERLY:
-        return None  # "which did not bulge before" denies nothing of now
-    if word == "without":
-        told = next((j for j in range(i + 2, end) if texts[j] in _TELLING), end)
-        return Cue(i, i, i, _reach(reading, i + 1, told))  # "a scan without dye shows a stone"
     if word == "no":
         if following[:1].isdigit() or following in ("sooner", "doubt"):
             return None
@@ -277,6 +274,8 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
     texts, words, text = reading.texts, reading.words, reading.text
     for j in range(i, end):
         gap = text[words[j - 1].end : words[j].start]
+        if texts[i - 1] == "without" and j > i and texts[j] in _TELLING:
+            return j  # "a scan without dye shows a stone"
         goes_on = texts[j] in ("on", "by") and j - i < 4
         goes_on = goes_on or (texts[j] == "where" and bool(_OBLIGED & set(texts[j + 1 : j + 4])))
         if texts[j] in _STOPS and not goes_on:  # "has not stopped where it should"
@@ -353,6 +352,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         signs, told = here.signs[concept], there.signs[concept]
         if (signs == {-1} and told == {1}) or (signs == {1, -1} and told == {1} and theirs < ours):
             sure = theirs < ours or not _denied_there(expert, lay, concept)
+            if signs == {-1} and _is_there(lay, concept):
+                outcome.changed.append(f"no {concept} became {concept}")
+                continue
             _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, lost=theirs < ours, sure=sure)
         elif signs == {1} and told == {-1}:
             sure = theirs > ours or not _denied_there(lay, expert, concept)
@@ -453,6 +455,23 @@ def _tell(outcome: Outcome, concept: str, text: str, expert: Reading, lay: Readi
         outcome.changed.append(text)
     else:
         outcome.doubts.append(text)
+
+
+def _is_there(lay: Reading, concept: str) -> bool:
+    """Whether a caption says outright that something is there: "there is an abscess", "an abscess is seen"."""
+    if concept in _WEAK:
+        return False
+    texts = lay.texts
+    for start, end in lay.get(clauses):
+        said = [s for s in lay.get(senses) if start <= s.first < end and any(x.concept == concept for x in s.senses)]
+        rest = texts[said[-1].last + 1 : end] if said else []
+        seen = any(one in _BE and other in _SEEN for one, other in pairwise(rest))
+        if seen and not any(cue.start < end and start < cue.end for cue in lay.get(polarity).cues):
+            return True
+    return False
+
+
+_BE = frozenset("is are was were be".split())
 
 
 def _denied_there(denying: Reading, other: Reading, concept: str) -> bool:

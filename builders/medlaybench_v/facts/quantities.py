@@ -502,8 +502,10 @@ class _Reader:
 
     def _stands_last(self, person: int, last: int) -> bool:
         """Whether no noun follows: "a girl of one, who", and not "scans of one child"."""
-        return self.word(person) in _PEOPLE | {"age"} or self.word(last + 1) in ("", "who", "and", "with", "has", "had", "is", "was") or bool(
-            self.gap(last + 1).strip()
+        return (
+            self.word(person) in _PEOPLE | {"age"}
+            or self.word(last + 1) in ("", "who", "and", "with", "has", "had", "is", "was")
+            or bool(self.gap(last + 1).strip())
         )
 
     def _is_generic(self, last: int) -> bool:
@@ -727,8 +729,8 @@ def _number(text: str) -> tuple[float, float]:
 _MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
-    "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first last final "
-    "middle early late mid lowest bottom lowermost top uppermost topmost highest".split()
+    "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first "
+    "last final middle early late mid lowest bottom lowermost top uppermost topmost highest".split()
 )
 _ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
 _ELEMENTS = frozenset("ga gallium tc technetium f fluorine i iodine in indium lu lutetium c".split())
@@ -884,7 +886,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             earlier = _earlier(expert, ours), _earlier(lay, theirs)
             if all(earlier):
                 if earlier[0].isdisjoint(earlier[1]):
-                    outcome.swapped.append(" and ".join(f"{value:g}" for value in sorted(earlier[0] | earlier[1])))
+                    outcome.swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
                 if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
                     continue
             apart = len(ours) > 1 and ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
@@ -912,8 +914,12 @@ def _statement(reading: Reading, quantity: Quantity) -> tuple[int, int]:
     """The words around a quantity, up to a stop, and to another amount of its kind."""
     words, text = reading.words, reading.text
     start, end = quantity.first, quantity.last + 1
-    others = {i for q in reading.get(quantities) if q.kind == quantity.kind and q is not quantity
-              for i in range(q.first, q.last + 1)}
+    others = {
+        i
+        for q in reading.get(quantities)
+        if q.kind == quantity.kind and q is not quantity
+        for i in range(q.first, q.last + 1)
+    }
     while start and start - 1 not in others and not _parted(text[words[start - 1].end : words[start].start]):
         start -= 1
     while end < len(words) and end not in others and not _parted(text[words[end - 1].end : words[end].start]):

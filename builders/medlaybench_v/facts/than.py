@@ -14,7 +14,8 @@ from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.words import CARDINALS
 
 _EXCEEDS = frozenset(
-    "beats beat beating tops topping outsizes outgrows outdoes exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split()
+    "beats beat beating tops topping outsizes outgrows outdoes "
+    "exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split()
 )
 _AGAINST = {
     "compared": ("with", "to"), "comparison": ("with", "to"), "relative": ("to",), "contrast": ("to", "with"),
@@ -63,6 +64,7 @@ def comparisons(reading: Reading) -> list[Comparison]:
             value, last = PLUS, i
         else:
             continue
+        start = max([start, *(j for j in range(start, i) if texts[j] == "whereas")])
         one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
         if value and i and other:
             found.append(Comparison(value, *_apart(one, other)))
@@ -82,8 +84,7 @@ def turned_round(expert: Reading, lay: Reading) -> bool | None:
     """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
     kept = None
     for ours in expert.get(comparisons):
-        straighter = turned = 0.0  # of several comparisons the one that is most alike counts
-        for theirs in lay.get(comparisons):
+        for theirs in _partners(ours, lay.get(comparisons)):
             # What is compared stands among all else that the sentence tells; what it is compared with stands alone.
             straight = likeness(ours.other, theirs.other)
             crossed = likeness(ours.one, theirs.other) + likeness(ours.other, theirs.one)
@@ -94,13 +95,20 @@ def turned_round(expert: Reading, lay: Reading) -> bool | None:
                     return True
                 continue
             if (straight > crossed) != (ours.value == theirs.value):
-                turned = max(turned, straight, crossed)
-            else:
-                straighter = max(straighter, straight, crossed)
-        if turned > straighter:
-            return True
-        kept = False if straighter else kept
+                return True
+            kept = False
     return kept
+
+
+def _partners(ours: Comparison, found: list[Comparison]) -> list[Comparison]:
+    """Of several comparisons those that speak most of the same."""
+
+    def alike(theirs: Comparison) -> float:
+        here, there = {**ours.one, **ours.other}, {**theirs.one, **theirs.other}
+        return likeness(here, there) / (sum(here.values()) + sum(there.values()) + 1e-9)
+
+    most = max(map(alike, found), default=0.0)
+    return [theirs for theirs in found if alike(theirs) >= most - 1e-6]
 
 
 def _pole(reading: Reading, start: int, end: int) -> str:
