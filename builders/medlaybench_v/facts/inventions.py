@@ -272,12 +272,16 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
 def _put_in(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says was given to the patient: "braces were fitted"."""
     known = _concepts(expert)
-    if any(kind_of(c) in ("device", "treatment") for c in known):
+    if any(kind_of(c) in ("device", "treatment") for c in known) or not _FITTED.isdisjoint(expert.texts):
         return []
+    definitions = lay.get(_definitions)
     found = []
     for said in lay.get(senses):
         behind = lay.texts[said.last + 1 : said.last + 5]
         device = all(kind_of(sense.concept) == "device" for sense in said.senses)
+        start = lay.words[said.first].start
+        if any(a <= start < b for a, b in definitions):
+            continue  # "SEMS (a metal stent) was placed"
         if device and behind[:1] in _WAS and not _FITTED.isdisjoint(behind):
             found.append(" ".join((lay.text[lay.words[said.first].start : lay.words[said.last].end], *behind[:2])))
     return found

@@ -412,6 +412,7 @@ KEPT = [
         "Cartilage is worn; the outer part is the better preserved one.",
     ),
     ("markers", "Panel a: before. Panel b: after.", "Picture a dates from before, picture b from after."),
+    ("inventions", "SEMS beyond the narrowing.", "A SEMS (a metal stent) was placed beyond the narrowing."),
     ("inventions", "Filling defect in the arch.", "Filling defect (gap in the contrast filling) in the arch."),
     (
         "comparison",
