@@ -33,7 +33,7 @@ from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
-from loaders.schema import Migration, Upgrade, features_of
+from loaders.schema import Migration, Schema, Upgrade, features_from, features_of
 
 if TYPE_CHECKING:
     import datasets
@@ -46,10 +46,28 @@ HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError)
 """What a read from the Hub that fails may raise; `hub_error` says what it means."""
 
 
+class _Features:
+    """The columns of a corpus: stated as plain data or as `datasets` has them, and read as the latter always."""
+
+    def __get__(self, known: Corpus | None, kind: type[Corpus] | None = None) -> datasets.Features:
+        if known is None:
+            raise AttributeError("features of no corpus")  # so the field has no default
+        import datasets
+
+        stated = vars(known)["features"]
+        if not isinstance(stated, datasets.Features):
+            vars(known)["features"] = stated = features_from(stated)
+        return stated
+
+    def __set__(self, known: Corpus, stated: datasets.Features | Schema) -> None:
+        vars(known)["features"] = stated
+
+
 @dataclass(frozen=True)
 class Corpus:
     """What is known of a corpus before anything is loaded.
 
+    `features` may be given as plain data (`loaders.schema.Schema`), so that `datasets` is imported by its first reader.
     `official_repo` is the authors' release, of a corpus whose authors published one; `from_official(row, split,
     position)` brings a row of it into `features`, `official_rows` are the rows that it should have in each split.
     `repo` is the release of ours that `load` takes by default. `migrations` bring rows of earlier releases into
@@ -57,7 +75,10 @@ class Corpus:
     """
 
     name: str
-    features: datasets.Features
+    if TYPE_CHECKING:
+        features: datasets.Features  # what is read; taken is a Schema too
+    else:
+        features: _Features = _Features()
     key: str
     from_official: Callable[[Mapping[str, Any], str, int], dict[str, Any]] | None = None
     official_repo: str | None = None
@@ -67,6 +88,11 @@ class Corpus:
     repo: str | None = None
     migrations: tuple[Migration, ...] = ()
     recipe: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order; `datasets` is not needed for them."""
+        return tuple(vars(self)["features"])
 
     @property
     def schema_version(self) -> int:
@@ -335,7 +361,7 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
 
 def _mapped(known: Corpus, rows: datasets.Dataset, split: str, convert: Callable[..., Any]) -> datasets.Dataset:
     """The rows in the corpus's schema: `convert` is given each with its position."""
-    return _encoded(rows).map(
+    return encoded(rows).map(
         convert,
         with_indices=True,
         remove_columns=rows.column_names,
@@ -344,8 +370,10 @@ def _mapped(known: Corpus, rows: datasets.Dataset, split: str, convert: Callable
     )
 
 
-def _encoded(rows: datasets.Dataset) -> datasets.Dataset:
-    """The rows with their pictures left encoded, so that they pass through untouched."""
+def encoded(rows: Any) -> Any:
+    """The rows with their pictures left encoded, so that they pass through untouched; plain rows are as they are."""
+    if not hasattr(rows, "cast_column"):
+        return rows
     import datasets
 
     for name, feature in rows.features.items():

@@ -17,15 +17,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from datasets import Features, List, Value
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
+from loaders.schema import Schema
 from loaders.spans import shares_span, words
+
+if TYPE_CHECKING:
+    import datasets
+
+    FEATURES: datasets.Features
 
 KEY = "case_id"
 SPLIT = "test"
@@ -362,49 +367,46 @@ def health_literacy(education: str) -> Literacy:
 CURATION = ("identifiers_masked", "instructions_removed", "concerns_dropped", "edited_posts")
 
 _CHART = ("age", "sex", "background", "admission_reason", "medical_surgical_history")
-_TEXT = Value("string")
 
 # `chart` is visible in both tasks, `intervention` in Task 2; `hidden` is for the patient simulator and the scores only.
 CHARTS = ["case_id", "split", "synthetic", "specialty", "chart", "intervention", "author", "licence", "attribution"]
-FEATURES = Features(
-    {
-        "case_id": _TEXT,
-        "split": _TEXT,
-        "thread": _TEXT,
-        "synthetic": Value("bool"),
-        "specialty": _TEXT,
-        "rarity": Value("float64"),
-        "scenarios": List(_TEXT),
-        "chart": {name: Value("int32") if name == "age" else _TEXT for name in _CHART},
-        "intervention": {"original_preference": _TEXT, "recommended_plan": _TEXT},
-        "hidden": {
-            "name": _TEXT,
-            "marital_status": _TEXT,
-            "education": _TEXT,
-            "adherence_behavior": _TEXT,
-            "psychosocial": dict.fromkeys(Psychosocial.model_fields, _TEXT),
-            "hidden_concerns": List(
-                {
-                    "content": _TEXT,
-                    "category": _TEXT,
-                    "confidence": Value("float64"),
-                    "evidence": List(_TEXT),
-                    "cue": _TEXT,
-                    "depth": Value("int32"),
-                    "topics": List(_TEXT),
-                }
-            ),
-            "primary_concern": Value("int32"),
-            "roleplay": dict.fromkeys(Roleplay.model_fields, _TEXT),
-            "self_management_domains": dict.fromkeys(SelfManagement.model_fields, _TEXT),
-            "narrative": _TEXT,
-        },
-        "curation": dict.fromkeys(CURATION, Value("int32")),
-        "author": _TEXT,
-        "licence": _TEXT,
-        "attribution": _TEXT,
-    }
-)
+SCHEMA: Schema = {
+    "case_id": "string",
+    "split": "string",
+    "thread": "string",
+    "synthetic": "bool",
+    "specialty": "string",
+    "rarity": "float64",
+    "scenarios": ["string"],
+    "chart": {name: "int32" if name == "age" else "string" for name in _CHART},
+    "intervention": {"original_preference": "string", "recommended_plan": "string"},
+    "hidden": {
+        "name": "string",
+        "marital_status": "string",
+        "education": "string",
+        "adherence_behavior": "string",
+        "psychosocial": dict.fromkeys(Psychosocial.model_fields, "string"),
+        "hidden_concerns": [
+            {
+                "content": "string",
+                "category": "string",
+                "confidence": "float64",
+                "evidence": ["string"],
+                "cue": "string",
+                "depth": "int32",
+                "topics": ["string"],
+            }
+        ],
+        "primary_concern": "int32",
+        "roleplay": dict.fromkeys(Roleplay.model_fields, "string"),
+        "self_management_domains": dict.fromkeys(SelfManagement.model_fields, "string"),
+        "narrative": "string",
+    },
+    "curation": dict.fromkeys(CURATION, "int32"),
+    "author": "string",
+    "licence": "string",
+    "attribution": "string",
+}
 
 
 def with_depth(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -630,7 +632,7 @@ def _index_of(value: object, concerns: Sequence[Mapping[str, Any]]) -> object:
 _OFFICIAL = "Eclipse42/MedConceal"
 CORPUS = Corpus(
     name="medconceal",
-    features=FEATURES,
+    features=SCHEMA,
     key=KEY,
     from_official=lambda row, split, position: from_official(row, split=split, position=position),
     official_repo=_OFFICIAL,
@@ -639,6 +641,13 @@ CORPUS = Corpus(
     recipe="builders.medconceal.recipe",
     migrations=(with_depth,),
 )
+
+
+def __getattr__(name: str) -> datasets.Features:
+    """`FEATURES`: the schema as `datasets` has it, for who needs it."""
+    if name == "FEATURES":
+        return CORPUS.features
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:

@@ -12,62 +12,62 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from datasets import Features, Image, List, Value
+from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
+from loaders.schema import Schema
+
+if TYPE_CHECKING:
+    import datasets
+
+    FEATURES: datasets.Features
 
 KEY = "image_id"
 
 # Spans are character offsets into expert_caption; a concept of the row that is not in the text starts at -1.
 # `phrase_licences` are those of the concepts' lay phrases, one a concept, null where it has none.
-FEATURES = Features(
-    {
-        "image": Image(),
-        "image_id": Value("string"),
-        "split": Value("string"),
-        "modality": Value("string"),
-        "modality_source": Value("string"),
-        "cuis": List(Value("string")),
-        "expert_caption": Value("string"),
-        "layman_caption": Value("string"),
-        "concepts": List(
-            {
-                "surface": Value("string"),
-                "start": Value("int32"),
-                "end": Value("int32"),
-                "cui": Value("string"),
-                "lay": Value("string"),
-                "source": Value("string"),
-            }
-        ),
-        "phrase_licences": List(Value("string")),
-        "protected": List(
-            {"kind": Value("string"), "text": Value("string"), "start": Value("int32"), "end": Value("int32")}
-        ),
-        "draft": Value("string"),
-        "gates": List({"gate": Value("string"), "passed": Value("bool"), "reason": Value("string")}),
-        "reads_well": {
-            "score": Value("float32"),
-            "repeats": Value("int32"),
-            "hyphens": Value("int32"),
-            "stacks": Value("int32"),
-            "unexplained": List(Value("string")),
-        },
-        "status": Value("string"),
-        "status_reason": Value("string"),
-        "refiner": Value("string"),
-        "article_id": Value("string"),
-        "licence": Value("string"),
-        "caption_licence": Value("string"),
-        "licence_asserted_by": Value("string"),
-        "attribution": Value("string"),
-    }
-)
+SCHEMA: Schema = {
+    "image": "image",
+    "image_id": "string",
+    "split": "string",
+    "modality": "string",
+    "modality_source": "string",
+    "cuis": ["string"],
+    "expert_caption": "string",
+    "layman_caption": "string",
+    "concepts": [
+        {
+            "surface": "string",
+            "start": "int32",
+            "end": "int32",
+            "cui": "string",
+            "lay": "string",
+            "source": "string",
+        }
+    ],
+    "phrase_licences": ["string"],
+    "protected": [{"kind": "string", "text": "string", "start": "int32", "end": "int32"}],
+    "draft": "string",
+    "gates": [{"gate": "string", "passed": "bool", "reason": "string"}],
+    "reads_well": {
+        "score": "float32",
+        "repeats": "int32",
+        "hyphens": "int32",
+        "stacks": "int32",
+        "unexplained": ["string"],
+    },
+    "status": "string",
+    "status_reason": "string",
+    "refiner": "string",
+    "article_id": "string",
+    "licence": "string",
+    "caption_licence": "string",
+    "licence_asserted_by": "string",
+    "attribution": "string",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ MODALITIES = (
 _OFFICIAL = "hanjang/MedLayBench-V"
 CORPUS = Corpus(
     name="medlaybench-v",
-    features=FEATURES,
+    features=SCHEMA,
     key=KEY,
     from_official=lambda row, split, position: from_official(row, split=split, position=position),
     official_repo=_OFFICIAL,
@@ -102,6 +102,14 @@ CORPUS = Corpus(
     official_columns=("image", "cuis", "expert_caption", "layman_caption"),
     recipe="builders.medlaybench_v.recipe",
 )
+
+
+def __getattr__(name: str) -> datasets.Features:
+    """`FEATURES`: the schema as `datasets` has it, for who needs it."""
+    if name == "FEATURES":
+        return CORPUS.features
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 # How ROCOv2 writes its splits in identifiers.
 _SHORT = {"validation": "valid"}

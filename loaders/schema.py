@@ -3,6 +3,8 @@
 A column that was added since is null. Where a column has gone, or has another type or meaning, the corpus has a
 migration: `Corpus.migrations[n]` makes rows of version n + 2 of its schema of rows of version n + 1. The version that
 a release was made with stands in its manifest.
+
+A corpus states its columns as plain data, since to import `datasets` takes a second, and most commands never need it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,12 @@ from loaders.manifest import NAME, Manifest
 
 if TYPE_CHECKING:
     import datasets
+
+Column = str | tuple[str, ...] | list["Column"] | Mapping[str, "Column"]
+"""A type of `datasets`: its name ("string", "image"), the names of classes, [a list's], {a struct's columns}."""
+
+Schema = Mapping[str, Column]
+"""The columns of a corpus, in order."""
 
 Migration = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """A row of one version of a schema as a row of the next; pure, and it stands at the top of a module."""
@@ -53,6 +61,34 @@ class Upgrade:
         for step in self.steps:
             row = step(row)
         return {name: row.get(name) for name in self.columns}
+
+
+def features_from(schema: Schema) -> datasets.Features:
+    """A schema as `datasets` has it.
+
+    >>> features_from({"label": ("no", "yes"), "notes": ["string"]})
+    {'label': ClassLabel(names=['no', 'yes']), 'notes': List(Value('string'))}
+    """
+    import datasets
+
+    return datasets.Features({name: _feature(column) for name, column in schema.items()})
+
+
+def _feature(column: Column) -> Any:
+    import datasets
+
+    match column:
+        case "image":
+            return datasets.Image()
+        case str():
+            return datasets.Value(column)
+        case tuple():
+            return datasets.ClassLabel(names=list(column))
+        case list():
+            (inner,) = column
+            return datasets.List(_feature(inner))
+        case _:
+            return {name: _feature(inner) for name, inner in column.items()}
 
 
 def features_of(manifest: Manifest, at: str) -> datasets.Features:

@@ -16,13 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from datasets import ClassLabel, Features, Image, List, Value
+from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.manifest import Config
+from loaders.schema import Schema
+
+if TYPE_CHECKING:
+    import datasets
+
+    FEATURES: datasets.Features
 
 KEY = "image_id"
 DOMAINS = ("dermatology", "ophthalmology", "throat/mucosae", "dental", "nails")
@@ -62,34 +66,32 @@ TRAITS = {
 """What some sources tell of the person in the photo, and which do; `table` does where it has these columns."""
 
 # Rows of train and validation are for image classifiers: personality and everything about complaints is null there.
-FEATURES = Features(
-    {
-        "image": Image(),
-        "image_id": Value("string"),
-        "split": Value("string"),
-        "diagnosis": Value("string"),
-        "label": ClassLabel(names=list(NAMES)),
-        "domain": Value("string"),
-        "general_complaint": Value("string"),
-        "general_complaint_source": Value("string"),
-        "complaints": List(Value("string")),
-        "complaints_source": Value("string"),
-        "complaints_status": Value("string"),
-        "personality": Value("string"),
-        "source": Value("string"),
-        "source_label": Value("string"),
-        "source_file": Value("string"),
-        "group_id": Value("string"),
-        "cluster_id": Value("string"),
-        "licence": Value("string"),
-        "licence_asserted_by": Value("string"),
-        "attribution": Value("string"),
-        "skin_type": Value("string"),
-        "skin_type_asserted_by": Value("string"),
-        "age_group": Value("string"),
-        "sex": Value("string"),
-    }
-)
+SCHEMA: Schema = {
+    "image": "image",
+    "image_id": "string",
+    "split": "string",
+    "diagnosis": "string",
+    "label": NAMES,
+    "domain": "string",
+    "general_complaint": "string",
+    "general_complaint_source": "string",
+    "complaints": ["string"],
+    "complaints_source": "string",
+    "complaints_status": "string",
+    "personality": "string",
+    "source": "string",
+    "source_label": "string",
+    "source_file": "string",
+    "group_id": "string",
+    "cluster_id": "string",
+    "licence": "string",
+    "licence_asserted_by": "string",
+    "attribution": "string",
+    "skin_type": "string",
+    "skin_type_asserted_by": "string",
+    "age_group": "string",
+    "sex": "string",
+}
 SPOKEN = (
     "general_complaint",
     "general_complaint_source",
@@ -101,7 +103,7 @@ SPOKEN = (
 """What a patient says, and how: columns that only the test split fills."""
 
 # What plain `load_dataset` gives: every split that is there; and by name the photos of one with their diagnoses alone.
-_PHOTOS = [name for name in FEATURES if name not in SPOKEN]
+_PHOTOS = [name for name in SCHEMA if name not in SPOKEN]
 CONFIGS = (
     Config(name="default", splits=["train", "validation", "test"]),
     Config(name="train", splits=["train"], columns=_PHOTOS),
@@ -167,7 +169,7 @@ def with_label(row: Mapping[str, Any]) -> dict[str, Any]:
 
 CORPUS = Corpus(
     name="3mdbench",
-    features=FEATURES,
+    features=SCHEMA,
     key=KEY,
     from_official=lambda row, split, position: from_official(row, split=split, position=position),
     official_repo=_OFFICIAL,
@@ -177,6 +179,14 @@ CORPUS = Corpus(
     migrations=(with_label,),
     recipe="builders.threemdbench.recipe",
 )
+
+
+def __getattr__(name: str) -> datasets.Features:
+    """`FEATURES`: the schema as `datasets` has it, for who needs it."""
+    if name == "FEATURES":
+        return CORPUS.features
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")

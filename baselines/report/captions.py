@@ -17,7 +17,7 @@ from loaders.pages import cut, marks, thumbnail
 
 FACETS = ("gate", "status", "method of imaging", "split", "written by")
 _METHODS = {method.code: method.name for method in MODALITIES}
-_NOTHING = dict.fromkeys(CORPUS.features)  # of the columns that an earlier release has not
+_NOTHING = dict.fromkeys(CORPUS.columns)  # of the columns that an earlier release has not
 _SIDE = 260  # pixels of the longer side of a picture
 _PICTURES = 12 << 20  # characters of all pictures: a page of 10,000 pairs opens at once, and not every one has its own
 

@@ -13,7 +13,7 @@ from typing import Any
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.results.statistics import bootstrap_means, holm, mann_whitney
 from loaders.errors import InputError
-from loaders.threemdbench import FEATURES, TRAITS
+from loaders.threemdbench import SCHEMA, TRAITS
 
 NAME = "slices.json"
 """Of a run: column -> case -> side, so that its numbers can be made again."""
@@ -34,7 +34,7 @@ class Measure:
 
 def check_columns(columns: Sequence[str]) -> Sequence[str]:
     """The columns. Raises: InputError for one that the corpus does not have."""
-    known = [name for name in FEATURES if name not in _OPEN]
+    known = [name for name in SCHEMA if name not in _OPEN]
     for column in columns:
         if column not in known:
             raise InputError("--slice", found=f"no column {column!r}", expected="one of " + ", ".join(known))
@@ -48,7 +48,7 @@ def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: s
     """
     check_columns(columns)
     sides: dict[str, dict[str, str]] = {column: {} for column in columns}
-    known = [name for name in FEATURES if name not in _OPEN]
+    known = [name for name in SCHEMA if name not in _OPEN]
     for row in rows:
         for column, of_case in sides.items():
             if row.get(column) not in (None, ""):

@@ -26,7 +26,7 @@ from loaders.files.foreign import Columns, read_mapping
 from loaders.files.tables import Record, read_records
 from loaders.files.untrusted import BadRow, digest_of, entries, is_folder, is_inside, name_of, understood, unusual
 from loaders.manifest import canonical_json
-from loaders.medconceal import FEATURES, FOREIGN, PatientProfile, from_foreign, row_of
+from loaders.medconceal import FOREIGN, SCHEMA, PatientProfile, from_foreign, row_of
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"
@@ -107,7 +107,7 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
     rows: list[Row] = []
     bad: list[BadRow] = []
     errors: list[InputError] = []
-    nothing = dict.fromkeys(FEATURES)
+    nothing = dict.fromkeys(SCHEMA)
     name = name_of(path)
     for number, placed in enumerate(records.each(None), start=1):
         if isinstance(placed, BadRow):

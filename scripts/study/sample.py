@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from baselines.study.design import Design
-from baselines.study.tasks.task import Source
+from baselines.study.tasks.task import Bundled, Rows, Source
 from loaders.errors import InputError
-from loaders.opened import Opened
-
-if TYPE_CHECKING:
-    import datasets
 
 STAND_IN = "sample data"
 
@@ -39,29 +33,27 @@ def sample_source(design: Design) -> Source:
     return Source(design, maker(), stand_in=STAND_IN)
 
 
-def patients() -> Opened:
+def patients() -> Bundled:
     """The bundled cases, which no clinician has reviewed."""
     from builders.samples.medconceal.cases import profiles
-    from loaders.medconceal import FEATURES, row_of
+    from loaders.medconceal import row_of
 
     rows = [row_of(one, author="Bedside", licence="CC0-1.0", attribution="") | {"split": "test"} for one in profiles()]
-    return _opened("medconceal", rows, FEATURES)
+    return Bundled("medconceal", {"test": Rows(rows)})
 
 
-def _captions() -> Opened:
+def _captions() -> Bundled:
     """Captions of the bundled sample, and what the rules made of them."""
     from builders.samples.medlaybench_v import PAIRS
-    from loaders.corpus import corpus
 
-    features = corpus("medlaybench-v").features
-    return _opened("medlaybench-v", [dict.fromkeys(features) | dict(row) for row in _table(PAIRS)], features)
+    return Bundled("medlaybench-v", {"test": Rows(_table(PAIRS))})
 
 
-def _photos() -> Opened:
+def _photos() -> Bundled:
     """A drawn photo of each diagnosis, with authored complaints."""
     from builders.samples.threemdbench import PHOTOS
     from builders.threemdbench.authored import authored_basic, authored_facts
-    from loaders.threemdbench import DIAGNOSES, FEATURES, PERSONALITIES
+    from loaders.threemdbench import DIAGNOSES, PERSONALITIES, SCHEMA
 
     first = {row["label"]: row["file"] for row in reversed(_table(PHOTOS))}
     rows = []
@@ -77,15 +69,9 @@ def _photos() -> Opened:
             "complaints": authored_facts(diagnosis.name, key=path.stem, seed=0),
             "personality": PERSONALITIES[number % len(PERSONALITIES)],
         }
-        rows.append({name: told.get(name) for name in FEATURES})
-    return _opened("3mdbench", rows, FEATURES)
+        rows.append({name: told.get(name) for name in SCHEMA})
+    return Bundled("3mdbench", {"test": Rows(rows)})
 
 
 def _table(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-
-
-def _opened(corpus: str, rows: Sequence[Mapping[str, Any]], features: datasets.Features) -> Opened:
-    from datasets import Dataset
-
-    return Opened(corpus, {"test": Dataset.from_list(list(rows), features=features)}, None, "", STAND_IN)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,24 @@ def test_from_nothing_to_an_export(
     assert "is closed" in capsys.readouterr().err
     assert execute(["study", "export", str(study), "-o", str(tmp_path / "again")]) == 0
     assert "2 erased" in capsys.readouterr().out
+
+
+def test_a_rehearsal_of_any_task_begins_without_datasets(tmp_path: Path) -> None:
+    """To import it takes longer than all else until the first page."""
+    code = """if True:
+        import sys
+        from pathlib import Path
+        from baselines.study.design import TASKS
+        from scripts.study.serve import Serving, rehearsing
+        import baselines.study.server, loaders.medconceal, loaders.medlaybench_v, loaders.threemdbench
+        for task in TASKS:
+            study = Path(sys.argv[1]) / task
+            rehearsing(Serving(data="sample", study=study, task=task, rehearsal=True)).close()
+        print({"datasets", "pandas"} & set(sys.modules))
+        print([loaders.threemdbench.FEATURES[name] for name in ("label", "complaints")])"""
+    said = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    before, then = said.stdout.splitlines()
+    assert before == "set()" and then.startswith("[ClassLabel(names=[") and then.endswith("List(Value('string'))]")
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -22,6 +22,7 @@ from baselines.threemdbench.relevance_sheets import (
     drawn_cases,
     marked_sheet,
 )
+from loaders.corpus import encoded
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import cell_bytes
@@ -53,7 +54,7 @@ class Relevance:
         if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
             found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
             raise InputError("study", found=found, expected="3mdbench, test for the task relevance")
-        drawn = drawn_cases(_rows(opened.splits["test"]), design.seed)
+        drawn = drawn_cases(encoded(opened.splits["test"]), design.seed)
         cases = dict(list(drawn.items())[: design.cases])
         photos = {name: small_jpeg(cell_bytes(row["image"], row["image_id"]), SIDE) for name, row in cases.items()}
         items = tuple(
@@ -99,13 +100,6 @@ class Relevance:
             write_whole(folder / name, picture)
             written.append(folder / name)
         return written
-
-
-def _rows(part: Any) -> Any:
-    """The rows of a split, photos as they are stored."""
-    from datasets import Image
-
-    return part.cast_column("image", Image(decode=False))
 
 
 def _asked(name: str, row: Mapping[str, Any]) -> list[dict[str, str]]:

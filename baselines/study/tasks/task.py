@@ -19,12 +19,32 @@ Form = Mapping[str, Sequence[str]]
 """What was posted: name -> texts, each without spaces around it."""
 
 
+class Rows(tuple[Mapping[str, Any], ...]):
+    """Rows in memory, asked as a split of `datasets` is."""
+
+    def select_columns(self, names: Sequence[str]) -> Rows:
+        return Rows({name: row[name] for name in names} for row in self)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """Rows that come with Bedside, in place of a release: nothing is opened, and `datasets` is not imported."""
+
+    corpus: str
+    splits: Mapping[str, Rows]
+
+    @property
+    def split(self) -> str:
+        """The names of the splits."""
+        return "+".join(self.splits)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What a study is served from: a corpus, or finished runs (rubric). `stand_in` says why answers are no results."""
 
     design: Design
-    opened: Opened | None = None
+    opened: Opened | Bundled | None = None
     runs: tuple[Path, ...] = ()
     stand_in: str | None = None
 

@@ -20,6 +20,7 @@ from PIL import Image
 
 from baselines.threemdbench.consultation.protocol import Photos
 from baselines.threemdbench.consultation.record import Case
+from loaders.corpus import encoded
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import ImageError, cell_bytes, clean_bytes, open_image
@@ -74,13 +75,9 @@ def read_cases(
     Raises InputError for a row without an id, an id twice, and cues that lack a case for no reason; BedsideError for a
     full disk.
     """
-    import datasets
-
-    if isinstance(rows, datasets.Dataset) and "image" in rows.column_names:
-        rows = rows.cast_column("image", datasets.Image(decode=False))
     cases: dict[str, Case] = {}
     invalid: dict[str, Invalid] = {}
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(encoded(rows), 1):
         case_id = row.get("image_id")
         if not isinstance(case_id, str) or not case_id:
             raise InputError(f"row {number}", found="no image_id", expected="an id in every row")
