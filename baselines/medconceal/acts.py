@@ -46,8 +46,24 @@ _FACT = re.compile(
     r"appetite|is|are|am|was|were|do|does|did|have|has|had|can|could|will|would|should|got|ever)\b",
     re.IGNORECASE,
 )
+# An invitation in the form of a statement: "I was hoping to hear how it went". Not "I want to know why".
+_INDIRECT = re.compile(
+    r"\bi(?:'m| am|'d| would| was)? (?:just |only |really |also )*"
+    r"(?:hop(?:e|ing)|like|love|want|keen|curious|interested)\b"
+    r"[^.!?]{0,40}\b(?:hear|know|understand|learn) (?:what|how|who|where|more|about|from you|your)\b"
+    r"|\bi(?:'m| am|'d| was)?(?: just| also)? wonder(?:ing)?,? (?:what|how|who|where|about)\b",
+    re.IGNORECASE,
+)
+# A question for a yes that nobody answers with yes alone: whether some part of it is a worry.
+_SOME = re.compile(
+    r"^(?:is|was) there (?:some(?:thing| part| bit)|any part|(?:a|one|another) (?:bit|part|thing|piece|side))\b",
+    re.IGNORECASE,
+)
+_SUGGESTS = re.compile(r"^what if (?!we\b|i\b)", re.IGNORECASE)  # "What if your body is getting ready?" asks nothing
+_HESITATION = re.compile(r",?\s*\b(?:[Uu]m+|[Uu]h|erm?|[Yy]'know)\b(?!-),?|,\s*you know,", re.ASCII)
 _ORDER = re.compile(
-    r"^(?:please\s+)?(?:take|stop|start|drink|avoid|set|keep|use|wash|read|repeat|follow|bring|stick|sign|don't|do not|"
+    r"^(?:please\s+)?(?!(?:stop|correct|take|put) me\b|take your time\b|start (?:anywhere|wherever|from)\b)"
+    r"(?:take|stop|start|drink|avoid|set|keep|use|wash|read|repeat|follow|bring|stick|sign|don't|do not|"
     r"never|always|try to|continue|check|remember|put|come back|get|eat|sit|pop|be|concentrate|trust|go ahead)\b",
     re.IGNORECASE,
 )
@@ -58,6 +74,22 @@ _NUMBER = re.compile(
 _YOU = re.compile(r"\b(?:you|your|you're|you've|you'd|you'll|yourself)\b", re.IGNORECASE)
 _TOLD = re.compile(r"\b(?:i|we|let|you|your|me|us)\b|^(?:i|we)'", re.IGNORECASE)
 
+# What would close a patient, were it not denied, or said of the clinician: "You don't have to be sensible", "I may
+# have got it wrong", "I won't tell you not to worry". Nothing of this counts as what closes (`_CLOSES`).
+_DISCLAIMED = re.compile(
+    r"\b(?:you|it|that|this|she|he|they) (?:don't|do not|doesn't|does not|needn't|won't) (?:have|need|owe)\b[^,;.!?]*"
+    r"|^(?:don't|doesn't|does not|do not) (?:have|need) to\b[^,;.!?]*"
+    r"|\b(?:nobody|no one|never|not|n't|who)\b[^,;.!?]{0,20}\bblam(?:e|ing)\b[^,;.!?]*|\bno(?:t a)? wrong \w+"
+    r"|\b(?:i|we)(?:'m| am|'ll| will|'d| would| do)?(?:n't| not| won't| never| wouldn't)"
+    r" (?:going to |gonna |want to |here to |think i(?:'d| would) (?:want|like) to )?"
+    r"(?:say|tell|ask|push|rush|promise|pretend|judge|blame|lecture|sell|be told)\b[^;.!?]*"
+    r"|\b(?:i|we|i'm|i've|i'd|we've)\b[^,;.!?]{0,30}\b(?:wrong|mistaken|the right (?:thing|question))\b"
+    r"|\bi(?:'ll| will|'m| am)? (?:look|sound) (?:like|as if)\b[^,;.!?]*"
+    r"|\btak(?:e|es|en|ing) (?:it|that|this|you|him|her|them) seriously\b",
+    re.IGNORECASE,
+)
+_CLOSES = frozenset({"judge", "brush", "push", "blame", "threat", "calm"})
+_ASKS_WHAT = re.compile(r"^(?:what|how|which|who|where)\b(?! on earth\b)", re.IGNORECASE)
 
 # What lets a patient's sentence be heard as more than a fact: a fear, a loss, a refusal, a burden.
 _CUE = re.compile(
@@ -71,6 +103,8 @@ _FIGURE = re.compile(
     r"\d+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\w+ty|hundred|thousand)\b", re.IGNORECASE
 )
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
+# The clinician's own name is nobody of the patient's.
+_OWN_NAME = re.compile(r"\b(?:I'm|I am|[Mm]y name(?:'s| is)|Dr|Doctor|Miss|Mrs|Mr|Nurse|Sister)\.?(?: [A-Z][a-z]+)+")
 
 
 @cache
@@ -119,16 +153,17 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
         shared, subjects    the share of the patient's content words, and how many of its subjects, that it takes up
         cue, missed         whether the patient let something show, and whether the turn takes up nothing of that
     """
-    text = turn.replace("’", "'").replace("‘", "'")
+    text = _HESITATION.sub("", turn.replace("’", "'").replace("‘", "'"))
     said = content_roots(heard)
     sentences = [part for part in _SENTENCE.split(text.strip()) if part.strip()]
     found: dict[str, float] = dict.fromkeys(_tables(), 0.0)
     found |= dict.fromkeys(("open", "fact", "orders", "last_open", "echo_asked", "told", "quote", "echo_first"), 0.0)
     for number, sentence in enumerate(sentences):
-        for name, patterns in _tables().items():
-            found[name] += any(pattern.search(sentence) for pattern in patterns)
-        taken_up = content_roots(sentence) & said
         kind = _kind(sentence)
+        closes = _closing(sentence, kind)
+        for name, patterns in _tables().items():
+            found[name] += any(pattern.search(closes if name in _CLOSES else sentence) for pattern in patterns)
+        taken_up = content_roots(sentence) & said
         if kind in ("open", "fact"):
             found[kind] += 1
             found["last_open"] = float(kind == "open")
@@ -146,7 +181,7 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     found["asked"] = float(sum(sentence.rstrip("\"' ”)").endswith("?") for sentence in sentences))
     found["jargon"] = float(len(_JARGON.findall(text)))
     found["figures"] = float(len(_FIGURE.findall(text)))
-    found["names"] = float(len(_NAME.findall(text)))
+    found["names"] = float(len(_NAME.findall(_OWN_NAME.sub("", text))))
     found["items"] = float(len(re.findall(r"\b(?:one|two|three|four|five)[,:]|\([a-e]\)|;", text)))
     return found
 
@@ -164,11 +199,18 @@ def _taken_up(turn: str, heard: str) -> dict[str, float]:
     }
 
 
+def _closing(sentence: str, kind: str) -> str:
+    """What of a sentence can close a patient: nothing of what it denies, nor of a question what the patient does."""
+    return "" if kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence)) else _DISCLAIMED.sub(" ", sentence)
+
+
 def _kind(sentence: str) -> str:
     """open, fact, order or tells; a question is known by its mark, an invitation and an order by their verb."""
     plain = _FILLER.sub("", sentence.strip())
-    if _TELL.search(plain):
+    if _TELL.search(plain) or _INDIRECT.search(plain) or _SOME.search(plain):
         return "open"
+    if _SUGGESTS.search(plain):
+        return "tells"
     if sentence.rstrip("\"' ”)").endswith("?"):
         clauses = [_FILLER.sub("", part) for part in _ASKING_CLAUSE.split(plain) if part and part.strip()] or [plain]
         if any(_TELL.match(clause) or _OPEN.match(clause) for clause in clauses if not _FACT.match(clause)):

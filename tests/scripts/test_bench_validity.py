@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from builders.samples.medconceal.cases import profiles
 from scripts.bench.validity import TURNS, ranked, read_turns, rows
 
@@ -14,9 +16,16 @@ def test_every_row_has_a_number_for_both_policies() -> None:
     assert by_name["quality 0.9, one paragraph eight times: reveal"] == ("1.00", "0.00")
 
 
-def test_every_clinician_of_an_author_stands_beside_its_rank() -> None:
-    found = ranked(TURNS / "clinicians.json", profiles()[:2])
+@pytest.mark.parametrize(
+    ("file", "first", "last"),
+    [
+        ("clinicians.json", "1. excellent_follower: reveal", "10. parrot: reveal / success"),
+        ("hazel.json", "1. Moira Tannahill: reveal", "10. Julian Pemberton: reveal / success"),
+    ],
+)
+def test_every_clinician_of_an_author_stands_beside_its_rank(file: str, first: str, last: str) -> None:
+    found = ranked(TURNS / file, profiles()[:2])
     assert len(found) == 2 * (1 + 10)
     assert found[0][0].startswith("10 clinicians ranked by their author, confirmation")
-    assert found[1][0] == "1. excellent_follower: reveal" and found[-1][0] == "10. parrot: reveal / success"
+    assert found[1][0] == first and found[-1][0] == last
     assert all(paper and ours for _, paper, ours in found)

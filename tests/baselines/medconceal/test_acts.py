@@ -56,6 +56,24 @@ def test_every_voice_is_read() -> None:
         ("You should have told us.", "", ("judge",), ("partner",)),
         ("I'll ring them on Monday. Would that help?", "", ("commit", "exact", "partner"), ("orders",)),
         ("Tell it back to me.", "", ("teach",), ("fact",)),
+        # What would close, denied or said of the clinician; the same said of the patient closes.
+        ("It may be that I have got it wrong.", "", (), ("blame",)),
+        ("You don't have to be sensible.", "", (), ("judge", "blame")),
+        ("Be sensible.", "", ("judge",), ()),
+        ("I don't think that is odd.", "", (), ("calm",)),
+        ("Don't think about it.", "", ("calm",), ()),
+        ("We take it seriously.", "", (), ("threat",)),
+        ("What have you tried, and what can't you do?", "", ("open",), ("push", "blame")),
+        ("You can't go on like that.", "", ("blame",), ()),
+        # Invitations in other forms than a question; a suggestion in the form of one is none.
+        ("I was hoping, um, to hear how you sleep.", "", ("open",), ("fact",)),
+        ("Could you, um, say more?", "", ("open",), ("fact",)),
+        ("Is there one part that troubles you?", "", ("open",), ("fact",)),
+        ("What if your body is only getting ready?", "", (), ("open",)),
+        ("I want to know why you left.", "", (), ("open",)),
+        ("I'm Anna Bell, you see.", "", (), ("names",)),
+        ("Stop me there.", "", ("permission",), ("orders",)),
+        ("How are you?", "", ("open",), ("tagged",)),
     ],
 )
 def test_acts_are_known_by_their_form(turn: str, heard: str, has: tuple[str, ...], lacks: tuple[str, ...]) -> None:
