@@ -11,7 +11,7 @@ its own insertions, which changes every second caption.
     >>> drafter = Drafter([hepatic, abscess])
     >>> caption = read("Two hepatic abscesses and hepatic veins; no adrenal mass.")
     >>> drafter.draft(caption, drafter.match(caption)).text
-    'Two pockets of pus in the liver and hepatic (liver) veins; no adrenal mass.'
+    'Two pockets of pus in the liver and hepatic veins (of the liver); no adrenal mass.'
 """
 
 from __future__ import annotations
@@ -27,10 +27,20 @@ from ahocorasick_rs import AhoCorasick
 from builders.licences import strictest
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
-from builders.medlaybench_v.glosses import ALWAYS, MOST, Told, explained, unexplainable
+from builders.medlaybench_v.glosses import (
+    ALWAYS,
+    MOST,
+    Told,
+    bracket_follows,
+    explained,
+    gloss_of,
+    glossed_behind,
+    unexplainable,
+)
 from builders.medlaybench_v.neighbours import follows_prefix, operations, shares_head, slashed, without_contradiction
 from builders.medlaybench_v.senses import (
     another_sense,
+    composed_of,
     counted_elsewhere,
     defined_otherwise,
     ends_in_part,
@@ -132,6 +142,7 @@ _METHOD_WORDS = (
     r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
 _NEAR = 24  # characters before a term that are looked at
+_NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 _SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
@@ -288,6 +299,12 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
                 pieces += [Piece(text[at:start]), *_unfolded(text, match, last, rest, told)]
                 at = last
             continue
+        if _stays(entry) and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
+            rest = [other for other in todo[place + 1 :] if other.start < last]
+            if all(other.end <= last and not other.entry.behind for other in rest):
+                pieces += [Piece(text[at:start]), *_glossed(text, match, last, rest, told)]
+                at = last
+                continue
         if start > at:
             pieces.append(Piece(text[at:start]))
         pieces.append(Piece(_inserted(text, match, told), match))
@@ -309,6 +326,17 @@ def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], told:
     if behind.startswith("that ") and _looks_plural(_HEAD_NOUN.split(said + "".join(p.text for p in others))[0]):
         behind = _THIRD_PERSON.sub(r"\1", behind)
     return [Piece(said, first.match or match), *others, Piece(f" {behind}", match)]
+
+
+def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> list[Piece]:
+    """The word and its noun, then what explains the word: a bracket never parts the two. Of two brackets in a row the
+    noun's own stands alone."""
+    noun = _substituted(text, match.end, last, inside, told)
+    if bracket_follows(text, last) or any(_NAMES_A_PLACE.search(piece.text) for piece in noun):
+        return [Piece(text[match.start : match.end], match), *noun]
+    said, _, gloss = _inserted(text, match, told).partition(" (")
+    behind = [Piece(f" ({gloss_of(match.entry.term, gloss.removesuffix(')'))})", match)] if gloss else []
+    return [Piece(said, match), *noun, *behind]
 
 
 def keeps_facts(surface: str, lay: str) -> bool:
@@ -510,6 +538,7 @@ def _may_mean_otherwise(entry: Entry) -> bool:
         entry.only_attributive
         or _stays(entry)
         or has_other_sense(entry.surface)
+        or (entry.placed and has_other_sense(composed_of(entry.surface)))
         or ends_in_part(entry.surface)
         or entry.term.kind == "modality"
         or _is_direction(entry)
@@ -529,6 +558,11 @@ def _means_otherwise(entry: Entry, text: str, start: int, end: int) -> bool:
     """Whether the lay phrase would say something else here than the expert's word (`senses`)."""
     if _stays(entry) and unexplainable(entry.term.expert, text, start, end):
         return True
+    if entry.placed and entry.surface in text[start:end].lower():
+        adjective = composed_of(entry.surface)
+        at = start + entry.surface.index(adjective)
+        if another_sense(adjective, text, at, at + len(adjective)):
+            return True
     if another_sense(entry.surface, text, start, end) or (entry.only_attributive and counted_elsewhere(text, start)):
         return True
     if _is_direction(entry) and names_a_part(text, end):

@@ -16,6 +16,11 @@ from builders.medlaybench_v.terms import Term
 
 MOST, ALWAYS = 2, 99  # explanations in a sentence
 _PLACED = re.compile(r"\A(?:of|in) (?:the )?")
+_MARKER = re.compile(r" \((?:[^()]{0,30})(?:arrow|star|asterisk|circle|curved|fig)", re.IGNORECASE)
+_SAYS_WHERE = re.compile(
+    r"(?:of|in|on|at|from|around|near|between|under|behind|inside|outside|through|with|without|above|below|along|"
+    r"toward|beside|before|after|just|also|where|that|tips)\b"
+)
 _SENTENCE_END = re.compile(r"[.;!?](?:\s|\Z)")
 
 
@@ -58,6 +63,27 @@ def explained(term: Term) -> str:
     plain = _PLACED.sub("", said_behind(term) or term.site.removeprefix("the ") or term.lay.replace("-", " "))
     known = term.kind == "view" or all(word in plain_words() for word in term.expert.replace("-", " ").split())
     return "" if known or plain[:3] == term.expert[:3] else f"{term.expert} ({plain})"
+
+
+def glossed_behind(term: Term) -> bool:
+    """Whether an explanation stands behind the noun that follows its adjective: "gastric pouch (of the stomach)"."""
+    return term.pos == "adjective" and term.expert.islower() and term.kind not in ("view", "modality")
+
+
+def bracket_follows(text: str, end: int) -> bool:
+    """Whether a bracket follows that tells of the word itself; one that tells of an arrow does not."""
+    return text.startswith(" (", end) and _MARKER.match(text, end) is None
+
+
+def gloss_of(term: Term, gloss: str) -> str:
+    """An explanation as it stands behind a noun.
+
+    >>> gloss_of(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""), "gut")
+    'of the gut'
+    """
+    if _SAYS_WHERE.match(gloss) or not (term.kind == "anatomy" or gloss.startswith("outer layer")):
+        return gloss
+    return f"of {gloss}" if gloss.startswith("the ") or "'s " in gloss[:7] else f"of the {gloss}"
 
 
 def inside_brackets(text: str, at: int) -> bool:

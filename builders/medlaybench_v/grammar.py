@@ -61,6 +61,8 @@ def polish(draft: Draft) -> str:
             continue
         if i > 1 and pieces[i - 2].match is not None and texts[i - 1] == " ":
             texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
+            if texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
+                texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
         if i and pieces[i - 1].match is None:
             texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i])
             if i > 1 and not texts[i - 1].strip():
@@ -76,7 +78,9 @@ def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
     its own wording."""
     for i in range(len(pieces) - 2):
         first, second = pieces[i].match, pieces[i + 2].match
-        if first and second and texts[i + 1] == " " and first.entry.term.pos == "adjective" and "(" not in texts[i]:
+        if not (first and second and texts[i + 1] == " ") or texts[i].startswith(" "):
+            continue  # what stands behind its noun already is not taken back
+        if first.entry.term.pos == "adjective" and "(" not in texts[i]:
             said = _said(texts[i])
             if said & _said(texts[i + 2].partition(" (")[0]):
                 surface = first.entry.surface

@@ -130,7 +130,8 @@ _SENSES = {
         _sense(
             before=r"\b(?:(?:antero|postero|medio|latero|supero|infero|cranio|dorso)[ -]{1,3}|(?:lower|upper|inferior|"
             r"superior)[ ])\Z",
-            behind=r"[ ](?:acoustic|shadow\w*|enhancement|attenuation|sound|posterior|anterior|medial|lateral)\b",
+            behind=r"[ ](?:acoustic|shadow\w*|enhancement|attenuation|sound|posterior|anterior|medial|lateral)\b|"
+            r"[ ]branch(?:es)?[ ](?:block\w*|nerves?|of (?:the )?(?:[lc]\d|dorsal))",
         ),
     ),
     **dict.fromkeys(
@@ -243,7 +244,10 @@ _SENSES = {
             unless=r"\bc[ae]?c?t\b|tomogra|\bmri?\b|magnetic|t[12]\b|weighted|ultraso|sonogra|\bpet\b",
         ),
     ),
-    "fistula": _sense(about=r"dialy|(?:radio|brachio)cephalic|vascular access|av access"),
+    **dict.fromkeys(
+        ("fistula", "fistulas", "fistulae", "arteriovenous fistula", "arteriovenous fistulas"),
+        _sense(about=r"dialy|(?:radio|brachio)-?cephalic|vascular access|av access"),
+    ),
     "lingual": _sense(behind=r"[ ](?:arter\w+|nerve\w*|tonsil\w*|thyroid\w*|vein\w*|gyr\w+|fren\w+|flap)"),
     "buccal": _sense(behind=r"[ ](?:arter\w+|nerve\w*|mucosa\w*|fat|vein\w*|space|pad)"),
     "cystic": _sense(behind=r"[ ](?:fibrosis|arter\w+|ducts?|vein\w*|medial|echinoc\w+|kidney|plate|renal)|[ ]?/"),
@@ -296,6 +300,87 @@ _SENSES = {
     "impacted": _sense(
         about=r"tooth|teeth|molar|canine|incisor|panoram|dental|\bopg\b|orthopantomo|mandib|maxill|dentig"
     ),
+    # Of another word, no place of a thing: "posteriorly directed", "with centrally necrotic areas".
+    **dict.fromkeys(
+        (
+            "anteriorly", "posteriorly", "superiorly", "inferiorly", "laterally", "medially", "ventrally", "dorsally",
+            "peripherally", "centrally", "cranially", "caudally", "circumferentially",
+        ),
+        _sense(before=r"\b(?:with|an?)[ ]\Z", behind=r"[ ](?:non-?)?\w+(?:ed|ing|ic|ive|al|ular)\b"),
+    ),
+    # Words with another sense in radiology, surgery, dentistry, engineering or a laboratory.
+    **dict.fromkeys(("abutment", "abutting", "abuts"), _sense(about=rf"implant|crown|prosth|screw-retained|{_TEETH}")),
+    **dict.fromkeys(
+        ("angulation", "angulations"),
+        _sense(
+            before=r"(?:cranial|caudal|beam|tube|gantry|probe|c-arm|lao|rao|screw)[ ]\Z",
+            behind=r"[ ](?:along|parallel|perpendicular|of (?:the |an? )?(?:\w+[ ])?(?:beam|tube|gantry|image|slice|"
+            r"view|plane|probe|x-ray|implant|screw|needle|stem|cup|component|tooth|molar|canine))",
+            about=_TEETH,
+        ),
+    ),
+    "concentric": _sense(behind=r"[ ](?:reduction|reduced|circles?|rings?|contraction\w*|position\w*|joint|hip)"),
+    **dict.fromkeys(("mass effect", "mass effects"), _sense(behind=r"[ ](?:of|from|by|due)\b")),
+    **dict.fromkeys(
+        ("septum", "septa"), _sense(about=r"rubber|silicone|\bvials?\b|syringe|pheromone|\bport\b|reservoir|\btrap\b")
+    ),
+    # Of the thigh, of its bone, or of what covers the bone: the joint decides for none of the thigh's own.
+    "femoral": _sense(
+        behind=r"[ ](?:defects?|lesions?|cartilage|component|side|implant|tunnel|attachment|insertion|origin|footprint|"
+        r"cortex|loosening|osteolysis|stem|canal|offset|rotation|version|torsion|anteversion|erosions?|edema|oedema)\b",
+        about=r"cartilag|chondral|menisc|cruciate|patell|acetabul|arthroplast|prosthe",
+        unless=r"arter|vein|vessel|hernia|nerve",
+    ),
+    **dict.fromkeys(("adnexa", "adnexal"), _sense(about=r"\bskin|ocul|orbit|eyelid", unless=r"ovar|pelvi|uter|tub")),
+    "ampulla": _sense(before=r"rectal[ ]\Z", behind=r"[ ](?:recti|of the rect)", about=r"semicircular|vestibul"),
+    **dict.fromkeys(("arterial", "venous"), _sense(behind=r"[ ]switch")),
+    "atrial": _sense(about=_OF_BRAIN, unless=_HEART),
+    "basal": _sense(behind=r"[ ](?:gangli\w+|cell\w*|cistern\w*|vein|nucle\w+|forebrain|metabol\w+|layer|plate|diet)"),
+    "baseplate": _only(r"prosth|arthroplast|glenoid|tibia|implant|glenosph"),
+    "callus": _only(_BONE),
+    "cavitation": _sense(about=r"bubble|histotrips|focused ultrasound|hifu"),
+    "caudal": _sense(behind=r"[ ](?:block|epidural|an[ae]+sth\w+|injection|regression|vein|artery|angulat\w+)"),
+    "cistern": _only(_OF_BRAIN, behind=r"a[ ]chyli"),
+    "compressive": _sense(behind=r"[ ](?:strength|stress|load\w*|forces?|test\w*|modulus|bandage|strain)"),
+    "coronary": _sense(behind=r"[ ](?:ligament|vein|plexus)", about=r"varic|portal hypertension"),
+    "decubitus": _sense(behind=r"[ ](?:ulcer\w*|sore|wound)"),
+    **dict.fromkeys(("dens",), _sense(behind=r"[ ](?:invag\w+|evag\w+|in[ ]dente)", about=_TEETH)),
+    "dehiscence": _sense(about=r"semicircular|jugular|carotid canal|tegmen"),
+    "deviation": _sense(before=r"(?:standard|mean|squared|quadrature|axis|percent|absolute)[ ]\Z", about=r"std|\bsd\b"),
+    "duplication": _sense(behind=r"[ ](?:cyst|of chromo|artefact|artifact)"),
+    "ectasia": _sense(about=r"cornea|kerato"),
+    "endplate": _only(_OF_SPINE),
+    "evidences": _sense(before=r"\b(?:no|the|these|clear|any|strong|some|other)[ ]\Z", behind=r"[ ](?:of|for)\b"),
+    "facet": _sense(before=r"wear[ ]\Z", about=_TEETH),
+    "foveal": _sense(about=r"femoral head|acetab|\bhip\b", unless=_EYE),
+    "fusiform": _sense(behind=r"[ ](?:gyr\w+|face|area)"),
+    "hardware": _only(rf"{_BONE}|spin|surg|implant|orthop|fixation|metal|hip|knee", behind=r"[ ]and software"),
+    # Of a lung it is a hazy patch, of a needle an injection.
+    "infiltration": _sense(before=r"(?:fatty?|local)[ ]\Z", about=r"\blungs?\b|pulmo|pneumon|an[ae]+sthe|lidocaine"),
+    "ileus": _sense(before=r"(?:gallstone|meconium|biliary|mechanical|obstructive)[ ]\Z"),
+    **dict.fromkeys(("interlobular", "centrilobular"), _only(r"lung|pulmo|chest|thora|emphysem|\bhrct|lobe|bronch")),
+    "lacunar": _sense(behind=r"(?![ ](?:infarct\w*|strokes?|isch\w+|lesions?|foci|dementia))"),
+    "lytic": _sense(behind=r"[ ](?:therap\w+|treatment|agents?|drugs?|infusion|enzyme\w*)", about=r"\btpa\b|urokinase"),
+    "mesial": _only(_TEETH, behind=r"[ ](?:temporal|frontal|occipital|parietal)"),
+    "malrotation": _only(r"bowel|intestin|midgut|duoden|jejun|volvul|\bgut\b|ladd|c[ae]+c"),
+    "neural": _sense(behind=r"[ ](?:net\w*|foram\w+|arch\w*|tube|crest|tissue|axis|canal|elements?)"),
+    "nodal": _sense(
+        before=r"(?:av|atrio-?ventricular|sinus|sino-?atrial)[ ]\Z",
+        behind=r"[ ](?:arter\w+|rhythm|re-?entr\w+|points?|positions?|displacement\w*|osteo\w+|marker)",
+    ),
+    "patent": _sense(behind=r"[ ](?:blue|applic\w+|number|pending)"),
+    "pigtail": _sense(about=r"angiogra|aortogra|ventriculogra|coronary|guide ?wire", unless=r"drain|nephro|abscess"),
+    "protrusion": _sense(behind=r"[ ]of (?:the |an? )?(?:[\w-]+[ ])?(?:screw|nail|teeth|incisor|pin)", about=_TEETH),
+    "reconstitution": _only(r"arter|vessel|collater|flow|occlu|vein"),
+    "regurgitation": _sense(about=r"vomit|food|dysphag|achalas", unless=r"valv|mitral|aort|tricus|pulmon"),
+    "reticular": _sense(behind=r"[ ](?:formation|dermis|fib\w+|cell\w*|activating)"),
+    **dict.fromkeys(("stent", "stents"), _sense(about=_TEETH, unless=r"arter|vessel|bil|ureter|airway|carotid")),
+    "trabecular": _sense(
+            behind=r"[ ]mesh\w*",
+            about=rf"{_HEART}|bladder|non-?compaction|{_EYE}",
+            unless=r"bon[ey]|osseous|osteo|fractur|implant|femor|vertebr|mandib|calcan",
+    ),
+    **dict.fromkeys(("tubercle", "tubercles"), _sense(about=r"tubercul|miliary|granulom|caudate")),
 }  # fmt: skip
 # What counts or judges an organ when the organ is named: "solitary renal cyst" has one cyst, not one kidney.
 _COUNTING = re.compile(
@@ -334,10 +419,38 @@ _EITHER = tuple(
             r"humer|fractur",
         ),
         ("fluid or heart chamber", "fluid chambers of the brain", _OF_BRAIN, "heart chamber", _HEART),
+        (
+            "tiny ear bone or small piece of bone",
+            "tiny ear bone",
+            r"\bears?\b|tympan|mastoid|malle(?:us|ar)|incus|stapes|stapedi|cholestea|cochlea|otitis|hearing|incud",
+            "small piece of bone",
+            r"knee|tibia|patell|ankle|foot|fibul|elbow|wrist|hand|finger|thumb|toe|hip|femor|shoulder|talus|malleolus|"
+            r"odont|spin|vertebr|nonunion|ununited",
+        ),
         ("brain or spine covering", "brain covering", _OF_BRAIN, "spine covering", _OF_SPINE),
         ("covering of brain or spine", "covering of the brain", _OF_BRAIN, "covering of the spine", _OF_SPINE),
     )
 )
+_OUTER = " (outer layer of bone, brain or kidney)"
+_WITH_CORTEX = tuple(
+    (organ, re.compile(told, re.IGNORECASE))
+    for organ, told in (
+        (
+            "bone",
+            rf"{_BONE}|mandib|maxill|{_TEETH}|implant|periost|marrow|lytic|osteo|metaphys|diaphys|petrous|vertebr|scapul|"
+            r"clavic|fibul|acetab|metac|metat|phalan|calcan|talus|\brib|sternum",
+        ),
+        (
+            "brain",
+            r"brain|cerebr|cerebell|intracran|hemispher|subdural|stroke|gyr(?:us|i|al)\b|sulc|white matter|prefrontal|"
+            r"motor cortex|hippoc|seizure|epilep|(?:frontal|parietal|occipital|temporal) (?:lobe|cort)|dysplasia|"
+            r"corpus callosum|glio|astrocyt|venous sinus|visual|\bdti\b|mening",
+        ),
+        ("kidney", r"kidney|renal|nephr"),
+        ("other organ", r"adrenal|lymph|ovar|thym|lens\b|cataract"),
+    )
+)
+_SIDED = re.compile(r"\A(?:left|right|bilateral) ")
 _NEARBY = 40  # characters before a word that are looked at
 
 
@@ -354,6 +467,12 @@ def another_sense(surface: str, text: str, start: int, end: int) -> bool:
     return about is not None and _speaks_of(about, text) and not (unless is not None and _speaks_of(unless, text))
 
 
+@lru_cache(maxsize=16384)
+def composed_of(surface: str) -> str:
+    """The adjective of place that a composed name begins with, behind its side."""
+    return _SIDED.sub("", surface).partition(" ")[0]
+
+
 @lru_cache(maxsize=512)
 def _speaks_of(what: re.Pattern[str], text: str) -> bool:
     """Remembered, as several words of a caption ask for the same."""
@@ -366,13 +485,17 @@ def names_a_part(text: str, end: int) -> bool:
 
 
 def narrowed(lay: str, text: str) -> str:
-    """A phrase that leaves open which of two places is meant, as the caption decides it.
+    """A phrase that leaves open which of two places is meant, as the caption decides it; of an outer layer nothing is
+    said where that is not one organ's.
 
     >>> narrowed("finger or toe bones", "Fractures of two phalanges of the left hand.")
     'finger bones'
     """
     if " or " not in lay:
         return lay
+    if _OUTER in lay:
+        organs = [organ for organ, told in _WITH_CORTEX if told.search(text)]
+        return lay.replace(_OUTER, f" (outer layer of the {organs[0]})" if len(organs) == 1 else "")
     for either, one, for_one, other, for_other in _EITHER:
         here, there = for_one.search(text) is not None, for_other.search(text) is not None
         if here is not there:

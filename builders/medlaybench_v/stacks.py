@@ -17,7 +17,10 @@ FUNCTION_WORDS = frozenset(
     "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
     "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
     "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
-    "appear seen noted about approximately along across up down via per until because shown associated present".split()
+    "appear seen noted about approximately along across up down via per until because shown associated present "
+    "toward towards onto upto rather instead though although whereas despite besides except among beyond throughout "
+    "beneath alongside upon versus vs even still again already further only became becomes remained remains measures "
+    "did does should must cannot just out off".split()
 )
 # Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
 _ANY_HEAD = frozenset(

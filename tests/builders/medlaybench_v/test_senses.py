@@ -150,7 +150,7 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("A cyst.The cyst is old.", "A cyst. The cyst is old."),
         ("A CT image of the knee.", "This is a CT image of the knee."),
         ("Resected femur with a plate.", "Thigh bone removed by surgery with a plate."),
-        ("Strongly enhancing masses.", "Strongly enhancing (that brightens with contrast dye) masses."),
+        ("Strongly enhancing masses.", "Strongly enhancing masses (that brightens with contrast dye)."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
     ],
 )
@@ -180,3 +180,54 @@ def test_phrases_join(caption: str, said: str) -> None:
 )
 def test_neighbours_agree(caption: str, said: str) -> None:
     assert said in lay(caption), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said", "gone"),
+    [
+        # Six that two readers found, and others of each kind.
+        ("Removal of the ununited ossicle at the knee.", "ossicle (small piece of bone)", "ear"),
+        ("An ossicle of the middle ear.", "ossicle (tiny ear bone)", "piece"),
+        ("The infiltration of the fatty tissue in panniculitis.", "spread into the", "growth"),
+        ("Concentric reduction of the joint.", "Setting back in place", "all around"),
+        ("Femoral defect of the cartilage.", "Thigh-bone defect", "Thigh defect"),
+        ("A lure on the rubber septum.", "rubber septum", "wall"),
+        ("Mass effect of the lesion.", "mass effect of", "pressure"),
+        ("A slice with angulation along the needle.", "angulation", "bending"),
+        ("Implant with a healing abutment and crown; abutment.", "abutment", "touching"),
+        ("Standard deviation of the map.", "Standard deviation", "shift"),
+        ("Dens invaginatus of the upper tooth.", "dens invaginatus", "neck"),
+        ("Right mesial temporal sclerosis.", "mesial temporal", "mouth"),
+        ("Renal biopsy with interlobular arteries.", "interlobular", "lung"),
+        ("A neural network marks the cells.", "neural network", "nerves"),
+        ("A decubitus ulcer of the heel.", "decubitus ulcer", "lying"),
+        # An outer layer is one organ's, or nothing is said of it.
+        ("Cortical thinning of the tibia.", "outer layer of the bone", "brain"),
+        ("The cortex near the sulcus of the brain.", "outer layer of the brain", "bone"),
+        ("Cortical enhancement.", "Cortical", "outer"),
+        # What says where of another word is no place of a thing.
+        ("A mass with centrally non-enhancing areas.", "with centrally", "in the center"),
+        ("The tip is posteriorly directed.", "posteriorly directed", "toward the rear"),
+        ("Uneven mass: a heterogeneous hyperdense mass.", "uneven-looking and brighter-looking", "looking bright"),
+        ("A lesion in tracts; cut by the lesion rather than pushed.", "abnormal area rather", "lesion"),
+        ("CTA of the legs.", "CTA (CT scan of blood vessels)", "heart"),
+        ("Patella baja of the left knee.", "Patella baja (kneecap that sits too low)", "high"),
+    ],
+)
+def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
+    written = lay(caption)
+    assert said in written
+    assert gone not in written
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("No intravascular coagulation.", "No intravascular coagulation (inside the vessel)."),
+        ("A case of retinal pigmentosa.", "A case of retinal pigmentosa (light-sensing layer of the eye)."),
+        ("The anterior arch (arrow).", "The anterior arch (front) (arrow)."),
+        ("A proximal stump (PS) was seen.", "A proximal stump (PS) was seen."),
+    ],
+)
+def test_no_bracket_parts_an_adjective_and_its_noun(caption: str, said: str) -> None:
+    assert lay(caption).endswith(said)
