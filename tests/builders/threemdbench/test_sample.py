@@ -61,7 +61,8 @@ def test_photos_are_small_squares_without_metadata_that_differ() -> None:
 
 
 def test_all_bundled_pictures_are_five_megabytes_at_most() -> None:
-    pictures = [path for path in PHOTOS.parents[1].rglob("*") if path.suffix in (".jpg", ".png")]
+    bundled = [path for path in PHOTOS.parents[1].rglob("*") if path.suffix in (".jpg", ".png")]
+    pictures = [path for path in bundled if "consultations" not in path.parts]  # a run there has copies of eight
     assert len(pictures) == 438 + 155
     assert sum(path.stat().st_size for path in pictures) < 5_000_000
 
