@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -116,14 +116,17 @@ class Keyboard:
         return True
 
     def _heard(self, replies: int) -> None:
+        from playwright.sync_api import Error
+
         for _ in range(200):
-            if "/do/" not in self.page.content() or self.page.locator("#log li.patient").count() >= replies:
-                return
-            self.page.wait_for_timeout(50)
-            if self.page.locator("#state a").count():  # without script the page is asked for
-                self.page.reload()
-            if self.page.locator("#log").count() == 0:
-                return
+            with suppress(Error):  # the next page is on its way
+                if "/do/" not in self.page.content() or self.page.locator("#log li.patient").count() >= replies:
+                    return
+                self.page.wait_for_timeout(50)
+                if self.page.locator("#state a").count():  # without script the page is asked for
+                    self.page.reload()
+                if self.page.locator("#log").count() == 0:
+                    return
         raise AssertionError("no reply")
 
     def _fill(self, at: dict[str, Any], talk: bool) -> None:

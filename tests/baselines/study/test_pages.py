@@ -202,16 +202,25 @@ def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
         assert page.locator("#field-factual_correctness[aria-invalid=true]").count() == 1
 
 
-SHOWN = {"diagnosis": "figure img", "rubric": ".turns .doctor", "relevance": "figure img", "pairs": ".caption"}
+SHOWN = {
+    "diagnosis": "figure img",
+    "rubric": ".turns .doctor",
+    "relevance": "figure img",
+    "pairs": ".caption",
+    "intervention": "#log li.patient",
+}
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
-@pytest.mark.parametrize("task", ["diagnosis", "rubric", "relevance", "pairs"])
+@pytest.mark.parametrize("task", SHOWN)
 def test_each_task_by_keyboard_alone(task: TaskName, script: bool, browser: Any, axe: str, tmp_path: Path) -> None:
     """From the practice item to the end (the pages before it are those of talks); axe on the pages of the task."""
-    plan = study_site.study(tmp_path / "s", task, cases=2, per_person=1, repeated=0.0)
-    given = sample_source(plan.design)
-    site = study_site.site(plan, opened=given.opened, runs=given.runs)
+    if task == "intervention":
+        site = talking(tmp_path / "s", task, per_person=1, most_turns=6)
+    else:
+        plan = study_site.study(tmp_path / "s", task, cases=2, per_person=1, repeated=0.0)
+        given = sample_source(plan.design)
+        site = study_site.site(plan, opened=given.opened, runs=given.runs)
     looked: list[str] = []
     seen: list[int] = []
     with study_site.served(site) as address:
