@@ -6,7 +6,7 @@
 Each batch runs in a thread, all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
 client, a limit and a store of answers. Requests are sent in the order in which they were asked for.
 
-One process sends some 200 requests a second. Where more are wanted at a time than `PER_PROCESS`, several of this
+One process sends some 100 to 200 requests a second. Where more are wanted at a time than `PER_PROCESS`, several of this
 machine take part (`asked_by`), one client each, and share the limit and the file of answers.
 """
 
