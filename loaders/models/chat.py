@@ -79,15 +79,7 @@ def open_model(
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
     if name.startswith(PREFIX):
         return open_endpoint(name, timeout=timeout)
-    provider, _, rest = name.partition("/")
-    if not provider or not rest:
-        raise ModelError(
-            name or "(no name)",
-            found="is not the name of a chat model",
-            expected="provider/model",
-            do="For example openai/gpt-4o-mini, vllm/Qwen/Qwen3-8B, openai-api/<provider>/<model>, scripted/echo or "
-            "endpoint:FILE.py",
-        )
+    provider, rest = _parted(name)
     if provider == "scripted":
         return open_scripted(rest)
     if provider in ("mockllm", "none"):
@@ -111,6 +103,20 @@ def open_model(
     return found.opened_by(
         partial(open_model, name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
     )
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """Provider and model. Raises: ModelError where one of them is missing."""
+    provider, _, rest = name.partition("/")
+    if not provider or not rest:
+        raise ModelError(
+            name or "(no name)",
+            found="is not the name of a chat model",
+            expected="provider/model",
+            do="For example openai/gpt-4o-mini, vllm/Qwen/Qwen3-8B, openai-api/<provider>/<model>, scripted/echo or "
+            "endpoint:FILE.py",
+        )
+    return provider, rest
 
 
 def of_inspect(
