@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 UNKNOWN = "unknown"
 _AND = " AND "  # of an SPDX expression: all of these hold
@@ -63,6 +64,7 @@ class Licence:
         return self.id.casefold() == wanted or _without_version(self.id).casefold() == wanted
 
 
+@lru_cache(maxsize=4096)  # a corpus has few licences, and asks for them in every row
 def read_licence(text: str | None) -> Licence:
     """The licence that a source's field means.
 
@@ -107,6 +109,11 @@ def strictest(licence: str | None, others: Iterable[str | None]) -> str:
     >>> strictest("CC BY", ["CC0-1.0"]), strictest("CC BY", ["CC BY-NC-ND 4.0"]), strictest("CC BY-SA", ["CC BY-NC"])
     ('CC BY', 'CC-BY-NC-ND-4.0', 'CC-BY-NC AND CC-BY-SA')
     """
+    return _strictest(licence, frozenset(others))
+
+
+@lru_cache(maxsize=4096)
+def _strictest(licence: str | None, others: frozenset[str | None]) -> str:
     all_of_them = {read_licence(other).id: _asks(other) for other in {*others, licence}}
     if all(asked <= _asks(licence) for asked in all_of_them.values()):
         return licence or ""

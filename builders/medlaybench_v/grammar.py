@@ -32,6 +32,7 @@ _PICTURES = frozenset(
     "slice slices".split()
 )
 _DETERMINERS = frozenset("the a an".split())
+_DETERMINED_BY = _DETERMINERS | {"this", "that", "its", "his", "her"}
 _HEAD_END = re.compile(r" (?:of|in|on|at|with|from|around|under|between|to|that)\b| \(")
 _PLACES = frozenset("left right upper lower bilateral".split())
 _PLAIN_WORD = re.compile(r"[a-z]{4,}")
@@ -39,13 +40,13 @@ _OFTEN = frozenset("with that from side left right upper lower looking".split())
 _DYE = " with contrast dye"
 _CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
 _STOP = re.compile(r"[.;](?=\s|\Z)")
-_SPACES = re.compile(r"\s+")
-_SPACE_BEFORE = re.compile(r"\s+([,.;:!?)\]])(?!\d)")
-_SPACE_INSIDE = re.compile(r"([(\[])\s+")
-_NO_SPACE_AFTER = re.compile(r"([a-z)])([,;])(?=[A-Za-z])")
+# For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
+_SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
+_NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
+_GLUED = re.compile(r"\.(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|[a-z]{6,}) \1\b", re.IGNORECASE)
-_GLUED = re.compile(r"(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
+_ANY_REPEATED = re.compile(r"\b([a-z]++) \1\b")  # in lower case
 
 
 def polish(draft: Draft) -> str:
@@ -104,12 +105,13 @@ def _say_contrast_once(texts: list[str]) -> None:
 
 def tidy(text: str) -> str:
     """Spaces, first capital, full stop."""
-    text = _SPACES.sub(" ", text).strip()
-    text = _SPACE_BEFORE.sub(r"\1", text)
-    text = _SPACE_INSIDE.sub(r"\1", text)
-    text = _NO_SPACE_AFTER.sub(r"\1\2 ", text)
-    text = _GLUED.sub(" ", text)
-    text = _REPEATED.sub(r"\1", text)
+    text = " ".join(text.split())
+    text = _SPACE_BEFORE.sub("", text)
+    text = text.replace("( ", "(").replace("[ ", "[")
+    text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
+    text = _GLUED.sub(". ", text)
+    if _ANY_REPEATED.search(text.lower()):
+        text = _REPEATED.sub(r"\1", text)
     text = _BRACKET_TWICE.sub(r"\1", text)
     if not text:
         return text
@@ -126,7 +128,7 @@ def tidy(text: str) -> str:
 def _without_repeated_head(before: str, inserted: str) -> str:
     """Mend "noncancerous" + "noncancerous gland tumor"."""
     first, _, rest = inserted.partition(" ")
-    last = _LAST_WORD.search(before)
+    last = _LAST_WORD.search(before, _last_stretch(before))
     return rest if rest and last and last.group(1).lower() == first.lower() else inserted
 
 
@@ -138,8 +140,9 @@ def _without_head_said_again(before: str, inserted: str) -> str:
 
 def _join_before(before: str, inserted: str) -> tuple[str, str]:
     """Mend "an" + "bulge", and "chest" + "chest X-ray"."""
-    before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted else before
-    article = _ARTICLE_AT_END.search(before)
+    before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted and before.endswith(", ") else before
+    end = _last_stretch(before)
+    article = _ARTICLE_AT_END.search(before, end)
     if article and inserted.startswith("areas of "):  # "a metastases"
         return before[: article.start()], inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
@@ -149,23 +152,25 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
         right = indefinite(inserted)
         shown = right.capitalize() if article.group(1)[0].isupper() else right
         return before[: article.start()] + shown + article.group(2), inserted
-    last = _LAST_WORD.search(before)
+    last = _LAST_WORD.search(before, end)
+    if last is None:
+        return before, inserted
     first, _, rest = inserted.partition(" ")
-    if last and last.group(2) and last.group(1).lower() == first.lower():
+    word, parted = last.groups()
+    if parted and word.lower() == first.lower():
         return before, rest
-    named = _HEAD_END.split(inserted, maxsplit=1)[0].lower().split()
-    if (
-        last
-        and last.group(2)
-        and len(last[1]) > 3
-        and last[1].islower()
-        and last[1] in named[1:]
-        and last[1] not in _PLACES
-    ):
-        return before[: last.start()], inserted  # "a dental" + "wide dental X-ray"
-    if first in _DETERMINERS and last and last.group(1).lower() in _DETERMINERS | {"this", "that", "its", "his", "her"}:
+    if parted and len(word) > 3 and word.islower() and word in inserted.lower() and word not in _PLACES:
+        named = _HEAD_END.split(inserted, maxsplit=1)[0].lower().split()
+        if word in named[1:]:
+            return before[: last.start()], inserted  # "a dental" + "wide dental X-ray"
+    if first in _DETERMINERS and word.lower() in _DETERMINED_BY:
         return before, rest
     return before, inserted
+
+
+def _last_stretch(text: str) -> int:
+    """Where the last stretch without a space begins, spaces at the end aside."""
+    return text.rfind(" ", 0, len(text.rstrip())) + 1
 
 
 def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:

@@ -13,7 +13,8 @@ parentheses.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -27,13 +28,17 @@ READS_WELL = 0.5
 """A caption whose score is lower does not read well."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_SENTENCE_MARKS = frozenset(".;:()")
+_MARKS = _SENTENCE_MARKS | {",", "–"}
+_WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|[{''.join(sorted(_MARKS))}]")
 _CHAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){3,}")
 _EXPLAINED = re.compile(r"((?:[^\W\d_][\w'’/-]*\s){1,4})\(([^()]*[a-z]{3}[^()]*)\)|\(([^()]*)\)")
 _WORDS_BEFORE = 4  # of a parenthesis that may belong to what it explains, as in the pattern
 _MARKERS = re.compile(r"arrow|asterisk|star\b|white|black|figure|circle", re.IGNORECASE)
-_VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
+_VERBAL = ("ing", "ed", "ly")
 _LONGEST_STACK = 5
 _JOINTS = frozenset("of in on at to the a an and or with without by for from is are as its".split())
+_PARTING = FUNCTION_WORDS | _JOINTS
 _OFTEN_TWICE = frozenset("left right side upper lower both white black arrow arrows mm cm vs type l1 image".split())
 _NAME_LIKE = re.compile(r"[A-Z0-9][\w-]*[A-Z0-9]|[A-Z]\w?\Z")
 
@@ -72,10 +77,9 @@ def plain_words() -> frozenset[str]:
 def reading_of(text: str) -> Reads:
     """Count the stumbling blocks of a caption."""
     words = _WORD.findall(text)
-    unexplained = unexplained_words(text)
-    repeats = _repeats(text)
+    unexplained = _unexplained(words, text)
+    stacks, repeats = _stacks_and_repeats(text.lower())
     hyphens = len(_CHAIN.findall(text)) if text.count("-") > 2 else 0
-    stacks = _stacks(text)
     counts = {"repeats": repeats, "hyphens": hyphens, "stacks": stacks, "unexplained": len(unexplained)}
     tens = max(1.0, len(words) / 10)
     score = max(0.0, 1 - sum(_WEIGHTS[kind] * count for kind, count in counts.items()) / tens)
@@ -84,12 +88,16 @@ def reading_of(text: str) -> Reads:
 
 def unexplained_words(text: str) -> tuple[str, ...]:
     """Words outside the plain list, each once, that no parentheses explain; names in capitals do not count."""
+    return _unexplained(_WORD.findall(text), text)
+
+
+def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
     explained: set[str] = set()
     for found in _explanations(text):
         if found[1] and not _MARKERS.search(found[2]):
             explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
     words: dict[str, None] = {}
-    for word in dict.fromkeys(_WORD.findall(text)):
+    for word in dict.fromkeys(said):
         lower = word.lower()
         if lower in explained or _is_plain(lower) or (word != lower and _NAME_LIKE.match(word)):
             continue
@@ -117,24 +125,20 @@ def _is_plain(word: str) -> bool:
     return word in plain or all(part in plain for part in word.split("-"))
 
 
-def _stacks(text: str) -> int:
-    """Runs of more than `_LONGEST_STACK` words that nothing parts."""
-    count = run = 0
-    for part in re.split(r"[.,;:()–]", text.lower()):
-        run = 0
-        for word in _WORD.findall(part):
-            parted = word in FUNCTION_WORDS or word in _JOINTS or _VERBAL.search(word)
-            run = 0 if parted else run + 1
-            count += run == _LONGEST_STACK + 1
-    return count
-
-
-def _repeats(text: str) -> int:
-    """Words that come again within three words, joints aside."""
-    count = 0
-    for sentence in re.split(r"[.;:()]", text.lower()):
-        words = [word for word in _WORD.findall(sentence) if word not in _JOINTS]
-        for place, word in enumerate(words):
-            if word not in _OFTEN_TWICE and len(word) > 2 and word in words[max(0, place - 3) : place]:
-                count += 1
-    return count
+def _stacks_and_repeats(lower: str) -> tuple[int, int]:
+    """Runs of more than `_LONGEST_STACK` words that nothing parts, and words that come again within three words, joints
+    aside."""
+    stacks = run = repeats = 0
+    before: deque[str] = deque(maxlen=3)
+    for word in _WORD_OR_MARK.findall(lower):
+        if word in _MARKS:
+            run = 0
+            if word in _SENTENCE_MARKS:
+                before.clear()
+            continue
+        run = 0 if word in _PARTING or word.endswith(_VERBAL) else run + 1
+        stacks += run == _LONGEST_STACK + 1
+        if word not in _JOINTS:
+            repeats += word in before and len(word) > 2 and word not in _OFTEN_TWICE
+            before.append(word)
+    return stacks, repeats

@@ -18,7 +18,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from builders.medlaybench_v.draft import Drafter, Match, Piece
+from builders.medlaybench_v.draft import Draft, Drafter, Match, Piece
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check
 from builders.medlaybench_v.glosses import inside_brackets
@@ -54,9 +54,12 @@ class Refined:
     reason: str | None = None
 
 
-def by_rules(caption: Caption, drafter: Drafter) -> Refined:
-    """Polish the draft; where a gate fails, take back the fewest substitutions that mend it; else gloss."""
-    text, verdicts = _polished(caption, drafter, caption.matches)
+def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> Refined:
+    """Polish the draft; where a gate fails, take back the fewest substitutions that mend it; else gloss.
+
+    `draft` is that of all matches, from whoever has made it already.
+    """
+    text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     why = failures(verdicts) or _reads_badly(text, caption)
     if not why:
         return Refined(text, "accepted", RULES, verdicts)
@@ -67,7 +70,7 @@ async def by_model(
     caption: Caption, drafter: Drafter, ask: Ask, *, name: str, condition: str, prompts: Prompts
 ) -> Refined:
     """Ask a model, name the failed gates in up to two retries, then fall back to the draft and to glosses."""
-    draft, _ = _polished(caption, drafter, caption.matches)
+    draft, _ = _polished(caption, drafter.draft(caption.expert, caption.matches))
     question = user_prompt(prompts, condition, _values(caption, draft))
     ablation = condition != "scgr"
 
@@ -98,7 +101,7 @@ async def by_model(
 
 def without_model(caption: Caption, drafter: Drafter, why: str) -> Refined:
     """What stands in where a model gave no text that can be used: the draft, repaired, or the glossed caption."""
-    draft, verdicts = _polished(caption, drafter, caption.matches)
+    draft, verdicts = _polished(caption, drafter.draft(caption.expert, caption.matches))
     if _passed(verdicts):
         return Refined(draft, "fallback", RULES, verdicts, why)
     return _repaired(caption, drafter, "fallback", why) or _glossed(caption, why)
@@ -135,8 +138,8 @@ def parse(answer: str) -> str:
     return tidy(text)
 
 
-def _polished(caption: Caption, drafter: Drafter, matches: Sequence[Match]) -> tuple[str, tuple[Verdict, ...]]:
-    text = in_sentences(polish(drafter.draft(caption.expert, matches)))
+def _polished(caption: Caption, draft: Draft) -> tuple[str, tuple[Verdict, ...]]:
+    text = in_sentences(polish(draft))
     return text, check(caption.expert, read(text), caption.context)
 
 
@@ -148,7 +151,7 @@ def _repaired(caption: Caption, drafter: Drafter, status: str, why: str) -> Refi
     attempts += [[m for m in matches if m not in by_growth[:drop]] for drop in range(2, len(matches))]
     for attempt in attempts:
         if attempt:
-            text, verdicts = _polished(caption, drafter, attempt)
+            text, verdicts = _polished(caption, drafter.draft(caption.expert, attempt))
             if _passed(verdicts) and not _reads_badly(text, caption):
                 return Refined(text, status, RULES, verdicts, why)
     return None

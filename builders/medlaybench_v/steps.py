@@ -10,6 +10,7 @@ import pyarrow as pa
 from builders.licences import allows_rewriting, strictest
 from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
+from builders.medlaybench_v.draft import Draft
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.lexicon import Lexicon
@@ -98,11 +99,12 @@ def draft(row: Row, lexicon: Lexicon) -> Row:
     return {"mentions": row.get("mentions", []), **_drafted(row, lexicon)[0]}
 
 
-def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption]:
-    """What `draft` adds, and what the refiner and the gates know of the row."""
+def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption, Draft]:
+    """What `draft` adds, what the refiner and the gates know of the row, and its draft."""
     expert = read(row["expert_caption"])
     mentions = [Mention(**mention) for mention in row.get("mentions", [])]  # none where no recogniser ran
     matches = lexicon.match(expert, row["cuis"], mentions)
+    draft = lexicon.drafter.draft(expert, matches)
     method = method_of(row["cuis"], row["expert_caption"])
     concepts = lexicon.concepts(row["cuis"], mentions, matches, expert)
     licences = [concept.pop("licence") for concept in concepts]
@@ -119,12 +121,12 @@ def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption]:
             {"kind": fact.kind, "text": expert.text[fact.start : fact.end], "start": fact.start, "end": fact.end}
             for fact in expert.facts
         ],
-        "draft": lexicon.drafter.draft(expert, matches).text,
+        "draft": draft.text,
         "caption_licence": row["licence"],
         "licence": licence,
         "licence_asserted_by": asserted,
     }
-    return drafted, Caption(expert, tuple(matches), context_of({**row, **drafted}))
+    return drafted, Caption(expert, tuple(matches), context_of({**row, **drafted})), draft
 
 
 def licence_with(caption: str | None, phrases: Iterable[str | None]) -> str:
@@ -135,8 +137,8 @@ def licence_with(caption: str | None, phrases: Iterable[str | None]) -> str:
 @step(name="refine", adds=pa.schema([*_DRAFT, *_REFINED]), drops=("content", "mentions"))
 def refine_by_rules(row: Row, lexicon: Lexicon) -> Row:
     """What `draft` adds and the lay caption by rules, with the verdict of every gate: the caption is read once."""
-    drafted, caption = _drafted(row, lexicon)
-    return {**drafted, **_refined(by_rules(caption, lexicon.drafter))}
+    drafted, caption, draft = _drafted(row, lexicon)
+    return {**drafted, **_refined(by_rules(caption, lexicon.drafter, draft))}
 
 
 @step(name="refine", takes="batch", adds=_REFINED, drops=("mentions",), parallel=False)
