@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ahocorasick_rs import AhoCorasick
+
 CT, XRAY, MRI, ULTRASOUND, ANGIOGRAPHY, PET = "DRCT", "DRXR", "DRMR", "DRUS", "DRAN", "DRPE"
 COMBINED = "DRCO"
 BY_CUI, BY_TEXT, BY_NOTHING = "cui", "text", "none"
@@ -63,19 +65,42 @@ def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
                     yield row["code"], row["method"], wording
 
 
+class _Said(NamedTuple):
+    """What names the methods: by the first word of a wording, the patterns of those that begin so, with their codes."""
+
+    first_words: AhoCorasick
+    patterns: list[list[tuple[str, re.Pattern[str]]]]
+
+    def codes_in(self, text: str) -> set[str]:
+        """A pattern is tried only where a first word stands: most words of a text begin none."""
+        codes: set[str] = set()
+        lower = text.replace("İ", "I").lower()  # the one letter that grows in lower case
+        for number, start, _ in self.first_words.find_matches_as_indexes(lower, overlapping=True):
+            for code, pattern in self.patterns[number]:
+                if code not in codes and pattern.match(text, start):
+                    codes.add(code)
+        return codes
+
+
 @cache
-def _said() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
-    """By code: what counts in any case, and what counts in capitals."""
-    return {code: (_pattern(code, "", re.IGNORECASE), _pattern(code, "capitals")) for code in _CONCEPTS}
+def _said() -> _Said:
+    patterns: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    for code in _CONCEPTS:
+        for capitals in (False, True):
+            listed = _listed(code, capitals)
+            said = "|".join(sorted(map(_as_pattern, listed), key=len, reverse=True))
+            pattern = re.compile(rf"(?<!\w)(?:{said})", 0 if capitals else re.IGNORECASE)
+            for first in sorted({wording.lower().rstrip("*").split()[0] for wording in listed}):
+                patterns.setdefault(first, []).append((code, pattern))
+    return _Said(AhoCorasick(list(patterns), store_patterns=False), list(patterns.values()))
 
 
-def _pattern(code: str, use: str, flags: int = 0) -> re.Pattern[str]:
-    uses = ("capitals", "implied capitals") if use else ("names", "implied")
-    listed = {
-        wording.upper() if use and wording.islower() else wording for c, _, wording in wordings(*uses) if c == code
+def _listed(code: str, capitals: bool) -> set[str]:
+    """The wordings of a method that count in any case, or in capitals."""
+    uses = ("capitals", "implied capitals") if capitals else ("names", "implied")
+    return {
+        wording.upper() if capitals and wording.islower() else wording for c, _, wording in wordings(*uses) if c == code
     }
-    said = "|".join(sorted(map(_as_pattern, listed), key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{said})" if said else r"(?!)", flags)
 
 
 def _as_pattern(wording: str) -> str:
@@ -86,19 +111,19 @@ def _as_pattern(wording: str) -> str:
 
 # Names of other things in which the words of a method stand.
 _ELSEWHERE = re.compile(
-    r"\boptical coherence tomogra\w*(?: angiogra\w*)?|\boct[- ]?(?:angiogra\w*|a\b)|\bsingle[- ]photon emission[\w ,-]*"
-    r"tomogra\w*|\bspect(?:[-/ ]?ct)?\b|\b(?:fundus )?fluorescein angiogra\w*|\bindocyanine[\w -]*angiogra\w*|"
-    r"\b(?:spin|gradient|field|planar|turbo|fast|recalled)[- ]echos?\b|\becho (?:planar|time|train|sequence)\b|"
-    r"\b(?:x-?ray diffraction|x-?ray (?:crystal|photoelectron|fluorescence)\w*)|"
-    r"\becho(?:ed|ing)\b|\bmr\.? [a-z]\.|\bradiograph(?:er|ic contrast|ic technique)\w*|\bsonohystero\w*|"
-    r"\bx-ray (?:computed|ct)\b|\bpositron[- ]emission[- ]tomogra\w*|\belectron tomogra\w*",
+    r"\b(?:optical coherence tomogra\w*(?: angiogra\w*)?|oct[- ]?(?:angiogra\w*|a\b)|single[- ]photon emission[\w ,-]*"
+    r"tomogra\w*|spect(?:[-/ ]?ct)?\b|(?:fundus )?fluorescein angiogra\w*|indocyanine[\w -]*angiogra\w*|"
+    r"(?:spin|gradient|field|planar|turbo|fast|recalled)[- ]echos?\b|echo (?:planar|time|train|sequence)\b|"
+    r"x-?ray diffraction|x-?ray (?:crystal|photoelectron|fluorescence)\w*|"
+    r"echo(?:ed|ing)\b|mr\.? [a-z]\.|radiograph(?:er|ic contrast|ic technique)\w*|sonohystero\w*|"
+    r"x-ray (?:computed|ct)\b|positron[- ]emission[- ]tomogra\w*|electron tomogra\w*)",
     re.IGNORECASE,
 )
 _PART_OF_SCAN = re.compile(
-    r"\b(?:ct|mr|computed tomogra\w*|tomogra\w*|magnetic resonance)[\s-]*(?:\(\w+\)\s*)?(?:\w+[\s-]){0,2}?"
+    r"\b(?:(?:ct|mr|computed tomogra\w*|tomogra\w*|magnetic resonance)[\s-]*(?:\(\w+\)\s*)?(?:\w+[\s-]){0,2}?"
     r"(?:angio|arterio|veno|aorto|porto|phlebo|cholangio|uro|myelo|arthro|entero|cysto|fistulo)\w*|"
-    r"\b(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|\bangio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
-    r"\b(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*",
+    r"(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|angio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
+    r"(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*)",
     re.IGNORECASE,
 )
 
@@ -141,7 +166,7 @@ def methods_in(text: str) -> frozenset[str]:
     (['DRCT'], ['DRAN', 'DRCT', 'DRMR', 'DRUS'])
     """
     plain = _ELSEWHERE.sub(_methods_left, text)
-    codes = {code for code, (words, capitals) in _said().items() if words.search(plain) or capitals.search(plain)}
+    codes = _said().codes_in(plain)
     if codes & {CT, MRI} and _PART_OF_SCAN.search(plain):
         codes -= {ANGIOGRAPHY, XRAY}  # what the scan is used for: "CT urography"
     return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)
