@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from builders.medlaybench_v.facts import (
     Reading,
@@ -76,15 +76,9 @@ class Context:
     simplifiable: bool = False
 
 
-@lru_cache(maxsize=1024)
-def _said_by(glosses: tuple[tuple[str, str], ...]) -> Reading:
-    """The lay phrases as one text."""
-    return read("; ".join(lay for _, lay in glosses))
-
-
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The context, with its lay phrases read."""
+    """The context, with its lay phrases as one text."""
 
     allowed: Reading
     modalities: frozenset[str]
@@ -93,7 +87,8 @@ class _Known:
 
 def check(expert: Reading, lay: Reading, context: Context) -> tuple[Verdict, ...]:
     """Run the gates (ML-G14), in the order of GATES, and add the remark on abbreviations, which never fails."""
-    known = _Known(_said_by(context.glosses), context.modalities, context.simplifiable)
+    allowed = read("; ".join(lay for _, lay in context.glosses))
+    known = _Known(allowed, context.modalities, context.simplifiable)
     verdicts = [_verdict(name, gate(expert, lay, known)) for name, gate in GATES.items()]
     return (*verdicts, Verdict("abbreviations", True, _abbreviations(expert, lay)))
 
@@ -116,7 +111,7 @@ def _numbers(expert: Reading, lay: Reading, known: _Known) -> Outcome:
 
 
 def _laterality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return sides.compare(expert, lay, known.allowed, turned=comparison.turned(expert, lay))
+    return sides.compare(expert, lay, known.allowed, comparison.turned)
 
 
 def _negation(expert: Reading, lay: Reading, known: _Known) -> Outcome:
@@ -152,8 +147,9 @@ _SECOND_PERSON = frozenset("you your yours yourself yourselves".split())
 
 def _person(expert: Reading, lay: Reading, known: _Known) -> str:
     """The reader is not the patient: no second person."""
-    new = dict.fromkeys(word for word in lay.texts if word in _SECOND_PERSON)
-    return f"new: {', '.join(new)}" if new else ""
+    if _SECOND_PERSON.isdisjoint(lay.bag):
+        return ""
+    return f"new: {', '.join(dict.fromkeys(word for word in lay.texts if word in _SECOND_PERSON))}"
 
 
 def _length(expert: Reading, lay: Reading, known: _Known) -> str:
@@ -168,8 +164,8 @@ def _length(expert: Reading, lay: Reading, known: _Known) -> str:
 
 def _unchanged(expert: Reading, lay: Reading, known: _Known) -> str:
     """A caption with something to simplify was not simply copied."""
-    same = _plain(expert.text) == _plain(lay.text)
-    return "copied from the expert caption" if same and known.simplifiable else ""
+    same = known.simplifiable and _plain(expert.text) == _plain(lay.text)
+    return "copied from the expert caption" if same else ""
 
 
 _ABBREVIATION = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")

@@ -5,6 +5,6 @@
 parts and findings in both registers, `binding` tells what a value is said of; the words stand in tables (`wordings`).
 """
 
-from builders.medlaybench_v.facts.scan import Fact, Reading, Word, join, read, stem
+from builders.medlaybench_v.facts.scan import Fact, Reading, Word, read
 
-__all__ = ["Fact", "Reading", "Word", "join", "read", "stem"]
+__all__ = ["Fact", "Reading", "Word", "read"]

@@ -8,12 +8,13 @@ other and the reverse, they were exchanged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import implied, senses
-from builders.medlaybench_v.facts.wordings import root
+from builders.medlaybench_v.facts.wordings import Sense, root
 
 # How far punctuation and joints push two words apart, in words.
 _GAPS = {",": 2.0, ";": 6.0, ":": 2.0, ".": 9.0, "?": 9.0, "!": 9.0, "(": 0.5, ")": 0.5, "—": 2.0, "–": 1.0}
@@ -57,16 +58,15 @@ class Placed(NamedTuple):
 def _positions(reading: Reading) -> list[float]:
     """A place for each word; punctuation and joints count as distance."""
     places: list[float] = []
-    at, end = 0.0, 0
-    text = reading.text
-    for word in reading.words:
+    at = 0.0
+    for word, gap in zip(reading.texts, reading.gaps, strict=True):
         at += 1.0
-        if word.start > end:
-            for char in text[end : word.start]:
+        if gap != " ":
+            for char in gap:
                 at += _GAPS.get(char, 0.0)
-        at += _JOINTS.get(word.text, 0.0)
+        if word in _JOINTS:
+            at += _JOINTS[word]
         places.append(at)
-        end = word.end
     return places
 
 
@@ -79,26 +79,39 @@ def keys(reading: Reading) -> list[tuple[int, int, str, float]]:
     """(first word, last word, key, weight) of all that can tell what a value is said of."""
     found: list[tuple[int, int, str, float]] = []
     covered: set[int] = set()
-    for said in reading.get(senses):
-        covered.update(range(said.first, said.last + 1))
-        own = {sense.concept for sense in said.senses if sense.sign > 0}
-        denied = {f"no {sense.concept}" for sense in said.senses if sense.sign < 0}
-        found += [(said.first, said.last, concept, 1.0) for concept in sorted(own | denied)]
-        more = frozenset[str]().union(*map(implied, own)) - own
-        found += [(said.first, said.last, concept, 0.3) for concept in sorted(more)]
+    for first, last, named in reading.get(senses):
+        covered.update(range(first, last + 1))
+        found += [(first, last, key, weight) for key, weight in _keys_of(named)]
     for i, text in enumerate(reading.texts):
-        if (
-            text not in STOP_WORDS
-            and text not in ("left", "right")
-            and (i not in covered or len(text) > 5)
-            and (len(text) > 2 or text[0].isdigit())
-        ):
-            found.append((i, i, f"={root(text)[:7]}", 0.8))
-        elif text in _TIMES:
-            found.append((i, i, _TIMES[text], 0.8))
+        own, own_inside = _key_of(text)
+        key = own_inside if i in covered else own
+        if key:
+            found.append((i, i, key, 0.8))
     found += [(p.first, p.last, f"{p.dimension} {p.value}", 1.0) for p in reading.get(poles) if p.dimension in _TELLING]
-    found += [(i, i, f"side {text}", 1.2) for i, text in enumerate(reading.texts) if text in ("left", "right")]
+    if not _SIDES.isdisjoint(reading.bag):
+        found += [(i, i, f"side {text}", 1.2) for i, text in enumerate(reading.texts) if text in _SIDES]
     return found
+
+
+_SIDES = frozenset(("left", "right"))
+
+
+@lru_cache(maxsize=4096)
+def _keys_of(named: tuple[Sense, ...]) -> tuple[tuple[str, float], ...]:
+    """The concepts that words name, and what these imply."""
+    own = {sense.concept for sense in named if sense.sign > 0}
+    denied = {f"no {sense.concept}" for sense in named if sense.sign < 0}
+    more = frozenset[str]().union(*map(implied, own)) - own
+    return (*((key, 1.0) for key in sorted(own | denied)), *((key, 0.3) for key in sorted(more)))
+
+
+@lru_cache(maxsize=65536)
+def _key_of(text: str) -> tuple[str, str]:
+    """The key of a word itself, and of one inside a longer wording; empty where it has none."""
+    if text not in STOP_WORDS and text not in _SIDES and (len(text) > 2 or text[0].isdigit()):
+        key = f"={root(text)[:7]}"
+        return key, key if len(text) > 5 else _TIMES.get(text, "")
+    return _TIMES.get(text, ""), _TIMES.get(text, "")
 
 
 def anchors(

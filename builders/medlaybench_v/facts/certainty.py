@@ -146,6 +146,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """What is possible does not become certain, nor what is certain possible."""
     here, there = expert.get(degrees), lay.get(degrees)
     outcome = Outcome()
+    if not here and not there:
+        return outcome
     ours, theirs = {d.value for d in here}, {d.value for d in there}
     unsure_here, unsure_there = ours & (_UNSURE | {UNLIKELY}), theirs & (_UNSURE | {UNLIKELY})
     shown = _shown(lay, there)

@@ -86,7 +86,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         if not told_by_numbers:
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNRECOGNISED)
-    if not any(p.dimension in ("size", "course", "stage") for p in here) and _EARLIER.isdisjoint(expert.texts):
+    since = not _SINCE.isdisjoint(lay.bag) and _EARLIER.isdisjoint(expert.bag)
+    if since and not any(p.dimension in ("size", "course", "stage") for p in here):
         outcome.new += [match[0] for match in _CHANGED.finditer(lay.lower)]
     if not outcome.failed and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
@@ -115,6 +116,7 @@ _CHANGED = re.compile(
     r"\b(?:grown|shrunk|increased|decreased|worsened|improved|bigger|larger|smaller|better|worse)\b[^.;]{0,30}"
     r"\b(?:since|than (?:last|before|on the last|on the earlier|it was|a (?:week|month|year)))\b"
 )
+_SINCE = frozenset(("since", "than"))
 _EARLIER = frozenset(
     "interval previous previously prior earlier follow followup since compared comparison progression recurrence "
     "recurrent new newly now response after later serial".split()

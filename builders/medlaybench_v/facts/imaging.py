@@ -31,13 +31,14 @@ class Imaging(NamedTuple):
     given: frozenset[str]  # where contrast went
 
 
+_NOTHING = Imaging(*[frozenset[str]()] * len(Imaging._fields))
 _CAPITALS = frozenset("us pet tee mr cat ap pa echo cc toe pd tte trus".split())
 
 
 def imaging(reading: Reading) -> Imaging:
     """What a caption says of how its picture was made."""
     texts = reading.texts
-    found: dict[str, set[str]] = {kind: set() for kind in Imaging._fields}
+    found: dict[str, set[str]] = {}
     for i, matches in IMAGING.matches(reading):
         text = texts[i]
         for size, named in matches:
@@ -45,14 +46,16 @@ def imaging(reading: Reading) -> Imaging:
                 if size == 1 and text in _CAPITALS and not _capital(reading, i):
                     continue
                 if not _not_meant(reading, i, text, says, value):
-                    found[says].add(value)
-    if not found["contrast"] and _given_dye(reading):
-        found["contrast"].add("with")
-    return Imaging(**{kind: frozenset(values) for kind, values in found.items()})
+                    found.setdefault(says, set()).add(value)
+    if "contrast" not in found and _given_dye(reading):
+        found["contrast"] = {"with"}
+    return Imaging(*[frozenset(found.get(kind, ())) for kind in Imaging._fields]) if found else _NOTHING
 
 
 def _given_dye(reading: Reading) -> bool:
     """Whether a caption speaks of a dye that was given, in whatever words, and denies none."""
+    if _DYES.isdisjoint(reading.bag):
+        return False
     texts = reading.texts
     at = [
         i for i, word in enumerate(texts) if word in ("dye", "gadolinium") or texts[i : i + 2] == ["contrast", "medium"]
@@ -62,6 +65,7 @@ def _given_dye(reading: Reading) -> bool:
     )
 
 
+_DYES = frozenset(("dye", "gadolinium", "contrast"))
 _GIVEN = frozenset("injection injected inject injecting given after received infusion using help put".split())
 _DENIED = frozenset("no not without none never before prior t non".split())
 
@@ -137,7 +141,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     """The method is named and no other one; plane, sequence and contrast are kept. `named` are the record's methods."""
     here, there = expert.get(imaging), lay.get(imaging)
     outcome = Outcome()
-    _methods(here, there, expert, lay, named | allowed.get(imaging).methods, outcome)
+    if here == there and "myelogram" not in here.kinds:
+        return outcome
+    _methods(here, there, expert, lay, named, allowed, outcome)
     for kind, other in (
         ("panoramic", "periapical"),
         ("swallow", "enema"),
@@ -182,7 +188,13 @@ _EXAMINES = re.compile(r"scan|views?\Z|series|metry|gra[mp]|scop|imag|exam|study
 
 
 def _methods(
-    here: Imaging, there: Imaging, expert: Reading, lay: Reading, known: frozenset[str], outcome: Outcome
+    here: Imaging,
+    there: Imaging,
+    expert: Reading,
+    lay: Reading,
+    named: frozenset[str],
+    allowed: Reading,
+    outcome: Outcome,
 ) -> None:
     ours, theirs = set(here.methods), set(there.methods)
     if CT in ours or MRI in ours:
@@ -209,7 +221,10 @@ def _methods(
         if here.methods
         else set()
     )
-    new = theirs - brought - known - set(here.methods)
+    new = theirs - brought - named - set(here.methods)
+    if not new and not lost:
+        return
+    new -= allowed.get(imaging).methods if new else frozenset()
     if not here.methods and here.planes & {"frontal view", "lateral view"}:
         new -= {XRAY}  # an "AP pelvis" is an X-ray
     new -= {method for method, said in _SEEN_ONLY_BY if any(map(said, expert.texts))}

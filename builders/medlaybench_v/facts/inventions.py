@@ -20,7 +20,7 @@ from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import ANATOMY, Said, implied, kind_of, senses
-from builders.medlaybench_v.facts.wordings import root
+from builders.medlaybench_v.facts.wordings import Sense, root
 from builders.medlaybench_v.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
@@ -78,6 +78,11 @@ _CAUSES = re.compile(
     r"\b(?:has|have|had) made (?:the|his|her|him)\b|"
     r"\bcaus(?:es|ing|ed)\b|\bprobably from\b|\blikely from\b"
 )
+# One of these stands in whatever `_CAUSES` finds.
+_CAUSE_WORDS = frozenset(
+    "due caused because come comes came result results resulting reason brought owing led thanks secondary stem stems "
+    "stemmed years blame cause culprit triggered arising made causes causing probably likely".split()
+)
 _EXPLAINS = re.compile(
     r"\bthat is\b|\bthe name for\b|\bwhat doctors\b|\bdoctors (?:call|name)\b|\bknown as\b|\bmeaning\b|\bi\.e\.|"
     r"\bor rather\b|\bof the sort\b|\bthe sort (?:of|that)\b|\bof the kind\b|"
@@ -98,11 +103,11 @@ _VERBS = frozenset("is are was were has have had lies lie sits sit shows show ca
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """No finding, cause, treatment, symptom, advice or outcome that the expert caption does not speak of."""
-    known = _concepts(expert) | _concepts(allowed)
     outcome = Outcome()
-    definitions = lay.get(_definitions)
-    denials = lay.get(polarity).cues
-    for said in lay.get(senses):
+    said_here = _concepts(expert)
+    unfamiliar = [said for said in lay.get(senses) if any(x.concept not in said_here for x in said.senses)]
+    known = said_here | _concepts(allowed) if unfamiliar else said_here
+    for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
         if not unknown:
@@ -115,10 +120,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             or _is_no_claim(lay, said)
         ):
             continue
+        denials = lay.get(polarity).cues
         if denials and any(cue.start <= said.first < cue.end for cue in denials) and expert.get(polarity).cues:
             continue  # what an expert denies may be told by what it would be: "free of stones or other gaps"
         start, end = lay.words[said.first].start, lay.words[said.last].end
-        explained = any(a <= start and end <= b for a, b in definitions)
+        explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
         if not explained and _told_of_the_patient(lay, said):
@@ -137,24 +143,34 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 outcome.add("new", text, _basis(expert, lay, said, explained, shown=treated))
         elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL:
             outcome.add("new", text, _basis(expert, lay, said, explained, shown=True))
-    if not _CAUSES.search(expert.lower) and not any(d.value in _OPINIONS for d in expert.get(degrees)):
-        for match in _CAUSES.finditer(lay.lower):
-            behind = set(_LETTERS.findall(lay.lower, match.end(), match.end() + 60)[:7])
-            of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & _NEGATED)
-            if not of_the_picture and not any(a <= match.start() < b for a, b in definitions):
-                outcome.new.append(match[0])
+    outcome.new += _caused(expert, lay)
     outcome.new += _persons(expert, lay)
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
-    outcome.new += _reached(expert, lay)
+    outcome.new += _reached(expert, lay, unfamiliar)
     outcome.changed += _taken_away(expert, lay)
     outcome.new += _put_in(expert, lay)
     outcome.changed += _replaced(expert, lay, allowed)
-    strong = _STRONG & set(lay.texts) - set(expert.texts)
+    strong = _STRONG & lay.bag - expert.bag
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.new += sorted(strong)
     return outcome
+
+
+def _caused(expert: Reading, lay: Reading) -> list[str]:
+    """The words by which the lay caption alone tells of a cause."""
+    if _CAUSE_WORDS.isdisjoint(lay.bag):
+        return []
+    if _CAUSES.search(expert.lower) or any(d.value in _OPINIONS for d in expert.get(degrees)):
+        return []
+    found = []
+    for match in _CAUSES.finditer(lay.lower):
+        behind = set(_LETTERS.findall(lay.lower, match.end(), match.end() + 60)[:7])
+        of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & _NEGATED)
+        if not of_the_picture and not any(a <= match.start() < b for a, b in lay.get(_definitions)):
+            found.append(match[0])
+    return found
 
 
 # Structures of one rank: who names one of them means none of the others.
@@ -181,6 +197,8 @@ _RANKS = tuple(
 
 def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
     """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
+    if _concepts(lay) <= _concepts(expert):
+        return []
     here, there = expert.get(_named), lay.get(_named)
     found = []
     for rank in _RANKS:
@@ -230,15 +248,16 @@ _DONE_TO = frozenset("was were been be later then afterwards soon".split())
 _DIGITAL = frozenset("digitally subtracted bones contrast dye not never background computer".split())
 
 
-def _reached(expert: Reading, lay: Reading) -> list[str]:
+def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]:
     """What a finding is said to do to a body part that the expert caption does not speak of: "press on the gullet"."""
     known = _concepts(expert)
     if known & _EFFECTS:
         return []
     found = []
-    definitions = lay.get(_definitions)
-    for said in lay.get(senses):
-        if not _is_elsewhere(said, known) or any(a <= lay.words[said.first].start < b for a, b in definitions):
+    for said in unfamiliar:
+        if not _is_elsewhere(said, known):
+            continue
+        if any(a <= lay.words[said.first].start < b for a, b in lay.get(_definitions)):
             continue
         before = lay.texts[max(0, said.first - 6) : said.first]
         verb = next((i for i, word in enumerate(before) if root(word) in _REACHES), -1)
@@ -252,11 +271,9 @@ def _reached(expert: Reading, lay: Reading) -> list[str]:
 
 def _taken_away(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says is gone: "the drain has been removed"."""
-    if not _GONE.isdisjoint(expert.texts) or any(
-        t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.texts
-    ):
+    if _GONE.isdisjoint(lay.bag) or not _GONE.isdisjoint(expert.bag):
         return []
-    if _GONE.isdisjoint(lay.texts):
+    if any(t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.bag):
         return []
     known = _concepts(expert)
     found = []
@@ -271,8 +288,9 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
 
 def _put_in(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says was given to the patient: "braces were fitted"."""
-    known = _concepts(expert)
-    if any(kind_of(c) in ("device", "treatment") for c in known) or not _FITTED.isdisjoint(expert.texts):
+    if _FITTED.isdisjoint(lay.bag) or not _FITTED.isdisjoint(expert.bag):
+        return []
+    if any(kind_of(c) in ("device", "treatment") for c in _concepts(expert)):
         return []
     definitions = lay.get(_definitions)
     found = []
@@ -312,7 +330,9 @@ _REGIONS = frozenset("body chest abdomen pelvis head neck leg arm artery vein sp
 
 def _persons(expert: Reading, lay: Reading) -> list[str]:
     """A sex or an age that the lay caption names by a noun, and nothing in the expert caption lets one know."""
-    told = set(expert.texts)
+    if _SEX.keys().isdisjoint(lay.bag) and _YOUNG.isdisjoint(lay.bag):
+        return []
+    told = expert.bag
     here = {person for person, words in _PERSONS.items() if words & told}
     found = []
     for text in dict.fromkeys(lay.texts):
@@ -367,7 +387,7 @@ _AGED = frozenset(
 
 def _levels(reading: Reading) -> frozenset[int]:
     """The degrees of severity that a caption names by the words that doctors use for them."""
-    return frozenset(_LEVELS[text] for text in reading.texts if text in _LEVELS)
+    return frozenset(_LEVELS[text] for text in _LEVELS.keys() & reading.bag)
 
 
 _LEVELS = {"mild": 0, "mildly": 0, "moderate": 1, "moderately": 1, "severe": 2, "severely": 2}
@@ -414,8 +434,9 @@ def _concepts(reading: Reading) -> frozenset[str]:
 
 
 def _closed(reading: Reading) -> frozenset[str]:
-    found: set[str] = set()
-    for said in reading.get(senses):
-        for sense in said.senses:
-            found |= implied(sense.concept)
-    return frozenset(found)
+    return frozenset().union(*[_implied_by(said.senses) for said in reading.get(senses)])
+
+
+@lru_cache(maxsize=4096)
+def _implied_by(named: tuple[Sense, ...]) -> frozenset[str]:
+    return frozenset().union(*(implied(sense.concept) for sense in named))

@@ -6,6 +6,7 @@ An arrow in parentheses stands behind what it marks; a lay caption may put it be
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged, keys, likeness
@@ -67,9 +68,9 @@ def markers(reading: Reading) -> list[Marker]:
     texts, words, text = reading.texts, reading.words, reading.text
     found: list[Marker] = []
     for i, word in enumerate(texts):
-        shape = _SHAPES.get(word)
-        if shape is None and len(word) > 3 and word not in COLOURS:
+        if not _may_mark(word):
             continue
+        shape = _SHAPES.get(word)
         if shape and _is_marker(reading, i, shape):
             found.append(Marker(shape, _looks(reading, i), i, i, _in_parentheses(text, words[i].start)))
         elif (
@@ -101,9 +102,17 @@ def markers(reading: Reading) -> list[Marker]:
     return found
 
 
+@lru_cache(maxsize=65536)
+def _may_mark(word: str) -> bool:
+    """Whether a word may be a mark, or a letter of a key; few are."""
+    return word in _SHAPES or word in COLOURS or len(word) < 3
+
+
 def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
     """The other of two marks: "the thick arrow marks the vein, the thin one the tube"."""
     texts = reading.texts
+    if not found or _THE_OTHER.isdisjoint(reading.bag):
+        return []
     others = []
     for i, word in enumerate(texts):
         before = [m for m in found if m.last < i and m.looks and not m.shape.startswith("letter")]
@@ -114,6 +123,7 @@ def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
     return others
 
 
+_THE_OTHER = frozenset(("one", "ones"))
 _TELLS = frozenset("is are the marks shows".split())
 
 
@@ -208,6 +218,8 @@ def _is_letter(reading: Reading, i: int) -> bool:
     words, text = reading.words, reading.text
     word = words[i]
     raw = text[word.start : word.end]
+    if raw.islower() and (len(raw) > 1 or text[word.end : word.end + 1] != ")"):
+        return False  # nearly all: "in", "of", "a"
     if len(raw) > 2 or not (
         (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)
     ):
@@ -290,13 +302,14 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             and outcome.lost
         ):
             outcome.new.append(shape)
-    mentioned = set(map(_trait, lay.texts))
+    mentioned = set(map(_trait, lay.bag))
     outcome.lost += _kinds_lost(here, there, mentioned)
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
     mentioned |= {"double"} if {"both", "each"} & mentioned and {"end", "ends"} & mentioned else set()
     lost = {look for look in looks_here - looks_there if look not in mentioned}
-    new = looks_there - looks_here - set(map(_trait, expert.texts))
+    new = looks_there - looks_here
+    new = new - set(map(_trait, expert.bag)) if new else new
     colours = {_trait(colour) for colour in COLOURS}
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
@@ -332,7 +345,7 @@ def _kinds_lost(here: list[Marker], there: list[Marker], mentioned: set[str]) ->
         if apart or (
             len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1
         ):
-            gone = next(iter(kinds_here - kinds_there), frozenset())
+            gone = min(kinds_here - kinds_there, key=sorted, default=frozenset[str]())
             lost.append(f"{' '.join((*sorted(gone), shape))}")
     return lost
 

@@ -78,10 +78,12 @@ class Polarity(NamedTuple):
 
 def clauses(reading: Reading) -> list[tuple[int, int]]:
     """The clauses [start, end) of a caption: between full stops, semicolons, and joints that begin anew."""
-    texts, words, text = reading.texts, reading.words, reading.text
+    texts, gaps = reading.texts, reading.gaps
     found, start = [], 0
     for i in range(1, len(texts)):
-        gap = text[words[i - 1].end : words[i].start]
+        gap = gaps[i]
+        if gap == " " and texts[i] not in _BEGINNING:
+            continue
         hard = any(char in ".;:?!—" for char in gap)
         word = texts[i]
         joint = word in ("but", "however", "whereas", "while", "although", "though", "except", "yet")
@@ -105,6 +107,10 @@ def clauses(reading: Reading) -> list[tuple[int, int]]:
             start = i
     found.append((start, len(texts)))
     return found
+
+
+# With these alone a clause may begin behind a mere space.
+_BEGINNING = frozenset("and but however whereas while although though except yet".split())
 
 
 def polarity(reading: Reading) -> Polarity:
@@ -400,7 +406,7 @@ _DENYING = (
 
 def _may_deny(reading: Reading) -> bool:
     """Whether anything in a caption could be a denial; most captions hold none."""
-    return not (_DENYING.isdisjoint(reading.texts) and _WELL_OFF.isdisjoint(reading.texts)) or any(
+    return not (_DENYING.isdisjoint(reading.bag) and _WELL_OFF.isdisjoint(reading.bag)) or any(
         sense.sign < 0 for said in reading.get(senses) for sense in said.senses
     )
 

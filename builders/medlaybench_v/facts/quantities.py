@@ -12,9 +12,10 @@ captions (levels of the spine, scores in Roman figures, sizes of catheters), whi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
@@ -124,8 +125,7 @@ _LESS = frozenset("under below less smaller fewer < ≤ most within cooler up".s
 _ISOTOPES = re.compile(r"(?:18f|f18|99m|99mtc|99|tc99m|68ga|ga68|131|131i|123i|i123|i131|fdg18|11c|2d|3d|4d|3|2|4)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """`value` in the base unit of its `kind` (mm, mL, g, days, per cent; a count or a code as it is).
 
     `step` is the unit of its last digit; `bound` is ">" or "<" where the text gives a limit, "~" where it says "about".
@@ -159,8 +159,8 @@ class _Reader:
 
     def all(self) -> list[Quantity]:
         i = 0
-        for at, word in enumerate(self.texts):
-            if at >= i and _may_count(word):
+        for at in [at for at, word in enumerate(self.texts) if _may_count(word)]:
+            if at >= i and not (self.texts[at] in _ARTICLES and self.word(at + 1) not in _BEHIND_ARTICLE):
                 i = max(at + 1, self._at(at))
         return self._joined()
 
@@ -179,8 +179,8 @@ class _Reader:
                 ):
                     whole = one.value + quantity.value
                     text = self.reading.text[self.words[one.first].start : self.words[quantity.last].end]
-                    joined[-1] = replace(
-                        one, value=whole, step=quantity.step, loose=False, last=quantity.last, text=text, raw=whole
+                    joined[-1] = one._replace(
+                        value=whole, step=quantity.step, loose=False, last=quantity.last, text=text, raw=whole
                     )
                     continue
             joined.append(quantity)
@@ -211,7 +211,7 @@ class _Reader:
         if word in _DECADES and _OWN & {self.word(i - 1), self.word(i - 2)}:
             years = _DECADES[word] + 5.0
             end = self._add("time", years * 365.25, 0.0, i, i, raw=years)
-            self.found[-1] = replace(self.found[-1], bound=_DECADE)
+            self.found[-1] = self.found[-1]._replace(bound=_DECADE)
             return end
         if word in _ENDS_OF_SPINE and (level := self._end_of_spine(i)):
             return level
@@ -709,8 +709,14 @@ def _may_count(word: str) -> bool:
     )
 
 
+_ARTICLES = frozenset(("a", "an"))
+# Behind an article only these state an amount.
+_BEHIND_ARTICLE = frozenset("full whole single half quarter third dozen hundred thousand day".split())
+_BEHIND_ARTICLE |= _PARTS.keys() | UNITS.keys()
+
+
 def _loosened(quantity: Quantity) -> Quantity:
-    return replace(quantity, loose=True)
+    return quantity._replace(loose=True)
 
 
 def _number(text: str) -> tuple[float, float]:
@@ -852,6 +858,19 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     outcome = Outcome()
     if not here and not there:
         return outcome
+    if [q[:5] + q[8:] for q in here] != [q[:5] + q[8:] for q in there]:  # the same amounts in the same order are kept
+        _kept(expert, here, lay, there, allowed, outcome)
+    if not outcome.failed:
+        outcome.swapped += _intervals_moved(expert, here, lay, there)
+    if not outcome.failed:
+        outcome.swapped += _amounts_moved(expert, here, lay, there)
+    return outcome
+
+
+def _kept(
+    expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], allowed: Reading, outcome: Outcome
+) -> None:
+    """Which quantities are lost, changed and new."""
     unmet = [q for q in there if not any(same(e, q) for e in here)]
     taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
@@ -877,23 +896,26 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if not _small(quantity):
             in_words = quantity.kind == "count" and quantity.value <= 10 and not _is_digit(quantity)
             outcome.add("new", quantity.text, Basis.PLAIN_WORD if in_words else Basis.CLAIMED)
-    if not outcome.failed:
-        outcome.swapped += _intervals_moved(expert, here, lay, there)
-    if not outcome.failed:
-        written = _as_written(here, there)
-        for kind in sorted({q.kind for q in here}):
-            ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
-            earlier = _earlier(expert, ours), _earlier(lay, theirs)
-            if all(earlier):
-                if earlier[0].isdisjoint(earlier[1]):
-                    outcome.swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
-                if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
-                    continue
-            apart = len(ours) > 1 and ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
-            swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
-            if swap:
-                outcome.swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
-    return outcome
+
+
+def _amounts_moved(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
+    """Two amounts of a kind that changed places."""
+    swapped: list[str] = []
+    several = sorted(kind for kind, count in Counter(q.kind for q in here).items() if count > 1)
+    written = _as_written(here, there) if several else []
+    for kind in several:
+        ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
+        earlier = _earlier(expert, ours), _earlier(lay, theirs)
+        if all(earlier):
+            if earlier[0].isdisjoint(earlier[1]):
+                swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
+            if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
+                continue
+        apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
+        swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
+        if swap:
+            swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
+    return swapped
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
@@ -1053,7 +1075,7 @@ def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
     for quantity in there:
         match = next((e for e in here if not e.loose and same(e, quantity)), None)
         if match is not None:
-            written.append(replace(match, first=quantity.first, last=quantity.last))
+            written.append(match._replace(first=quantity.first, last=quantity.last))
     return written
 
 

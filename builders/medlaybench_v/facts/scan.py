@@ -11,9 +11,9 @@ of the fact gates (MedLayBench-V, Algorithm 1, CheckFactuality; the paper names 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts import words as known
@@ -40,13 +40,10 @@ class Word(NamedTuple):
 
 
 class Reading:
-    """A text with its facts, in order of appearance; its words are listed when they are asked for."""
+    """A text; what it states is parsed when it is asked for, once."""
 
-    def __init__(self, text: str, lower: str, facts: list[Fact], tokens: list[re.Match[str]]) -> None:
+    def __init__(self, text: str) -> None:
         self.text = text
-        self.lower = lower  # the text in lower case, letter for letter
-        self.facts = facts
-        self._tokens = tokens
         self._parsed: dict[Callable[[Reading], Any], Any] = {}
 
     def get(self, parse: Callable[[Reading], Value]) -> Value:
@@ -58,53 +55,62 @@ class Reading:
         return known
 
     @cached_property
+    def lower(self) -> str:
+        """The text in lower case, letter for letter."""
+        lower = self.text.lower()
+        if len(lower) != len(self.text):
+            # A few letters, such as İ, grow in lower case; offsets have to stay true.
+            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
+        return lower
+
+    @cached_property
+    def _tokens(self) -> list[re.Match[str]]:
+        return list(_TOKEN.finditer(self.lower))
+
+    @cached_property
     def texts(self) -> list[str]:
         """The words in lower case, without their places."""
         return [token[0] for token in self._tokens]
 
     @cached_property
-    def words(self) -> list[Word]:
-        return [Word(token[0], *token.span()) for token in self._tokens]
+    def bag(self) -> frozenset[str]:
+        """The words, each once: what tells a gate that it has nothing to read."""
+        return frozenset(self.texts)
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        return frozenset(map(stem, self.texts))
+    def words(self) -> list[Word]:
+        return [_word((token[0], *token.span())) for token in self._tokens]
+
+    @cached_property
+    def gaps(self) -> list[str]:
+        """What stands before each word, since the word before it."""
+        gaps, end, text = [], 0, self.text
+        for _, start, stop in self.words:
+            gaps.append(text[end:start])
+            end = stop
+        return gaps
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """The facts, in order of appearance."""
+        scan = _Scan(self.text, self.lower, self._tokens)
+        for i, token in enumerate(self._tokens):
+            handler = _handler(token[0])
+            if handler is not None and i >= scan.done:
+                handler(scan, i)
+        scan.facts.sort(key=lambda fact: fact.start)
+        return scan.facts
 
     def of(self, kind: str) -> list[Fact]:
         return [fact for fact in self.facts if fact.kind == kind]
 
 
+_word = partial(tuple.__new__, Word)  # of the three parts at once, without the call of a named tuple
+
+
 def read(text: str) -> Reading:
-    """Find the facts of a caption in one scan. Spans are character offsets into `text`."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        # A few letters, such as İ, grow in lower case; offsets have to stay true.
-        lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    tokens = list(_TOKEN.finditer(lower))
-    scan = _Scan(text, lower, tokens)
-    for i, token in enumerate(tokens):
-        handler = _handler(token[0])
-        if handler is not None and i >= scan.done:
-            handler(scan, i)
-    scan.facts.sort(key=lambda fact: fact.start)
-    return Reading(text, lower, scan.facts, tokens)
-
-
-def join(readings: Iterable[Reading]) -> Reading:
-    """Several texts as one, for asking what any of them says; offsets stay those of each text."""
-    parts = list(readings)
-    text = "; ".join(r.text for r in parts)
-    return Reading(text, text.lower(), [f for r in parts for f in r.facts], [t for r in parts for t in r._tokens])
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """A word without its plural ending, enough to find it again in a rewrite."""
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    """A caption to be read. Spans are character offsets into `text`."""
+    return Reading(text)
 
 
 # ------------------------------------------------------------------------------------------------------------ the scan

@@ -5,6 +5,7 @@ Words that only look like sides are none: a right angle, what was left, right at
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -130,9 +131,13 @@ def _ends(reading: Reading, i: int) -> bool:
 
 
 def _is_structure(reading: Reading, i: int) -> bool:
-    return any(
-        s.first <= i <= s.last and any(kind_of(x.concept) == ANATOMY for x in s.senses) for s in reading.get(senses)
-    )
+    return i in reading.get(_structures)
+
+
+def _structures(reading: Reading) -> frozenset[int]:
+    """The words that name a body part."""
+    named = [s for s in reading.get(senses) if any(kind_of(x.concept) == ANATOMY for x in s.senses)]
+    return frozenset(i for s in named for i in range(s.first, s.last + 1))
 
 
 def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bool:
@@ -204,10 +209,12 @@ def _joins(texts: list[str], i: int) -> bool:
     return "and" in texts[i + 2 : i + 4] and not ({LEFT, RIGHT} & set(texts[i : i + 6]))
 
 
-def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = False) -> Outcome:
+def compare(
+    expert: Reading, lay: Reading, allowed: Reading, turned: Callable[[Reading, Reading], bool] = lambda _, __: False
+) -> Outcome:
     """Each side is kept with what it is said of, and a shift goes where it went.
 
-    `turned`: the texts compare two things from opposite ends, so their sides may be exchanged.
+    `turned`: whether two texts compare two things from opposite ends, so that their sides may be exchanged.
     """
     here, there = expert.get(sides), lay.get(sides)
     outcome = Outcome()
@@ -216,10 +223,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = F
     said, told = {s.value for s in here if s.named}, {s.value for s in there}
     if {s.value for s in here} >= {LEFT, RIGHT} and told & {LEFT, RIGHT}:
         said |= {LEFT, RIGHT}
-    hinted = {s.value for s in here} | {s.value for s in allowed.get(sides)}
-    vague = _unnamed(lay) and len(told | said) > 1
+    hinted = {s.value for s in here}
+    hinted |= {s.value for s in allowed.get(sides)} if told - hinted else set()
+    vague = bool(said - told) and len(told | said) > 1 and _unnamed(lay)
     pair = {LEFT, RIGHT}
-    texts = set(lay.texts)
+    texts = lay.bag
     for side in sorted(said - told):
         if side == BOTH:
             if pair <= told:
@@ -244,9 +252,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = F
             if changed:
                 outcome.changed.append(changed)
         elif not (BOTH in hinted and pair <= told):
-            if {"contralateral", "ipsilateral", "opposite", "other"} & set(expert.texts):
+            if {"contralateral", "ipsilateral", "opposite", "other"} & expert.bag:
                 continue
-            if (_HELD & set(expert.texts) and side == LEFT) or (_HELD_RIGHT & set(expert.texts) and side == RIGHT):
+            if (_HELD & expert.bag and side == LEFT) or (_HELD_RIGHT & expert.bag and side == RIGHT):
                 continue
             outcome.new.append(side)
     if outcome.failed:
@@ -258,8 +266,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, *, turned: bool = F
             f"towards the {'/'.join(sorted(shifts_here))} became towards the {'/'.join(sorted(shifts_there))}"
         )
         return outcome
+    if not pair <= {s.value for s in here} & told:
+        return outcome
     swap = exchanged(expert, _placed(expert, here, pair), lay, _placed(lay, there, pair))
-    if swap and not turned:
+    if swap and not turned(expert, lay):
         outcome.swapped.append(" and ".join(swap))
     return outcome
 

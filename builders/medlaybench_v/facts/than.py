@@ -21,6 +21,7 @@ _AGAINST = {
     "compared": ("with", "to"), "comparison": ("with", "to"), "relative": ("to",), "contrast": ("to", "with"),
     "opposed": ("to",),
 }  # fmt: skip
+_COMPARES = _EXCEEDS | _AGAINST.keys() | {"than", "as", "over"}
 _DIMENSIONS = frozenset("size brightness severity thickness vertical extent".split())
 _AMOUNTS = frozenset("half a an one two three four five six seven eight nine ten twice usual normal expected".split())
 
@@ -39,8 +40,8 @@ class Comparison(NamedTuple):
 def comparisons(reading: Reading) -> list[Comparison]:
     """The comparisons of a caption that name both sides."""
     texts = reading.texts
-    found = []
-    for i, word in enumerate(texts):
+    found: list[Comparison] = []
+    for i, word in enumerate([] if _COMPARES.isdisjoint(reading.bag) else texts):
         after = texts[i + 1] if i + 1 < len(texts) else ""
         if word == "than" and _is_thing(after):
             start, end = _sentence(reading, i)
