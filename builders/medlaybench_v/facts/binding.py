@@ -149,6 +149,19 @@ def likeness(one: dict[str, float], other: dict[str, float]) -> float:
     return sum(min(weight, other[key]) for key, weight in one.items() if key in other)
 
 
+def in_order(expert: Reading, lay: Reading) -> bool:
+    """Whether two texts name all that they share in one order, as a caption and a draft of it do: nothing moved."""
+    here, there = expert.get(_sequence), lay.get(_sequence)
+    both = frozenset(here) & frozenset(there)
+    return [key for key in here if key in both] == [key for key in there if key in both]
+
+
+def _sequence(reading: Reading) -> list[str]:
+    """The keys of a caption in their order, one that stands twice in a row once."""
+    ordered = [key for _, _, key, _ in sorted(reading.get(keys))]
+    return [key for i, key in enumerate(ordered) if not i or key != ordered[i - 1]]
+
+
 def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> tuple[str, str] | None:
     """Two values that changed places between the texts, or None.
 
@@ -156,6 +169,8 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
     """
     values = sorted({p.value for p in here} & {p.value for p in there})
     if len(values) < 2:
+        return None
+    if [p.value for p in here] == [p.value for p in there] and in_order(expert, lay):
         return None
     at_here, at_there = _near(expert, here), _near(lay, there)
     for i, one in enumerate(values):

@@ -106,10 +106,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     outcome = Outcome()
     said_here = _concepts(expert)
     unfamiliar = [said for said in lay.get(senses) if any(x.concept not in said_here for x in said.senses)]
-    known = said_here | _concepts(allowed) if unfamiliar else said_here
+    known = said_here | _allowed(allowed) if unfamiliar else said_here
     for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
+        if unknown:
+            known |= _concepts(allowed)  # as one text, for what only two phrases together name
+            unknown = concepts - known
         if not unknown:
             continue
         if any(kind_of(c) == "disease" for c in unknown):
@@ -208,7 +211,7 @@ def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
         if not ours or not theirs or theirs <= ours:
             continue
         lost = ours - frozenset().union(*map(implied, there))
-        new = theirs - _concepts(expert) - _concepts(allowed)
+        new = theirs - _concepts(expert) - _allowed(allowed)
         if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
             found.append(f"{sorted(lost)[0]} became {sorted(new)[0]}")
     return found
@@ -431,6 +434,16 @@ def _named(reading: Reading) -> frozenset[str]:
 
 def _concepts(reading: Reading) -> frozenset[str]:
     return reading.get(_closed)
+
+
+def _allowed(phrases: Reading) -> frozenset[str]:
+    """What the vocabulary's phrases for a caption name; the phrases come again in other captions."""
+    return frozenset().union(*map(_named_by_phrase, phrases.text.split("; ")))
+
+
+@lru_cache(maxsize=16384)
+def _named_by_phrase(phrase: str) -> frozenset[str]:
+    return _concepts(read(phrase))
 
 
 def _closed(reading: Reading) -> frozenset[str]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
+from builders.medlaybench_v.facts.wordings import Sense
 
 # Words that deny what follows; "not" denies what stands before it only where it denies that it is seen at all.
 _FORWARD = frozenset(
@@ -407,8 +409,14 @@ _DENYING = (
 def _may_deny(reading: Reading) -> bool:
     """Whether anything in a caption could be a denial; most captions hold none."""
     return not (_DENYING.isdisjoint(reading.bag) and _WELL_OFF.isdisjoint(reading.bag)) or any(
-        sense.sign < 0 for said in reading.get(senses) for sense in said.senses
+        [_is_opposite(said.senses) for said in reading.get(senses)]
     )
+
+
+@lru_cache(maxsize=4096)
+def _is_opposite(named: tuple[Sense, ...]) -> bool:
+    """Whether a wording denies a concept by itself, as "patent" does."""
+    return any(sense.sign < 0 for sense in named)
 
 
 def _units(reading: Reading, found: Polarity) -> int:

@@ -64,7 +64,7 @@ class Table(Generic[Named]):
 
     def matches(self, reading: Reading) -> list[tuple[int, Matches[Named]]]:
         """The words of a caption at which wordings of this table begin, each with what begins there."""
-        return reading.get(_matches).get(self, [])
+        return reading.get(_matches)[self]
 
 
 def _listed(names: tuple[str, ...], name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -184,16 +184,19 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     """Where wordings of each table begin in a caption, in one pass for all tables."""
     index = _index()
     known = index.known
-    begun = [known.get(word) or index.look_up(word) for word in reading.texts]
-    found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {}
+    texts = reading.texts
+    begun = [known.get(word) or index.look_up(word) for word in texts]
+    found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
     last = len(begun) - 1
     for i, (_, single, phrases, open_phrases) in enumerate(begun):
         several: list[_Phrase] = []
         if i < last and (phrases or open_phrases):
             second = phrases.get(begun[i + 1].root, ())
-            if open_phrases:
-                second = tuple(sorted((*second, *open_phrases), key=lambda phrase: (-len(phrase.keys), phrase.keys)))
-            several = [phrase for phrase in second if _stands(phrase.keys, reading.texts, begun, i)]
+            begins = [phrase for phrase in open_phrases if texts[i + 1].startswith(phrase.keys[1][:-1])]
+            if begins:
+                second = tuple(sorted((*second, *begins), key=lambda phrase: (-len(phrase.keys), phrase.keys)))
+            if second:  # the first two words of each stand here
+                several = [p for p in second if len(p.keys) == 2 or _stands(p.keys, texts, begun, i)]
         if several:
             here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
             for table, keys, named in several:
@@ -201,10 +204,10 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
             for table, alone in single:
                 here.setdefault(table, []).extend(alone)
             for table, all_here in here.items():
-                found.setdefault(table, []).append((i, tuple(all_here)))
+                found[table].append((i, tuple(all_here)))
         else:
             for table, alone in single:
-                found.setdefault(table, []).append((i, alone))
+                found[table].append((i, alone))
     return found
 
 
