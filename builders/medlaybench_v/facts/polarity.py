@@ -409,7 +409,7 @@ _DENYING = (
 def _may_deny(reading: Reading) -> bool:
     """Whether anything in a caption could be a denial; most captions hold none."""
     return not (_DENYING.isdisjoint(reading.bag) and _WELL_OFF.isdisjoint(reading.bag)) or any(
-        [_is_opposite(said.senses) for said in reading.get(senses)]
+        _is_opposite(said.senses) for said in reading.get(senses)
     )
 
 
