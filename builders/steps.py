@@ -15,7 +15,6 @@ worker processes by the name of their function, so they stand at the top of a mo
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import update_wrapper
@@ -23,11 +22,11 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
-import numpy as np
 import pyarrow as pa
 from pydantic import JsonValue
 
 from builders.pipeline.image_store import ImageStore
+from builders.pipeline.keys import Keys
 from builders.pipeline.overlap import Overlap, under_way
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
@@ -219,14 +218,17 @@ def admit(row: Row) -> Row | Excluded:
 @step(takes="all", reads=())
 def unique(rows: Collection[Row], key: str) -> Iterable[Row | Excluded]:
     """Keep the first row of each key. The detail counts rows from 1 in the order in which they come."""
-    digests = bytearray()  # 16 bytes a row, where the keys themselves would be ten times as much
+    keys = Keys()
     for row in rows:
-        digests += hashlib.blake2b(row[key].encode(), digest_size=16).digest()
-    halves = np.frombuffer(digests, dtype=[("first", "u8"), ("second", "u8")])
-    _, first, same = np.unique(halves, return_index=True, return_inverse=True)
-    for number, earlier in enumerate(first[same].tolist(), start=1):
-        again = Excluded("duplicate id", f"row {number} repeats the id of row {earlier + 1}")
-        yield {} if earlier + 1 == number else again
+        keys.add(row[key])
+    earlier = keys.repeats()
+    kept: Row = {}  # one for all: a build holds an answer for each row
+    for number in range(len(keys)):
+        if number in earlier:
+            again = f"row {number + 1} repeats the id of row {earlier[number] + 1}"
+            yield Excluded("duplicate id", again)
+        else:
+            yield kept
 
 
 @step(adds=pa.schema([("image", pa.string())]), drops=("image_path", "image_bytes", "no_image"))

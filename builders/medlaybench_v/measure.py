@@ -30,7 +30,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     refiner: Counter[str] = Counter()
     licence: Counter[str] = Counter()
     phrases: Counter[str] = Counter()
-    scores: list[float] = []
+    score, well = 0.0, 0
     stumbles: Counter[str] = Counter()
     gates: dict[str, Counter[str]] = {gate: Counter() for gate in GATES}
     total = with_lay = with_image = expert_words = layman_words = 0
@@ -43,7 +43,8 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         licence[row["licence"] or "unknown"] += 1
         phrases.update({licence for licence in row["phrase_licences"] if licence})
         reads = row["reads_well"]
-        scores.append(reads["score"])
+        score += reads["score"]
+        well += reads["score"] >= READS_WELL
         stumbles.update({kind: reads[kind] for kind in ("repeats", "hyphens", "stacks")})
         stumbles["unexplained"] += len(reads["unexplained"])
         stumbles["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
@@ -67,8 +68,8 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
         "licence": dict(sorted(licence.items())),
         "licence_of_phrases": dict(sorted(phrases.items())),
         "reads_well": {
-            "captions": sum(score >= READS_WELL for score in scores),
-            "score": round(sum(scores) / total, 3) if total else 0.0,
+            "captions": well,
+            "score": round(score / total, 3) if total else 0.0,
             **{
                 kind: stumbles[kind]
                 for kind in ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")

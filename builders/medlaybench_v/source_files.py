@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from builders.pipeline.keys import Keys
 from loaders.errors import InputError
 from loaders.files.tables import Records, plain_name
 from loaders.files.untrusted import BadRow, name_of
@@ -120,11 +121,13 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
 
 def _unique_stems(records: Records, columns: Columns) -> bool:
     """Whether file names in the identifier column still tell rows apart without their endings."""
-    cells = (
-        placed[1].get(columns.identifier) for placed in records.each(columns.identifier) if isinstance(placed, tuple)
-    )
-    names = {" ".join(str(cell).split()) for cell in cells}
-    return len({_IMAGE_SUFFIX.sub("", name) for name in names}) == len(names)
+    names, stems = Keys(), Keys()
+    for placed in records.each(columns.identifier):
+        if not isinstance(placed, BadRow):
+            name = " ".join(str(placed[1].get(columns.identifier)).split())
+            names.add(name)
+            stems.add(_IMAGE_SUFFIX.sub("", name))
+    return stems.distinct() == names.distinct()
 
 
 def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:

@@ -50,21 +50,34 @@ class Work:
 
         A process that was thought lost may do the same: who records first has made the result.
         """
-        stage = self.stage
-        stored = self.store.rows(unit)
-        if stage.whole:
-            rows: Collection[Row] = stored
-            answers = self._call(self.store.rows(unit, (self.key, *stage.reads)), "all rows")
-        else:
-            rows = held = list(stored)
-            which = _between(held[0][self.key], held[-1][self.key])
-            answers = self._call([dict(row) for row in held], which)  # its own: a key that it changes in place is seen
         excluded: list[ExcludedRow] = []
-        parts = batched(self._left(rows, answers, excluded), self.batch_rows)
-        where = f"stage {stage.name}"
-        tables = (to_table(part, stage.schema_out, where=where, key=self.key) for part in parts)
-        kept = tuple(self.store.write(table) for table in tables)
+        if self.stage.whole:
+            answers = self._call(self.store.rows(unit, (self.key, *self.stage.reads)), "all rows")
+            kept = tuple(self._sifted(unit, answers, excluded))
+        else:
+            rows = list(self.store.rows(unit))
+            which = _between(rows[0][self.key], rows[-1][self.key])
+            answers = self._call([dict(row) for row in rows], which)  # its own: a key that it changes in place is seen
+            kept = tuple(self._written(self._left(rows, answers, excluded)))
         return self.store.save(name, Result(len(answers), kept, tuple(excluded))).rows_in
+
+    def _sifted(
+        self, unit: Sequence[Batch], answers: Sequence[Row | Excluded], excluded: list[ExcludedRow]
+    ) -> Iterator[Batch]:
+        """What is left of the batches of a `whole` stage; one of which it neither changes nor excludes a row stays."""
+        same, start = self.stage.schema_in.equals(self.stage.schema_out), 0
+        for batch in unit:
+            part = answers[start : start + batch.rows]
+            start += batch.rows
+            if same and all(answer == {} for answer in part):
+                yield batch
+            else:
+                yield from self._written(self._left(self.store.rows([batch]), part, excluded))
+
+    def _written(self, rows: Iterable[Row]) -> Iterator[Batch]:
+        where = f"stage {self.stage.name}"
+        for part in batched(rows, self.batch_rows):
+            yield self.store.write(to_table(part, self.stage.schema_out, where=where, key=self.key))
 
     def told(self, unit: Sequence[Batch]) -> str:
         """The rows of a unit, for an error."""

@@ -19,6 +19,7 @@ import datasets
 import filelock
 from pydantic import JsonValue
 
+from builders.pipeline.keys import Keys
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.publish.naming import CROISSANT
@@ -146,7 +147,7 @@ def _manifest(
 def _write_shards(folder: Path, rows: Iterable[Row], facts: Facts, shard_bytes: int) -> dict[str, SplitFacts]:
     key = facts.key
     writers: dict[str, SplitWriter] = {}
-    seen: set[str] = set()
+    keys = Keys()
     (folder / "data").mkdir()
     try:
         for row in rows:
@@ -157,11 +158,11 @@ def _write_shards(folder: Path, rows: Iterable[Row], facts: Facts, shard_bytes: 
                 )
             if split not in writers:
                 writers[split] = SplitWriter(folder / "data", split, facts.features, key, shard_bytes, facts.canary)
-            if row.get(key) in seen:
-                found = f"{key} {row[key]!r} comes twice"
-                raise ReleaseError(f"split {split}", found=found, expected="unique keys")
-            seen.add(row[key])
+            keys.add(str(row.get(key)))
             writers[split].add(row)
+        for place, first in keys.repeats().items():
+            found = f"row {place + 1} has the {key} of row {first + 1}"
+            raise ReleaseError("release", found=found, expected="unique keys")
         return {split: writers[split].finish() for split in order_splits(writers)}
     finally:
         for writer in writers.values():

@@ -12,34 +12,39 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import InputError
 from loaders.files.untrusted import (
+    MOST_BYTES,
     BadRow,
+    blocks_of,
     check_text,
     decode,
     digest_of,
     is_text,
     line_text,
-    lines_of,
     name_of,
     open_file,
     parse_json,
     parse_yaml,
     read_file,
+    stream_lines,
     unusual,
 )
 
 # A caption can be long; a field this long is a quote that was never closed.
 FIELD_LIMIT = 1 << 20
+_LONGEST_LINE = 64 << 20
 _QUOTES = 1_000  # rows with broken quotes: after so many it is no CSV
 _BATCH_BYTES = 1 << 30
 _CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
@@ -103,7 +108,23 @@ def open_table(path: Path) -> Table:
             doubled; it holds no row.
     """
     data = _filled(path)
-    rows = _rows(data.decode("utf-8-sig", "surrogateescape"), "\t" if path.suffix.casefold() == ".tsv" else ",", path)
+    columns, rows = _table(io.BytesIO(data), path)
+    kept: list[tuple[int, dict[str, str]]] = []
+    bad: list[BadRow] = []
+    for row in rows:
+        if isinstance(row, BadRow):
+            bad.append(row)
+        else:
+            kept.append(row)
+    if not kept and not bad:
+        raise _no_row(path)
+    return Table(path, columns, tuple(kept), tuple(bad), hashlib.sha256(data).hexdigest())
+
+
+def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
+    """The columns that the header names, and the rows, read as they are asked for. Raises: as `open_table`."""
+    text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
+    rows = _rows(text, "\t" if path.suffix.casefold() == ".tsv" else ",", path)
     first = next(rows, None)
     if first is None:
         raise InputError(path, found="holds only blank lines", expected="a header line and at least one row")
@@ -111,7 +132,8 @@ def open_table(path: Path) -> Table:
         raise InputError(path.with_name(first.where), found=first.found, expected=first.expected, do=first.do)
     names = [name.strip() for name in first[1]]
     if not all(map(is_text, names)):
-        decode(data, path)
+        file.seek(0)
+        decode(file.read(MOST_BYTES), path)
     columns = tuple(names[: len(names) - next((n for n, name in enumerate(reversed(names)) if name), len(names))])
     if not columns or "" in columns or len({plain_name(name) for name in columns}) < len(columns):
         raise InputError(
@@ -119,22 +141,27 @@ def open_table(path: Path) -> Table:
             found=f"column names {', '.join(map(repr, names))}",
             expected="a header line that names every column once",
         )
-    kept: list[tuple[int, dict[str, str]]] = []
-    bad: list[BadRow] = []
+    return columns, _named_rows(rows, columns, len(names) > len(columns), path)
+
+
+def _named_rows(
+    rows: Iterator[tuple[int, list[str]] | BadRow], columns: Sequence[str], more: bool, path: Path
+) -> Iterator[tuple[int, dict[str, str]] | BadRow]:
     for row in rows:
         if isinstance(row, BadRow):
-            bad.append(row)
+            yield row
             continue
         line, cells = row
-        if len(columns) < len(names) and not any(cell.strip() for cell in cells[: len(columns)]):
+        if more and not any(cell.strip() for cell in cells[: len(columns)]):
             continue
         try:
-            kept.append((line, _named(cells, columns, len(names) > len(columns), f"{name_of(path)}:{line}")))
+            yield line, _named(cells, columns, more, f"{name_of(path)}:{line}")
         except BadRow as error:
-            bad.append(error)
-    if not kept and not bad:
-        raise InputError(path, found="holds a header line and nothing else", expected="at least one row")
-    return Table(path, columns, tuple(kept), tuple(bad), hashlib.sha256(data).hexdigest())
+            yield error
+
+
+def _no_row(path: Path) -> InputError:
+    return InputError(path, found="holds a header line and nothing else", expected="at least one row")
 
 
 def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> dict[str, str]:
@@ -152,16 +179,47 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
     return {name: check_text(cell, where, name) for name, cell in zip(columns, cells, strict=False)}
 
 
-def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]] | BadRow]:
+class _Lines(Iterator[str]):
+    """The lines of a text; those of the row that is being read can be read once more.
+
+    Raises: InputError for a line without end.
+    """
+
+    def __init__(self, text: io.TextIOWrapper, path: Path) -> None:
+        self._text, self._path = text, path
+        self._row: list[str] = []
+        self._again: deque[str] = deque()
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else self._text.readline(_LONGEST_LINE + 1)
+        if not line:
+            raise StopIteration
+        if len(line) > _LONGEST_LINE:
+            raise InputError(self._path, found="a line without end", expected=f"at most {_LONGEST_LINE:,} characters")
+        self._row.append(line)
+        return line
+
+    def next_row(self) -> None:
+        """A row begins here."""
+        self._row.clear()
+
+    def after_first(self) -> None:
+        """Go back to the second line of the row."""
+        self._again.extendleft(reversed(self._row[1:]))
+        self._row.clear()
+
+
+def _rows(text: io.TextIOWrapper, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]] | BadRow]:
     """Rows with the number of their first line, blank lines left out. After one that is no CSV, its next line is one.
 
     Raises: InputError when there is no end of such rows.
     """
     csv.field_size_limit(FIELD_LIMIT)
-    lines = io.StringIO(text, newline="")
+    lines = _Lines(text, path)
     reader, before, broken = csv.reader(lines, delimiter=delimiter, strict=True), 0, 0
     while True:
-        line, start = before + reader.line_num + 1, lines.tell()
+        line = before + reader.line_num + 1
+        lines.next_row()
         try:
             cells = next(reader)
         except StopIteration:
@@ -178,8 +236,7 @@ def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str
             if broken > _QUOTES:
                 raise InputError(path, found=f"{bad.found}, in {broken:,} rows", expected="CSV", do=bad.do) from None
             yield bad
-            lines.seek(start)
-            lines.readline()
+            lines.after_first()
             reader, before = csv.reader(lines, delimiter=delimiter, strict=True), line
             continue
         if cells:
@@ -189,8 +246,20 @@ def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str
 def _filled(path: Path) -> bytes:
     data = read_file(path)
     if not data:
-        raise InputError(path, found="is empty", expected="at least one row")
+        raise _empty(path)
     return data
+
+
+@contextmanager
+def _open_filled(path: Path) -> Iterator[BufferedReader]:
+    with open_file(path) as file:
+        if not file.peek(1):
+            raise _empty(path)
+        yield file
+
+
+def _empty(path: Path) -> InputError:
+    return InputError(path, found="is empty", expected="at least one row")
 
 
 # --- Records of any kind ----------------------------------------------------------------------------------------------
@@ -221,16 +290,13 @@ def read_records(path: Path) -> Records:
     """
     suffix = path.suffix.casefold()
     if suffix in (".csv", ".tsv"):
-        table = open_table(path)
-        placed = [(f"{name_of(path)}:{line}", row) for line, row in table.rows]
-        return Records(path, table.columns, lambda _: iter([*placed, *table.bad]), table.digest)
-    if suffix in (".json", ".jsonl", ".ndjson", ".yaml", ".yml"):
+        return Records(path, _columns_of_table(path), lambda _: _table_rows(path), digest_of(path))
+    if suffix in (".jsonl", ".ndjson"):
+        return Records(path, _names_in(_lines_in(path), path), lambda _: _lines_in(path), digest_of(path))
+    if suffix in _LISTS:
         data = _filled(path)
-        rows = list(_LISTS[suffix](data, path) if suffix in _LISTS else json_lines(data, path))
-        columns = dict.fromkeys(name for row in rows if not isinstance(row, BadRow) for name in row[1])
-        if not columns:
-            raise next((row for row in rows if isinstance(row, BadRow)), _no_record(path))
-        return Records(path, tuple(columns), lambda _: iter(rows), hashlib.sha256(data).hexdigest())
+        rows = list(_LISTS[suffix](data, path))
+        return Records(path, _names_in(rows, path), lambda _: iter(rows), hashlib.sha256(data).hexdigest())
     if suffix in (".parquet", ".pq"):
         with open_parquet(path) as file:
             columns, count = dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows
@@ -244,18 +310,46 @@ def read_records(path: Path) -> Records:
     )
 
 
-def _no_record(path: Path) -> InputError:
-    return InputError(path, found="holds no record", expected="at least one")
+def _columns_of_table(path: Path) -> tuple[str, ...]:
+    """The columns of a table that has a row. Raises: as `open_table`."""
+    with _open_filled(path) as file:
+        columns, rows = _table(file, path)
+        if next(rows, None) is None:
+            raise _no_row(path)
+    return columns
 
 
-def json_lines(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
-    """The records of JSON lines; blank lines are none."""
-    for number, line in lines_of(data):
-        where = f"{name_of(path)}:{number}"
-        try:
-            yield where, json_record(line, where)
-        except BadRow as bad:
-            yield bad
+def _table_rows(path: Path) -> Iterator[Placed | BadRow]:
+    name = name_of(path)
+    with _open_filled(path) as file:
+        for row in _table(file, path)[1]:
+            yield row if isinstance(row, BadRow) else (f"{name}:{row[0]}", row[1])
+
+
+def _names_in(rows: Iterable[Placed | BadRow], path: Path) -> tuple[str, ...]:
+    """The names in any of the records. Raises: InputError where there is no record."""
+    columns: dict[str, None] = {}
+    bad: BadRow | None = None
+    for row in rows:
+        if isinstance(row, BadRow):
+            bad = bad or row
+        else:
+            columns.update(dict.fromkeys(row[1]))
+    if not columns:
+        raise bad or InputError(path, found="holds no record", expected="at least one")
+    return tuple(columns)
+
+
+def _lines_in(path: Path) -> Iterator[Placed | BadRow]:
+    """The records of a file of JSON lines, read as they are asked for; blank lines are none."""
+    name = name_of(path)
+    with _open_filled(path) as file:
+        for number, line in stream_lines(blocks_of(file), path, _LONGEST_LINE, skip=True):
+            where = f"{name}:{number}"
+            try:
+                yield where, json_record(line, where)
+            except BadRow as bad:
+                yield bad
 
 
 def json_record(line: bytes, where: str) -> dict[str, Any]:
@@ -319,9 +413,8 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
     it is read.
     """
     if data is None:
-        with open_file(path) as raw:
-            if not raw.read(1):
-                raise InputError(path, found="is empty", expected="at least one row")
+        with _open_filled(path):
+            pass
     try:
         # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
         with pq.ParquetFile(path if data is None else pa.BufferReader(data)) as file:

@@ -42,6 +42,7 @@ MOST_DEPTH = 100
 
 _SHOWN = 5
 _BLOCK = 1 << 20
+_MARK = b"\xef\xbb\xbf"  # of the byte order, as some editors put it in front of UTF-8
 _MARKS = ("\\ud", "\\uD", "\\u0000")
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
@@ -254,7 +255,7 @@ def decode(data: bytes, path: object) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # With a byte-order mark the offset counts from behind it.
-        offset = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+        offset = error.start + (3 if data.startswith(_MARK) else 0)
         raise _not_text(data, offset, path) from None
     if "\x00" in text:
         raise _not_text(data, data.index(b"\x00"), path)
@@ -273,7 +274,7 @@ def _not_text(data: bytes, offset: int, path: object) -> InputError:
 
 def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1; no character but a line feed ends one."""
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(data.removeprefix(_MARK).split(b"\n"), start=1):
         if line.strip():
             yield number, line.removesuffix(b"\r")
 
@@ -294,6 +295,7 @@ def stream_lines(
             raise InputError(where, found="a line without end", expected=f"at most {most:,} bytes a line")
         for line in lines:
             number += 1
+            line = line.removeprefix(_MARK) if number == 1 else line
             if over or len(line) > most:
                 over = False
                 yield number, b""
@@ -301,10 +303,11 @@ def stream_lines(
                 yield number, line.removesuffix(b"\r")
         if len(rest) > most:
             rest, over = b"", True
+    rest = rest.removeprefix(_MARK) if number == 0 else rest
     if over:
         yield number + 1, b""
     elif rest.strip():
-        yield number + 1, rest
+        yield number + 1, rest.removesuffix(b"\r")
 
 
 def blocks_of(file: BufferedReader) -> Iterator[bytes]:

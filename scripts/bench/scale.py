@@ -1,10 +1,12 @@
 """Beyond one process: what an engine costs, what the driver keeps to itself, and how fast a model is asked.
 
     python -m scripts.bench.scale [--rows 8000 80000] [--requests 4500] [--concurrency 256] [--workers N]
+    python -m scripts.bench.scale --rows 8000 80000 800000 --few-words --engines local --requests 0
 
 Builds of MedLayBench-V by rules, of captions made of the bundled sample, each in a process of its own whose workers are
 up and warm before the clock starts. Prints for each number of rows the seconds of each engine and Ray / local, the
-share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row. Then the
+share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row, for which
+captions of a few words do, whose rewriting takes a tenth of the time. Then the
 refine step against a server on the loopback interface that answers after `--latency` seconds, beside a plain client
 (asyncio streams, no more) with as many requests under way: requests a second, and how many were in flight at most.
 
@@ -44,6 +46,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[8000, 80000])
     parser.add_argument("--engines", nargs="+", choices=[*EngineName], default=[*EngineName])
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--few-words", action="store_true", help="captions of a few words")
     parser.add_argument("--requests", type=int, default=4500, help="rows of the refine step; 0: leave it out")
     parser.add_argument("--concurrency", type=int, default=256)
     parser.add_argument("--latency", type=float, default=0.2)
@@ -53,13 +56,13 @@ def main() -> None:
         print(json.dumps(_built(**json.loads(options.child))))
         return
     if options.rows:
-        output.print(_engines(options.rows, options.engines, options.workers))
+        output.print(_engines(options.rows, options.engines, options.workers, options.few_words))
     if options.requests:
         asked = asyncio.run(_asked(options.requests, options.concurrency, options.latency, options.workers))
         output.print(asked, highlight=False)
 
 
-def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int) -> Any:
+def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int, few_words: bool) -> Any:
     numbers = ("captions", "seconds", "/ local", "CPU of driver", "share", "peak MB", "load before")
     columns = (numbers[0], "engine", *numbers[1:])
     shown = table(f"MedLayBench-V by rules, {workers} workers", *columns, right=numbers)
@@ -68,7 +71,7 @@ def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int) -> Any:
         local = None
         for name in engines:
             load = os.getloadavg()[0]
-            found = _in_a_process(engine=name, rows=rows, workers=workers)
+            found = _in_a_process(engine=name, rows=rows, workers=workers, few_words=few_words)
             local = found["seconds"] if name == EngineName.LOCAL else local
             ratio = f"{found['seconds'] / local:.2f}" if local else ""
             total = found["driver"] + found["workers"]
@@ -98,13 +101,14 @@ def _built(
     model: str | None = None,
     base_url: str = "",
     concurrency: int = 16,
+    few_words: bool = False,
 ) -> dict[str, float]:
     """Seconds on the wall, of the driver's CPU and of its workers' (0 where they are no children), and peak bytes."""
     place, recipe = Path(folder), recipe_of("medlaybench-v")
 
     def build(name: str, count: int) -> None:
         captions = place / f"{name}.csv"
-        _write(captions, count)
+        _write(captions, count, few_words)
         asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
         chosen = recipe.options(captions=str(captions), **asked)
         recipes.build(recipe, chosen, place / name, workspace=place / f"{name}.work", engine=running)
@@ -128,7 +132,7 @@ def _processor(usage: resource.struct_rusage) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _write(path: Path, count: int) -> None:
+def _write(path: Path, count: int, few_words: bool = False) -> None:
     """So many captions, each under a name of its own."""
     with SAMPLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -137,7 +141,7 @@ def _write(path: Path, count: int) -> None:
         writer.writeheader()
         for number in range(count):
             row = rows[number % len(rows)]
-            own = {"image_id": f"{row['image_id']}-{number}", "caption": f"{row['caption']} Image {number}."}
+            own = {"image_id": f"{row['image_id']}-{number}", "caption": f"{'Scan' if few_words else row['caption']} Image {number}."}
             writer.writerow(row | own)  # no two are equal, or one answer would do for both
 
 

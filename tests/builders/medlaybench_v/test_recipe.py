@@ -246,6 +246,12 @@ def test_a_model_refines_and_its_answers_are_never_paid_twice(tmp_path: Path) ->
         for batch in (tmp_path / "release.work" / "results").iterdir():
             batch.unlink()  # as after a change of the code: stages run again, on the stored answers
         build(tmp_path, captions, **options)
+        with ChatServer(reply) as other:  # the model moves to another port, and to two servers
+            for addresses in (other.base_url, (other.base_url, server.base_url)):
+                for batch in (tmp_path / "release.work" / "results").iterdir():
+                    batch.unlink()
+                build(tmp_path, captions, **options | {"base_url": addresses})
+            assert other.requests == []
         assert len(server.requests) == 2
 
 

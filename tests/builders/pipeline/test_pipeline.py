@@ -227,6 +227,16 @@ def test_every_row_is_kept_or_excluded_once(
     assert done.stages[0].rows_in == len(fates)
 
 
+def test_a_stage_of_all_rows_leaves_batches_as_they_lie_that_it_does_not_change(tmp_path: Path) -> None:
+    def judge(batch: list[Row]) -> list[Row | Excluded]:
+        return [Excluded("no") if row["n"] in (4, 5) else {} if row["n"] < 6 else {"n": 0} for row in batch]
+
+    done = build(rows(8), one(judge, whole=True, reads=("n",)), at=tmp_path, batch_rows=2)
+    assert [row["n"] for row in done.rows()] == [0, 1, 2, 3, 0, 0]
+    read = build(rows(8), one(lambda batch: batch), at=tmp_path, batch_rows=2)
+    assert done.batches[:2] == read.batches[:2] and len(done.batches) == 3
+
+
 def rename(batch: list[Row]) -> list[Row]:
     batch[1]["id"] = "new"
     return batch

@@ -147,7 +147,7 @@ def test_no_row_left_tells_the_reasons(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [
-        ([row(0, "test"), row(0, "train")], ReleaseError, "split train: image_id 'r000' comes twice"),
+        ([row(0, "test"), row(0, "train")], ReleaseError, "row 2 has the image_id of row 1"),
         ([row(0, "te-st")], BuildError, "found split 'te-st'"),
         ([{**row(0, "test"), "split": None}], BuildError, "found split None"),
         ([row(0, "test", caption=3)], BuildError, "release: row 'r000', column caption: found int, expected string"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +148,23 @@ def test_a_cell_repeated_in_every_row_takes_little_memory(tmp_path: Path) -> Non
     assert [len(row[1]["id"]) for row, _ in zip(rows, range(3), strict=False) if not isinstance(row, BadRow)] == [
         20 << 20
     ] * 3
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_records_are_read_as_they_are_asked_for(tmp_path: Path, suffix: str) -> None:
+    """What is held of a file does not grow with its rows."""
+    path = tmp_path / f"a.{suffix}"
+    cell = "x" * 10_000
+    if suffix == "parquet":
+        pq.write_table(pa.table({"id": [f"{n}{cell}" for n in range(2_000)]}), path, row_group_size=50)
+    elif suffix == "jsonl":
+        path.write_text("".join(f'{{"id": "{n}{cell}"}}\n' for n in range(2_000)))
+    else:
+        path.write_text("id\n" + "".join(f'"{n}{cell}"\n' for n in range(2_000)))
+    tracemalloc.start()
+    try:
+        records = read_records(path)
+        assert sum(not isinstance(row, BadRow) for _ in range(2) for row in records.each(None)) == 4_000
+        assert tracemalloc.get_traced_memory()[1] < 6 << 20  # the file is of 20 MB
+    finally:
+        tracemalloc.stop()
