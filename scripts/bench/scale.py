@@ -5,10 +5,10 @@
 
 Builds of MedLayBench-V by rules, of captions made of the bundled sample, each in a process of its own whose workers are
 up and warm before the clock starts. Prints for each number of rows the seconds of each engine and Ray / local, the
-share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row, for which
-captions of a few words do, whose rewriting takes a tenth of the time. Then the
-refine step against a server on the loopback interface that answers after `--latency` seconds, beside a plain client
-(asyncio streams, no more) with as many requests under way: requests a second, and how many were in flight at most.
+share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row; for that,
+captions of a few words do, whose rewriting takes a tenth of the time. Then the refine step against a server on
+the loopback interface that answers after `--latency` seconds, beside a plain client (asyncio streams, no more) with as
+many requests under way: requests a second, and how many were in flight at most.
 
 Ray's cluster is that of RAY_ADDRESS, else one of this machine. Take a quiet machine: the load before is printed.
 """
@@ -141,7 +141,8 @@ def _write(path: Path, count: int, few_words: bool = False) -> None:
         writer.writeheader()
         for number in range(count):
             row = rows[number % len(rows)]
-            own = {"image_id": f"{row['image_id']}-{number}", "caption": f"{'Scan' if few_words else row['caption']} Image {number}."}
+            caption = "Scan." if few_words else row["caption"]
+            own = {"image_id": f"{row['image_id']}-{number}", "caption": f"{caption} Image {number}."}
             writer.writerow(row | own)  # no two are equal, or one answer would do for both
 
 
