@@ -25,6 +25,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from builders.licences import strictest
+from builders.medlaybench_v.attachment import captured, landing, stays_apart
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
 from builders.medlaybench_v.glosses import (
@@ -49,7 +50,15 @@ from builders.medlaybench_v.senses import (
     narrowed,
     shares_its_name,
 )
-from builders.medlaybench_v.stacks import FUNCTION_WORDS, is_view, joins, noun_end, part_of_name, said_behind
+from builders.medlaybench_v.stacks import (
+    FUNCTION_WORDS,
+    NOUNS_IN_ING,
+    is_view,
+    joins,
+    noun_end,
+    part_of_name,
+    said_behind,
+)
 from builders.medlaybench_v.terms import Term, plural, plural_forms
 from builders.medlaybench_v.views import pictures
 
@@ -69,6 +78,9 @@ class Entry(NamedTuple):
     behind: str = ""  # what is said behind the noun instead: "subcutaneous abscess" -> "abscess under the skin"
     placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
     takes_head: bool = False  # a name of several words: an adjective that is joined to it would lose its noun
+    tail: str = (
+        ""  # the end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye"
+    )
 
 
 class Match(NamedTuple):
@@ -118,7 +130,7 @@ _PAIRED = frozenset(
     f"the {place}"
     for place in (
         "kidney", "lung", "breast", "eye", "eye socket", "hip socket", "shoulder blade", "collarbone", "thigh", "groin",
-        "armpit", "ovary", "testicle", "eyeball", "ear", "shoulder", "hip", "knee", "calf bone", "shin bone",
+        "armpit", "ovary", "testicle", "eyeball", "ear", "shoulder", "hip", "knee", "outer lower-leg bone", "shin bone",
         "upper arm bone", "wrist", "heel bone", "kneecap", "kidney-to-bladder tube",
     )
 )  # fmt: skip
@@ -141,6 +153,7 @@ _METHOD_WORDS = (
     r"radio\w+|x-?ray|"
     r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
+_DYE = "with contrast dye"
 _NEAR = 24  # characters before a term that are looked at
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
@@ -245,9 +258,9 @@ class Drafter:
         ]
         others = [(start, end, _recognised(lower[start:end], term)) for start, end, term in recognised]
         others = [other for other in others if other[2].changes]
-        for start, end, lay in pictures(caption.text, lower):
+        for start, end, lay, tail in pictures(caption.text, lower):
             if keeps(lower[start:end], lay):
-                others.append((start, end, _pictured(lower[start:end], lay)))
+                others.append((start, end, _pictured(lower[start:end], lay, tail)))
         for start, end, lay in operations(caption.text):
             if keeps(lower[start:end], lay):
                 others.append((start, end, _dated(lower[start:end], lay)))
@@ -296,8 +309,8 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
                 pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
                 at = end
             elif last and all(other.end <= last for other in rest):
-                pieces += [Piece(text[at:start]), *_unfolded(text, match, last, rest, told)]
-                at = last
+                pieces.append(Piece(text[at:start]))
+                at = _moved(pieces, text, match, last, stop, todo[place + 1 :], told)
             continue
         if _stays(entry) and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
             rest = [other for other in todo[place + 1 :] if other.start < last]
@@ -307,15 +320,49 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
                 continue
         if start > at:
             pieces.append(Piece(text[at:start]))
-        pieces.append(Piece(_inserted(text, match, told), match))
         at = end
+        if entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, todo[place + 1 :])):
+            front = match._replace(entry=entry._replace(lay=entry.lay.removesuffix(f" {entry.tail}")))
+            pieces.append(Piece(_inserted(text, front, told), match))
+            pieces += _substituted(text, end, goal, [other for other in todo if end <= other.start < goal], told)
+            pieces.append(Piece(f" {entry.tail}", match))
+            at = goal
+            continue
+        pieces.append(Piece(_inserted(text, match, told), match))
     if at < stop:
         pieces.append(Piece(text[at:stop]))
     return pieces
 
 
-def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> list[Piece]:
-    """The noun up to `last` first, then what its adjective says."""
+def _moved(
+    pieces: list[Piece], text: str, match: Match, last: int, stop: int, later: Sequence[Match], told: Told
+) -> int:
+    """Add the noun up to `last` first, then what its adjective says, where nothing else takes it; else the adjective
+    stays and is explained. Where the pieces end."""
+    inside = [other for other in later if other.start < last]
+    goal = landing(match.entry.behind, text, last, stop)
+    between = [other for other in later if last <= other.start < goal]
+    apart = all(not other.entry.behind and stays_apart(match.entry.behind, other.entry.lay) for other in inside)
+    if not goal or not apart or any(other.end > goal for other in between):
+        kept = _explained(match.entry)
+        if kept.lay and not any(other.entry.behind for other in inside):
+            pieces += _glossed(text, match._replace(entry=kept), last, inside, told)
+        else:
+            pieces += [Piece(text[match.start : match.end], match), *_substituted(text, match.end, last, inside, told)]
+        return last
+    noun, behind = _noun_first(text, match, last, inside, told)
+    pieces += [*noun, *_substituted(text, last, goal, between, told), behind]
+    return goal
+
+
+def _behind_complement(tail: str, text: str, end: int, stop: int, later: Sequence[Match]) -> int:
+    """Where the end of a lay phrase goes behind what the name is "of"; 0 where that is not clear."""
+    goal = landing(tail, text, end, stop)
+    return goal if goal > end and all(other.start >= goal or other.end <= goal for other in later) else 0
+
+
+def _noun_first(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> tuple[list[Piece], Piece]:
+    """The noun up to `last`, and what its adjective says behind it."""
     noun = match.end + len(text[match.end : last]) - len(text[match.end : last].lstrip())
     first, *others = _substituted(text, noun, last, inside, told)
     said = first.text
@@ -325,7 +372,7 @@ def _unfolded(text: str, match: Match, last: int, inside: Sequence[Match], told:
     behind = narrowed(match.entry.behind, text)
     if behind.startswith("that ") and _looks_plural(_HEAD_NOUN.split(said + "".join(p.text for p in others))[0]):
         behind = _THIRD_PERSON.sub(r"\1", behind)
-    return [Piece(said, first.match or match), *others, Piece(f" {behind}", match)]
+    return [Piece(said, first.match or match), *others], Piece(f" {behind}", match)
 
 
 def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> list[Piece]:
@@ -382,9 +429,11 @@ def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Ent
     closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in lay.split()[1:])
     changes = lay.lower() != surface.lower()
     heads = changes and (closes or " (" in lay) and term.pos == "noun" and " " in surface
+    tail = _DYE if term.pos == "noun" and lay.endswith(f" {_DYE}") else ""
     return Entry(
-        surface.lower(), lay, term, attributive, attributive or closes, term.licence, changes, takes_head=heads
-    )
+        surface.lower(), lay, term, attributive, attributive or closes, term.licence, changes, takes_head=heads,
+        tail=tail,
+    )  # fmt: skip
 
 
 def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
@@ -430,11 +479,11 @@ def keeps(surface: str, lay: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def _pictured(surface: str, lay: str) -> Entry:
+def _pictured(surface: str, lay: str, tail: str) -> Entry:
     """An entry for the name of a picture (`views`)."""
     cui = next((cui for word, cui in _METHOD_CUIS if word in lay), None)
     term = Term(surface, lay, cui, "modality", "noun", "-", "-", "", False, "bedside-cc0", "CC0-1.0")
-    return Entry(surface, lay, term, False, False, term.licence, True)
+    return Entry(surface, lay, term, False, False, term.licence, True, tail=tail)
 
 
 @lru_cache(maxsize=4096)
@@ -463,6 +512,8 @@ def _ends_word(text: str, end: int, after: str) -> bool:
     if after in "-–":
         suffix = _HYPHENATED.match(text, end)
         return suffix is not None and suffix[1] in _HYPHEN_SUFFIXES
+    if after in "'’" and text.startswith("s", end + 1):
+        return False  # "the catheter's tip": a bracket or a preposition would take the ending
     return not (after.isalnum() or after == "_")
 
 
@@ -505,14 +556,11 @@ def _with_explained(
 
 
 def _can_stand(behind: str, text: str, start: int, end: int) -> bool:
-    """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not,
-    and of two "of" the second would be read as the first's."""
+    """Whether what is said behind a noun finds its place; an adverb before it, or what it is joined to, would not."""
     if _JOINED_TO.search(text, max(0, start - _NEAR), start):
         return False
     last = noun_end(text, end, len(text))
-    if last and behind.startswith("of ") and text.startswith(" of ", last):
-        return False
-    return _stands_alone(text, end) or last > 0
+    return landing(behind, text, last, len(text)) > 0 if last else _stands_alone(text, end)
 
 
 def _stands_alone(text: str, end: int) -> bool:
@@ -598,7 +646,11 @@ def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[
         before = text[max(0, start - _NEAR) : start].rstrip()
         if before.endswith(_BEFORE_PLACED) or before.rpartition(" ")[2] in places:
             return False
-    return following is None or following[1] in FUNCTION_WORDS or following[1].endswith(("ing", "ed", "ly"))
+    if following is None or (entry.placed and captured(text, end)):
+        return following is None
+    if following[1] in FUNCTION_WORDS:
+        return True
+    return following[1] not in NOUNS_IN_ING and following[1].endswith(("ing", "ed", "ly"))
 
 
 def _inserted(text: str, match: Match, told: Told) -> str:

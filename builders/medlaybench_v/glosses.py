@@ -21,6 +21,9 @@ _SAYS_WHERE = re.compile(
     r"(?:of|in|on|at|from|around|near|between|under|behind|inside|outside|through|with|without|above|below|along|"
     r"toward|beside|before|after|just|also|where|that|tips)\b"
 )
+_SHORT = 5
+# A direction as it reads behind a noun: "anterior wall (toward the front)".
+_TOWARD = {"front": "toward the front", "rear": "toward the rear", "inner": "toward the middle"}
 _SENTENCE_END = re.compile(r"[.;!?](?:\s|\Z)")
 
 
@@ -61,8 +64,10 @@ def explained(term: Term) -> str:
     if term.pos != "adjective" or " (" in term.lay or term.lay == term.expert or not term.expert.islower():
         return ""
     plain = _PLACED.sub("", said_behind(term) or term.site.removeprefix("the ") or term.lay.replace("-", " "))
+    plain = _TOWARD.get(plain, plain) if term.kind == "direction" else plain
     known = term.kind == "view" or all(word in plain_words() for word in term.expert.replace("-", " ").split())
-    return "" if known or plain[:3] == term.expert[:3] else f"{term.expert} ({plain})"
+    same = plain[:3] == term.expert[:3] or (plain[:1] == term.expert[:1] and len(plain) < _SHORT)  # "nasal (nose)"
+    return "" if known or same else f"{term.expert} ({plain})"
 
 
 def glossed_behind(term: Term) -> bool:

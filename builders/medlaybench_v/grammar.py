@@ -70,7 +70,7 @@ def polish(draft: Draft) -> str:
                 texts[i] = _without_repeated_head(texts[i - 2], texts[i])
         if i + 1 < len(pieces):
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
-    _say_contrast_once(texts)
+    _say_contrast_once(pieces, texts)
     return tidy("".join(texts))
 
 
@@ -93,10 +93,11 @@ def _said(text: str) -> set[str]:
     return {word for word in _PLAIN_WORD.findall(text.lower()) if word not in _OFTEN}
 
 
-def _say_contrast_once(texts: list[str]) -> None:
+def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
     """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
     for i, text in enumerate(texts):
-        if text.endswith(_DYE) and text != _DYE.strip() and "bright" in text.lower():
+        match = pieces[i].match
+        if text.endswith(_DYE) and match is not None and "bright" in match.entry.lay:
             before = _STOP.split("".join(texts[:i]))[-1]
             behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
             if _CONTRAST.search(before) or _CONTRAST.search(behind):
@@ -177,11 +178,13 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
     """Mend "CT scan" + "scan", "X-ray picture" + "images"."""
     head, _, last = inserted.rpartition(" ")
     first = _FIRST_WORD.match(after)
-    if not head or first is None:
+    if first is None or not (head or inserted.endswith("-view")):
         return inserted, after
     following = first.group(1).lower()
     if last.lower() == following and piece.match is None:
         return inserted, after[first.end() :]
+    if inserted.endswith("-view") and following in ("view", "views"):
+        return inserted.removesuffix("-view"), after
     if last.lower() in _PICTURES and following in _PICTURES:
         return head, after
     return inserted, after

@@ -92,7 +92,15 @@ _SENSES = {
     "chronic": _sense(
         before=r"\bacute(?:[ -]on[ -]|[ ](?:and|or|to|over)[ ]|[/,][ ]?)\Z", behind=rf"[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})"
     ),
-    "subacute": _sense(behind=rf"[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})"),
+    "subacute": _only(_OF_BLOOD, before=r"\b(?:late|early|or|to|and)[ -]\Z"),
+    **dict.fromkeys(
+        (
+            "subacute hemorrhage", "subacute haemorrhage", "subacute hematoma", "subacute haematoma",
+            "subacute infarct", "subacute infarction", "subacute bleeding", "subacute bleed", "subacute thrombus",
+            "subacute thrombosis", "subacute clot",
+        ),
+        _sense(before=r"\b(?:late|early|or|to|and)[ -]\Z"),
+    ),
     "consolidation": _sense(
         behind=r"[ ](?:chemo\w*|therapy|treatment|radio\w*)", about=_BONE,
         unless=r"lung|pulmo|lob[ea]|chest|thora|pneumon|airspace|air-space|bronch|pleur|hilar|zone|opaci|ground",
@@ -103,7 +111,12 @@ _SENSES = {
         unless=r"contrast|gadolin|ceus|microbubble|\bc[ae]?c?t\b|phase|tomogra|\bmri?\b",
     ),
     # An echo that weakens is no density; neither is a sequence of MRI.
-    "attenuation": _sense(about=r"ultraso|sonogra|echo|\busg?\b|\bmri?\b|flair", unless=r"\bc[ae]?c?t\b|tomogra"),
+    "attenuation": _only(
+        r"\bc[ae]?c?t\b|tomogra|hounsfield|\bhu\b",
+        before=r"(?:vascular|vessel|flow|beam|photon|sound|acoustic|x-ray|diaphragm\w*|posterior)[ ]\Z",
+        behind=r"[ ](?:of (?:the |an? )?(?:[\w-]+[ ])?(?:flow|contrast|blood|signal|beam|sound|vessels?|arter\w+|"
+        r"veins?|lumen|caliber|photons?|markings)|correct\w*|coeffic\w*|map)",
+    ),
     # A vessel or sac that is closed by treatment is not blocked by disease; closed teeth are no blockage.
     "occlusion": _sense(
         before=r"(?:aneurysm\w*|fistula|malformation|defect|shunt|balloon|coil|test|appendage|asd|vsd|pda|pfo|ductus|"
@@ -146,7 +159,7 @@ _SENSES = {
         _sense(about=_OF_BRAIN, unless=r"heart|cardi|atri(?:um|al|a\b)|valv|coronar|aort|mitral|echo|ejection|septal"),
     ),
     "numerous": _sense(before=r"\b(?:most|more|as|so|too|less)[ ]\Z"),
-    "bilaterally": _sense(behind=r"[ ]\w+(?:ed|ing)\b"),
+    "bilaterally": _sense(behind=r"[ ]\w+(?:ed|ing|al|ar|ic|ous|ive)\b"),
     "varicose": _sense(behind=r"(?![ ](?:vein|dilat|collater|vessel))"),
     "meniscus": _sense(before=r"(?:air|fluid|pleural|contrast|barium)[ ]\Z", behind=r"[ ](?:sign|shape)"),
     **dict.fromkeys(("calyx", "calyces"), _only(r"kidney|renal|ureter|urogra|uro|pyel|nephr")),
@@ -172,14 +185,24 @@ _SENSES = {
     **dict.fromkeys(
         ("embolization", "embolisation"),
         _sense(
-            before=r"(?:distal|downstream|septic|systemic|paradoxical|cerebral|air|cement|fat|tumou?r|stent|"
-            r"device|risk of|"
+            before=r"(?:distal|downstream|septic|systemic|paradoxical|cerebral|pulmonary|air|cement|fat|tumou?r|stent|"
+            r"device|valve|thromb\w+|clot|coil|catheter|risk of|"
             r"prevent\w*|source of|peripheral)[ ]\Z",
             behind=r"[ ](?:to|into|of (?:the |a )?(?:\w+[ ])?(?:coil|device|stent|clot|thromb\w+|plaque|cement|"
             r"debris))\b",
         ),
     ),
-    "embolized": _sense(behind=rf"[ ](?:to|into|in the|fragment|thromb\w*|clot|occluder|bullet|septal|{_TOOL})"),
+    # A vessel is blocked by treatment; a thing or a clot came loose and travelled.
+    **dict.fromkeys(
+        ("embolized", "embolised"),
+        _only(
+            r"\bcoil|glue|onyx|particle|gelfoam|cyanoacrylate|feeder|feeding|superselect|microcatheter|fistula|"
+            r"malformation|successful|aneurysm",
+            before=rf"(?:{_OF_BLOOD}|{_TOOL}|occluder|bullet|valve|fragment|plug|amplatzer|cement|foreign bod\w+|it|"
+            r"which)\w*[ ](?:(?:has|had|have|was|were|is|that|had been|has been)[ ]){0,2}\Z",
+            behind=rf"[ ](?:to|into|in|fragment|thromb\w*|clot|occluder|bullet|septal|{_TOOL})",
+        ),
+    ),
     **dict.fromkeys(
         ("opacification", "opacified"),  # with what was injected, a vessel or sac is filled
         _sense(
@@ -278,10 +301,10 @@ _SENSES = {
         ("lesion", "lesions"),  # a narrowing of a vessel, a tear: no area that looks abnormal
         _sense(
             before=r"(?:coronary|culprit|target|stenotic|osteochondral|chondral|ligament\w*|menisc\w+|labral|"
-            r"tendon|nerve|"
+            r"tendon|nerve|tear|cuff|hill-sachs|bankart|slap|rc|acl|"
             r"traumatic|axonal|cord|bifurcation|ostial|obstructive|plexus|muscle|carious)[ ]\Z",
-            behind=r"[ ]of (?:the |an? )?(?:[\w-]+[ ]){0,3}?(?:ligament|tendon|menisc\w+|nerve|lad\b|rca\b|"
-            r"coronary|labrum)",
+            behind=r"[ ](?:of|to|in) (?:the |an? )?(?:[\w-]+[ ]){0,3}?(?:ligament|tendon|menisc\w+|nerve|lad\b|rca\b|"
+            r"coronary|labrum|cuff)",
             about=r"coronary angio|culprit|guide ?wire|microcatheter|\bpci\b|stenosis",
             unless=r"mass|tumou?r|cyst|metasta|nodul|\bmri?\b|bone",
         ),
@@ -296,7 +319,7 @@ _SENSES = {
     "peripheral": _sense(
         behind=r"[ ](?:nerve|neurop|arter|vascul|vein|venous|blood|arthr|line|catheter|access|iv\b|intraven)"
     ),
-    "cranial": _sense(behind=r"[ ](?:nerve|ct\b|mri\b|cavity|fossa|vault|computed|magnetic)"),
+    "cranial": _sense(behind=r"[ ](?:nerve|ct\b|mri\b|cavity|fossa|vault|computed|magnetic|views?|angulat\w+)"),
     "impacted": _sense(
         about=r"tooth|teeth|molar|canine|incisor|panoram|dental|\bopg\b|orthopantomo|mandib|maxill|dentig"
     ),
@@ -335,11 +358,66 @@ _SENSES = {
     "ampulla": _sense(before=r"rectal[ ]\Z", behind=r"[ ](?:recti|of the rect)", about=r"semicircular|vestibul"),
     **dict.fromkeys(("arterial", "venous"), _sense(behind=r"[ ]switch")),
     "atrial": _sense(about=_OF_BRAIN, unless=_HEART),
-    "basal": _sense(behind=r"[ ](?:gangli\w+|cell\w*|cistern\w*|vein|nucle\w+|forebrain|metabol\w+|layer|plate|diet)"),
+    # The lower end of a lung, but the upper of a heart chamber, and other parts of the brain and skull.
+    "basal": _only(
+        r"\A(?!.*(?:ventric|myocard|cardiac|echocard|septum|akines|hypokines|cardiomyo)).*(?:lung|pulmo|chest|pleur|"
+        r"lobe|atelect|pneumon|thora|basal segment)",
+        behind=r"[ ](?:gangli\w+|cell\w*|cistern\w*|vein|nucle\w+|forebrain|metabol\w+|layer|plate|diet)",
+    ),
+    # Of the chest, or of the spine and cord at its level.
+    "thoracic": _sense(
+        behind=r"[ ](?:[\w-]+[ ])?(?:duct|inlet|outlet|nerves?|arter\w+|veins?|curves?|kyphosis|scoliosis|lordosis|"
+        r"spin\w+|vertebra\w*|levels?|cord|roots?|pedicles?|laminae?|dis[ck]s?|segments?|myelo\w+|epidural|"
+        r"intramedull\w+|extradural|intradural|syrin\w*|meningio\w*|endoprosthesis)\b|"
+        r"[ ](?:and|or)[ ](?:lumbar|cervical|sacral)",
+        about=r"spinal cord|\bcord\b|myel|syrin|intramedull|epidural|extradural|intradural|lamin|vertebr|scolio|"
+        r"\bth?\d{1,2}\b|spinal",
+        unless=r"\blungs?\b|chest|pulmon|pleur|thoracic (?:ct|cavity|wall|computed|surg)|medias|aort|heart|trache",
+    ),
+    "focal": _sense(
+        behind=r"[ ](?:spots?|lengths?|planes?|zones?|points?|depth|therap\w+|nodular|cortical|seizures?|epilep\w+|"
+        r"neurolog\w+|deficits?|segmental|dystonia|laser|osteoporotic|spot)\b|[ ]?[,/]|[ ](?:and|or|to)\b",
+        before=r"(?:multi|bi|para)[ -]?\Z",
+    ),
+    "resolution of": _sense(
+        before=r"(?:high|spatial|temporal|contrast|image|axial|lateral|low|higher|better|poor|pixel|with an?|plane|"
+        r"matrix|voxel|a|in|the)[ -]\Z",
+        behind=r"[ ](?:the )?(?:images?|scan\w*|pictures?|system|detector|ct\b|mri?\b|\d|about|approx)",
+    ),
+    # Of a broken or slipped bone; a size or a dose grows less.
+    "reduction": _sense(
+        before=r"(?:dose|size|weight|volume|noise|significant|marked|further|pressure|artifact|breast|height|a|mild|in|"
+        r"signal|slight|considerable|pain|lung|space|tumou?r|width|metal|percent|%|the|fat|wall|and|flow|any|no)[ ]\Z",
+        behind=r"(?![ ]of (?:the |an? )?(?:[\w-]+[ ]){0,3}(?:fractures?|dislocat\w+|fragments?|subluxat\w+|joint|"
+        r"hip|shoulder|elbow|femur|tibia|radius)\b|[ ](?:screws?|forceps|clamps?|maneuver|manoeuvre|with (?:[\w-]+[ ])?"
+        r"(?:plates?|screws?|wires?|nails?|k-wires?))\b)",
+    ),
+    "fundus": _sense(
+        about=rf"{_EYE}|photogra|angiogra|autofluor", unless=r"stomach|gastr|gallbladder|\buter(?:us|ine)"
+    ),
+    "solitary": _sense(behind=r"[ ](?:fibrous|bone|rectal|plasm\w+|kidney|tract|functioning|pancreas|testis|ovary)"),
+    "carotid": _sense(
+        before=r"(?:internal|external|common|extra-?cranial|intra-?cranial)[ ]\Z",
+        behind=r"[ ](?:spaces?|bod(?:y|ies)|cave|canal|sheath|siphon|triangle|cavernous|paragangl\w+|tumou?r|sinus|"
+        r"plexus|arter\w+)\b",
+    ),
+    "antral": _only(_TEETH, behind=r"[ ]follic\w+"),
+    "sequestration": _only(r"lung|pulmo|lobe|bronch|chest"),
+    "confluence": _sense(behind=r"[ ]of (?:the )?(?:sinus\w*|lesion\w*|opaci\w+|nodul\w+)"),
+    "collecting system": _sense(before=r"(?:left|right|duplicated|double|duplex|bifid|complete|renal)[ ]\Z"),
+    "incidental": _sense(behind=r"[ ]?[,/]"),
+    "cine": _sense(behind=r"[ -](?:phase|loop)"),
+    **dict.fromkeys(("thalamic", "meningeal"), _only(_OF_BRAIN, before=r"(?:lepto|spinal|middle)[ ]?\Z", behind=
+        r"[ ](?:arter\w+|vessels?|nerves?)")),
+    **dict.fromkeys(
+        ("distension", "distention"), _sense(before=r"(?:abdominal|venous|jugular|bladder|gallbladder)[ ]\Z")
+    ),
+    **dict.fromkeys(("plantar", "palmar"), _sense(behind=r"[ ](?:fasci\w+|plate|flexion|flexed|wart)|-?flex")),
+    "recanalization": _sense(about=r"umbilical|paraumbilical"),
     "baseplate": _only(r"prosth|arthroplast|glenoid|tibia|implant|glenosph"),
     "callus": _only(_BONE),
     "cavitation": _sense(about=r"bubble|histotrips|focused ultrasound|hifu"),
-    "caudal": _sense(behind=r"[ ](?:block|epidural|an[ae]+sth\w+|injection|regression|vein|artery|angulat\w+)"),
+    "caudal": _sense(behind=r"[ ](?:block|epidural|an[ae]+sth\w+|injection|regression|vein|artery|angulat\w+|views?)"),
     "cistern": _only(_OF_BRAIN, behind=r"a[ ]chyli"),
     "compressive": _sense(behind=r"[ ](?:strength|stress|load\w*|forces?|test\w*|modulus|bandage|strain)"),
     "coronary": _sense(behind=r"[ ](?:ligament|vein|plexus)", about=r"varic|portal hypertension"),
@@ -360,6 +438,7 @@ _SENSES = {
     "ileus": _sense(before=r"(?:gallstone|meconium|biliary|mechanical|obstructive)[ ]\Z"),
     **dict.fromkeys(("interlobular", "centrilobular"), _only(r"lung|pulmo|chest|thora|emphysem|\bhrct|lobe|bronch")),
     "lacunar": _sense(behind=r"(?![ ](?:infarct\w*|strokes?|isch\w+|lesions?|foci|dementia))"),
+    "apical segment": _only(r"lung|pulmo|lobe|chest"),
     "lytic": _sense(behind=r"[ ](?:therap\w+|treatment|agents?|drugs?|infusion|enzyme\w*)", about=r"\btpa\b|urokinase"),
     "mesial": _only(_TEETH, behind=r"[ ](?:temporal|frontal|occipital|parietal)"),
     "malrotation": _only(r"bowel|intestin|midgut|duoden|jejun|volvul|\bgut\b|ladd|c[ae]+c"),

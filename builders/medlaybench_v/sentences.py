@@ -59,6 +59,8 @@ _FINITE_BEFORE = re.compile(
     r"\b(?:is|are|was|were|shows?|showed|shown|that|which|who|we|can|may|has|have|had)\b", re.IGNORECASE
 )
 _MAIN_VERB_AFTER = re.compile(r"\A[^,;.()]*\b(?:is|are|was|were) (?:shown|presented|given|provided|used|displayed)\b")
+# Any other verb, told by its object: "characterized a mass".
+_WITH_OBJECT = re.compile(r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|many) ", re.IGNORECASE)
 _END = re.compile(r"\.(?=\s|\Z)")
 # Words of a title: "Acute Respiratory Distress Syndrome".
 _TITLED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
@@ -111,7 +113,8 @@ def _sentence(first: str) -> str:
         if shown is not None:
             return shown
     if (
-        any(map(_may_be_verb, _WORD.findall(first.lower())))
+        _WITH_OBJECT.search(first)
+        or any(map(_may_be_verb, _WORD.findall(first.lower())))
         or ":" in first
         or " - " in first
         or "–" in first

@@ -49,7 +49,11 @@ _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
 _NEXT_IN_NOUN = re.compile(r"([ ]+|-)([^\W\d_]\w*(?:[-–/][^\W_]+)*|[23]D)(?![-–/]?\w|\.\d)")
 _NUMBERED = frozenset("case class day figure grade group level month number patient stage step type week year".split())
 _VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
-_NOUNS_IN_ING = frozenset("thickening swelling bleeding imaging narrowing widening lining opening ring".split())
+NOUNS_IN_ING = frozenset(
+    "thickening swelling bleeding imaging narrowing widening lining opening ring thinning scarring stranding "
+    "flattening stenting coiling banding grafting nailing plating filling sampling mapping staging packing bowing "
+    "beading wasting clipping cupping notching".split()
+)
 # Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
 _VIEWED = re.compile(
     r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
@@ -144,7 +148,7 @@ def noun_end(text: str, at: int, stop: int) -> int:
         joined = word in _JOINED and not text.startswith((" to ", " by ", " on "), following.end())
         if joined or word.endswith(_JOINED_ENDS):
             return 0
-        if word in FUNCTION_WORDS or (_VERBAL.search(word) and word not in _NOUNS_IN_ING and "weighted" not in word):
+        if word in FUNCTION_WORDS or (_VERBAL.search(word) and word not in NOUNS_IN_ING and "weighted" not in word):
             if word in ("and", "or", "nor"):
                 return 0
             break

@@ -15,13 +15,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from builders.medlaybench_v.attachment import landing
+
 
 class Picture(NamedTuple):
-    """A name of a picture at [start, end), in plain words."""
+    """A name of a picture at [start, end), in plain words; what it ends with goes behind what the picture is "of"."""
 
     start: int
     end: int
     lay: str
+    tail: str
 
 
 _FROM = {
@@ -34,6 +37,8 @@ _FROM = {
     "pa": "back-to-front",
 }  # fmt: skip
 _WHEN = {
+    "immediate postoperative": "just after surgery", "immediately postoperative": "just after surgery",
+    "immediate post-operative": "just after surgery", "immediately post-operative": "just after surgery",
     "preoperative": "before surgery", "pre-operative": "before surgery", "preop": "before surgery",
     "pre-op": "before surgery", "postoperative": "after surgery", "post-operative": "after surgery",
     "postop": "after surgery", "post-op": "after surgery", "intraoperative": "during surgery",
@@ -65,6 +70,11 @@ _BODY = {
     "thyroid": "thyroid", "liver": "liver", "dental": "dental", "skull": "skull", "panoramic": "wide dental",
     "periapical": "root-tip dental", "intraoral periapical": "root-tip dental", "fetal": "unborn baby's",
 }  # fmt: skip
+# The same before the name, where nothing may stand behind it.
+_IN_FRONT = {
+    "before surgery": "pre-surgery", "after surgery": "post-surgery", "before treatment": "pre-treatment",
+    "after treatment": "post-treatment",
+}  # fmt: skip
 # What a method is called, alone and before "image", "view" and the like.
 _METHODS = {
     r"(?:x-ray )?(?:computed|computerized|computerised|computer) tomogra(?:phy|phic)(?: \(ct\))?|ct": ("CT scan", "CT"),
@@ -87,6 +97,9 @@ _OTHER_MR = re.compile(
     r"nucl)[a-z]",
     re.IGNORECASE,
 )
+_ADVERB = re.compile(r"ly[ ]\Z")
+_LONGEST_ADVERB = 4
+_TIMED = ("pre", "post", "intra")
 _AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
 _MAGNETIC = re.compile(r"magnetic|\bMRI|weighted|\bT[12]|FLAIR|gadolin", re.IGNORECASE)
 
@@ -105,7 +118,7 @@ _METHOD = "|".join(_METHODS)
 _BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
 _STACK = re.compile(  # in lower case: letters of either case would be compared one by one
     rf"(?<![\w/-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?!-\w)"
-    rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+scan))?"
+    rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+(?:{_any(_PICTURES)})))?"
     rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
     rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan)))?",
 )
@@ -152,9 +165,13 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # "two weeks post-treatment CT"
         if surface == "MR" and _OTHER_MR.search(text) and not _MAGNETIC.search(text):
             continue
-        lay = _in_plain_words(surface)
+        if _ADVERB.search(text, max(0, start - _LONGEST_ADVERB), start) and surface.lower().startswith(_TIMED):
+            continue  # "recently postoperative X-ray"
+        lay, tail = _in_plain_words(surface)
+        if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
+            lay, tail = _in_plain_words(surface, in_front=True)
         if lay and lay.lower() != surface.lower():
-            yield Picture(start, end, lay)
+            yield Picture(start, end, lay, tail)
 
 
 def _stacks(lower: str) -> Iterator[tuple[int, int]]:
@@ -174,7 +191,8 @@ def _word_start(text: str, at: int) -> int:
 
 
 @lru_cache(maxsize=16384)
-def _in_plain_words(surface: str) -> str:
+def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
+    """The name of a picture, and what of it stands at its end; with `in_front` the time stands before it."""
     words = surface
     picture = whole = ""
     if behind := re.search(rf"[ ]+({_any(_WHOLE)})\Z", words, re.IGNORECASE):
@@ -194,7 +212,7 @@ def _in_plain_words(surface: str) -> str:
         words = words[: late.start()]
     method, alone, before = _method_of(words)
     if method is None:
-        return ""
+        return "", ""
     joined = False
     for word in _WORDS_IN_FRONT.finditer(words[: method.start()]):
         kind = str(word.lastgroup)
@@ -207,16 +225,20 @@ def _in_plain_words(surface: str) -> str:
         front[kind] = [f"{front[kind][0]} and {said}"] if both else [*front[kind], said]
         joined = False
     if joined or len(front["with"]) + len(front["when"]) > _MOST_WORDS:
-        return ""
+        return "", ""
     front["kept"] = [word.lower() if word.istitle() and word.isalpha() else word for word in front["kept"]]
     plural = method[0].lower().endswith(("graphs", "grams", "rays"))
     name = _name(alone, before, picture, plural)
     front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}
     body = front["body"]  # "dental" beside "wide dental" says nothing
     front["body"] = [said for said in body if not any(said in other.split() for other in body if other != said)]
-    order = [*front["kept"], *front["from"], *front["body"], name, *front["with"], *front["when"]]
-    first = order.index(name) + 1
-    return " ".join([*order[:first], *([whole] if whole else []), *order[first:]])
+    late_words = [*front["with"], *front["when"]]
+    early_words: list[str] = []
+    if in_front and all(said in _IN_FRONT for said in front["when"]):
+        early_words = [_IN_FRONT[said] for said in front["when"]]
+        late_words = front["with"]
+    named = [*early_words, *front["kept"], *front["from"], *front["body"], name, *([whole] if whole else [])]
+    return " ".join([*named, *late_words]), " ".join(late_words)
 
 
 def _method_of(words: str) -> tuple[re.Match[str] | None, str, str]:

@@ -123,7 +123,7 @@ def test_how_a_caption_reads() -> None:
         ("MRI on postoperative day 10.", "This is an MRI scan on day 10 after surgery."),
         ("3D CT showing a stone.", "A 3D CT scan shows a stone."),
         ("C3 fracture", "C3 fracture."),
-        ("A well-defined wedge shaped mass was seen.", "A well-defined wedge shaped mass was seen."),
+        ("A calcified wedge shaped mass.", "A calcified (with calcium build-up) wedge shaped mass."),
         (
             "CT also demonstrated a cyst; it was clearly demonstrated.",
             "CT scan also showed a cyst; it was clearly shown.",

@@ -1,0 +1,113 @@
+"""Where a phrase may stand that is moved behind its noun: only where nothing else takes it for its own.
+
+"Preoperative angiogram of the arm" is no "angiogram before surgery of the arm": the phrase goes behind the arm, or it
+is not moved. What a phrase ends in would take what follows ("a mass rich in blood vessels coming from the pancreas"),
+and what stands between it and its noun would take the phrase ("a mass behind the stomach rich in blood vessels").
+
+    >>> text = "Preoperative angiogram of the right arm showing a clot."
+    >>> text[:landing("before surgery", text, 22, len(text))]
+    'Preoperative angiogram of the right arm'
+    >>> landing("that brightens with contrast dye", "Enhancing swelling with a tube in place.", 18, 40)
+    0
+"""
+
+from __future__ import annotations
+
+import re
+
+# What tells of a whole picture or finding: when it was made, on which sides, with which dye.
+_OF_THE_WHOLE = ("before ", "after ", "during ", "just after ", "on both sides", "with contrast", "with gadolinium",
+                 "without contrast")  # fmt: skip
+_TIMES = ("before ", "after ", "during ", "just after ")
+# Layers are parts of what follows: "under the skin of the thigh".
+_LAYERS = re.compile(r"\b(?:skin|wall|lining|cartilage|covering|muscle)\Z")
+_VERB = (
+    r"(?:is|are|was|were|be|has|have|had|can|may|could|will|would|should|shows?|showed|showing|reveal\w*|demonstrat\w+|"
+    r"depict\w*|confirm\w*|illustrat\w+|indicat\w+|suggest\w*|represent\w*|display\w*|disclos\w+|identif\w+|exhibit\w*|"
+    r"detect\w*|document\w*|appear\w*|seen|noted|visible|present|shown|consistent|compatible|measur\w+|located|"
+    r"persist\w*|(?:most )?likely|again|also|clearly|incidentally)\b"
+)
+_CLEAR = rf"(?:\s*\Z|\s*[.;:,()\]]|\s+(?:arrow|star|asterisk)|\s+{_VERB}"
+_BEHIND_WHOLE = re.compile(
+    rf"{_CLEAR}|\s+(?:in|on|at|with|without|from|due|secondary|within|to|into|between|along|around|near|that|which|"
+    r"caused|aged|\d)\b)",
+    re.IGNORECASE,
+)
+_BEHIND_TIME = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|that|which)\b)", re.IGNORECASE)
+_BEHIND_PART = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|within|due|secondary)\b)", re.IGNORECASE)
+_OF = re.compile(r"[ ]of(?=[ ])")
+_WORD = re.compile(r"[ ]([\w'’/-]+)")
+_WITH_DYE = re.compile(
+    r"[ ](?:with|without)[ ](?:(?:iv|intravenous|oral)[ ])?contrast(?:[ ](?:dye|medium|material|agent))?\b"
+)
+_MOST_WORDS = 7
+_GOES_ON = frozenset("the a an his her its their both this same and left right".split())
+_NOT_IN_NAME = re.compile(r"\w+(?:ing|ed|ly)\Z")
+_TWO_CAPTIONS = re.compile(r"[a-z\d][A-Z][a-z]")
+# "of the chest, abdomen and pelvis", "of chest and neck"
+_LISTED = re.compile(r",[ ](?:[\w-]+[ ]){0,2}?(?:and|or)\b|,[ ][\w-]+,")
+# What would take up the noun that a lay phrase ends in: "a mass behind the stomach arising from the liver".
+_CAPTURED = re.compile(
+    r"\s+(?:arising|originating|coming|containing|surrounding|supplied|filled|surrounded|lined|composed|consisting|"
+    r"feeding|fed|drained|draining|whose)\b",
+    re.IGNORECASE,
+)
+
+
+def complement_end(text: str, at: int, stop: int) -> int:
+    """Where "of the right arm" ends that begins at `at`; 0 where there is none or its end is not clear."""
+    following = _OF.match(text, at)
+    if following is None:
+        return 0
+    end, named = following.end(), False
+    for _ in range(_MOST_WORDS):
+        if named and _BEHIND_WHOLE.match(text, end):
+            break
+        word = _WORD.match(text, end, stop)
+        if word is None or _TWO_CAPTIONS.search(word[1]) or (_NOT_IN_NAME.match(word[1]) and len(word[1]) > 4):
+            return 0
+        if word[1] == "of":
+            named = False
+        elif word[1].lower() not in _GOES_ON:
+            named = True
+            if word[1].lower() in ("case", "patient", "same"):
+                named = not text[word.end() : word.end() + 2].strip().isalnum()
+        else:
+            named = False
+        end = word.end()
+    else:
+        return 0
+    return 0 if end > stop or _LISTED.match(text, end) else end
+
+
+def landing(behind: str, text: str, last: int, stop: int) -> int:
+    """Where what is said `behind` a noun that ends at `last` finds its place: there, behind the noun's "of …", or
+    nowhere (0)."""
+    if behind.startswith(_OF_THE_WHOLE):
+        clear = _BEHIND_TIME if behind.startswith(_TIMES) else _BEHIND_WHOLE
+        if behind.startswith(_TIMES) and (dye := _WITH_DYE.match(text, last, stop)):
+            last = dye.end()
+        if _OF.match(text, last):
+            at = complement_end(text, last, stop)
+            return at if at and _BEHIND_TIME.match(text, at) else 0
+        return last if clear.match(text, last) else 0
+    if _LAYERS.search(behind) and _OF.match(text, last):
+        return last
+    return last if _BEHIND_PART.match(text, last) else 0
+
+
+def stays_apart(behind: str, noun: str) -> bool:
+    """Whether what is said behind a noun belongs to it and to nothing that the noun's own plain words name: "a lump in
+    the lung with clear edges" would give the lung clear edges."""
+    return behind.startswith(_OF_THE_WHOLE) or _NAMES_ANOTHER.search(noun.partition(" (")[0]) is None
+
+
+_NAMES_ANOTHER = re.compile(
+    r" (?:of|in|on|at|around|under|behind|beside|between|from|with|inside|outside|above|below|near|through|that|rich|"
+    r"poor)\b"
+)
+
+
+def captured(text: str, end: int) -> bool:
+    """Whether what follows would be read of the place that a lay phrase ends in."""
+    return _CAPTURED.match(text, end) is not None
