@@ -13,14 +13,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import typer
 from markupsafe import Markup
+from rich.control import Control
+from rich.segment import ControlType
 
 from baselines.results.headline import headline
 from baselines.results.run import Result, read_run
@@ -60,7 +62,7 @@ datasets.disable_progress_bars()
 corpus = datasets.load_dataset("{repo}", revision="{tag}")
 print(", ".join(f"{{name}} {{len(part):,}}" for name, part in corpus.items()))
 """
-_PEOPLE = "people's pages"
+_PEOPLE = "people"
 _TALL = 3  # fields of a row that are shown
 
 
@@ -85,6 +87,7 @@ class _Way:
         from scripts.cli import execute
 
         with ExitStack() as stack:
+            stack.enter_context(_doing(words))
             log = stack.enter_context(self.log.open("a", encoding="utf-8", errors="backslashreplace"))
             log.write(f"\n$ bedside {' '.join(words)}\n")
             stack.enter_context(redirect_stdout(log))
@@ -98,16 +101,17 @@ class _Way:
         line = "$ python " + " ".join(arguments)
         if self.full:
             output.print(f"\n{line.replace('python -m scripts', 'bedside')}", style="cyan", highlight=False)
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            env={**os.environ, "COLUMNS": str(output.room or ""), **environment},
-            cwd=_HOME,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="backslashreplace",
-            check=False,
-        )
+        with nullcontext() if self.full else _doing([what]):
+            done = subprocess.run(
+                [sys.executable, *arguments],
+                env={**os.environ, "COLUMNS": str(output.room or ""), **environment},
+                cwd=_HOME,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="backslashreplace",
+                check=False,
+            )
         with self.log.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"\n{line}\n{done.stdout}")
         if self.full:
@@ -150,6 +154,20 @@ def _say(what: str, text: str) -> None:
     before = f"   {what:<11}"
     lines = wrapped(text, None if output.room is None else output.room - len(before))
     output.print(before + f"\n{' ' * len(before)}".join(lines), highlight=False)
+
+
+@contextmanager
+def _doing(words: Sequence[str]) -> Iterator[None]:
+    """Says what is under way, in a line that is taken back: on a terminal, and nowhere else."""
+    shown = output.is_terminal and not output.is_dumb_terminal and not output.quiet
+    if shown:
+        line = " ".join(["   …", *(Path(word).name for word in words[:3])])
+        output.print(line[: output.width - 1], style="dim", end="\r", highlight=False)
+    try:
+        yield
+    finally:
+        if shown:
+            output.control(Control((ControlType.ERASE_IN_LINE, 2)))
 
 
 def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
@@ -233,7 +251,8 @@ def _people(way: _Way, source: Path, task: str, cases: int = 4) -> list[Path]:
     design = study / "study.yaml"
     lines = [f"cases: {cases}" if line.startswith("# cases:") else line for line in read_text(design).splitlines()]
     write_whole(design, "\n".join([*lines, ""]).encode())
-    rehearsed(Serving(data=str(source), study=study, rehearsal=True), 2)
+    with _doing(["two scripted people", task]):
+        rehearsed(Serving(data=str(source), study=study, rehearsal=True), 2)
     way.bedside("study", "export", study, "-o", out)
     return sorted(path for path in out.glob(f"{task}*") if re.search(r"P\d{3}\.csv$|\.jsonl$", path.name))
 
@@ -254,7 +273,7 @@ def _rows(release: Path, recipe: Recipe[Any]) -> None:
 
 def _fields(entry: Entry) -> Iterator[str]:
     for one in [one for one in entry.fields if one.text][:_TALL]:
-        text = one.text if isinstance(one.text, str) else "; ".join(map(_plain, one.text))
+        text = one.text if isinstance(one.text, str) else " · ".join(map(_plain, one.text))
         line = f"     {one.name.lower()}: {' '.join(_plain(text).split())}"
         yield line if len(line) <= (room := (output.room or 100) - 1) else f"{line[: room - 1].rsplit(' ', 1)[0]} …"
 
@@ -274,7 +293,9 @@ def _finish(way: _Way, learned: bool) -> None:
         _, results = read_run(run)
         first = headline(results)
         shown = [result for result in first if result.column == first[0].column]
-        numbers += [(_of(name, result), result) for result in (shown[-1:] if name.endswith(_PEOPLE) else shown)]
+        shown = shown[-1:] if name.endswith(_PEOPLE) else shown
+        # Without what stands in brackets in the paper's tables, the table and its end fit on a screen.
+        numbers += [(_of(name, one), replace(one, column=one.column.partition(" (")[0])) for one in shown]
     output.print(
         headline_table("\nHeadline numbers: all stand-ins, of scripted models and drawn or written samples", numbers)
     )
@@ -283,7 +304,7 @@ def _finish(way: _Way, learned: bool) -> None:
         how, _, line = missing.do.partition(": ")  # a line of its own: it is there to be copied
         output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}", highlight=False)
     output.print(f"What every command said: {way.log}", highlight=False)
-    output.print(f"\nOpen {page.as_uri()}", style="bold", highlight=False)
+    output.print(f"Open {page.as_uri()}", style="bold", highlight=False)
 
 
 def _of(run: str, result: Result) -> str:

@@ -28,13 +28,15 @@ tags:
 Written by `bedside report`, which fetches nothing and has no text that cases hide.
 """
 _MOST_CARD = 1 << 20
+_EMPTY = {".gitattributes", "README.md"}  # of a Space that somebody made and nobody filled
+_SHOWN = 3
 
 
 def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
     """Put a page into a static Space, which is made where it is missing, in one commit; the address of the Space.
 
     Raises: InputError for a name that is none; HubError where the Hub cannot be reached, does not let this token
-    write, or holds a Space of that name that shows something else.
+    write, or holds a Space of that name with files of somebody else.
     """
     try:
         validate_repo_id(repo_id)
@@ -44,18 +46,34 @@ def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
         raise InputError(f"Space {repo_id!r}", found="names no owner", expected="org/name")
     api = api or HfApi()
     try:
-        api.create_repo(repo_id, repo_type="space", space_sdk="static", exist_ok=True)
-        held = set(api.list_repo_files(repo_id, repo_type="space"))
-        card = Path(api.hf_hub_download(repo_id, "README.md", repo_type="space")) if "README.md" in held else None
+        others = [] if _made(api, repo_id) else _of_others(api, repo_id)
     except Exception as error:  # the library does not check what it is answered
         raise HubError(f"Space {repo_id}", found=in_words(error), expected="a Space that you may write to") from error
-    ours = card is not None and MARK in read_text(card, most=_MOST_CARD, expected="a card")
-    if "index.html" in held and not ours:
-        do = "Name another Space, or take that page away on the Hub"
-        raise HubError(f"Space {repo_id}", found="shows a page that Bedside did not write", expected="none", do=do)
+    if others:
+        found = f"holds what Bedside did not put there: {', '.join(others[:_SHOWN])}"
+        do = "Name another Space, or take that away on the Hub"
+        raise HubError(f"Space {repo_id}", found=found, expected="an empty Space, or a page of ours", do=do)
     operations = [CommitOperationAdd("README.md", _CARD.encode()), CommitOperationAdd("index.html", page)]
     try:
         api.create_commit(repo_id, operations, commit_message="Report", repo_type="space")
     except Exception as error:
         raise HubError(f"Space {repo_id}", found=in_words(error), do="Run the same command again") from error
     return f"{api.endpoint}/spaces/{repo_id}"
+
+
+def _made(api: HfApi, repo_id: str) -> bool:
+    """Whether the Space was missing, and is made now: what the Hub puts into a new one is nobody's."""
+    if api.repo_exists(repo_id, repo_type="space"):
+        return False
+    api.create_repo(repo_id, repo_type="space", space_sdk="static")
+    return True
+
+
+def _of_others(api: HfApi, repo_id: str) -> list[str]:
+    """The files of a Space that somebody else filled; none where it is empty or shows a page of ours."""
+    held = set(api.list_repo_files(repo_id, repo_type="space"))
+    if "README.md" in held:
+        card = Path(api.hf_hub_download(repo_id, "README.md", repo_type="space"))
+        if MARK in read_text(card, most=_MOST_CARD, expected="a card"):
+            return []
+    return sorted(held - _EMPTY)

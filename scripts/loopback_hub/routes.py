@@ -106,6 +106,8 @@ class Routes:
             raise RefusalError(403 if account else 401, "You don't have the rights to create a repository here")
         asked = call.json()
         kind = asked.get("type") or "model"
+        if kind == "space" and asked.get("sdk") not in ("static", "gradio", "docker"):
+            raise RefusalError(400, '"sdk" must be one of [gradio, docker, static]')
         repo_id = f"{asked.get('organization') or account[0]}/{asked['name']}"
         key = f"{kind}s/{repo_id}"
         address = f"{self.url}/{'' if kind == 'model' else kind + 's/'}{repo_id}"

@@ -1,41 +1,26 @@
-"""A report as a static Space: one commit, never over what others put there; what the Hub says is one error."""
+"""A report as a static Space of the loopback Hub: one commit, never over what others put there; what the Hub says is
+one error."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
+from huggingface_hub import HfApi
 
 from builders.publish.space import MARK, publish_page
 from loaders.errors import HubError, InputError
+from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.hub_here import own_caches
+
+SPACE = "org/name"
 
 
-class FakeApi:
-    """A Hub's Spaces in memory, as `HfApi` speaks of them; the loopback Hub knows data sets only."""
-
-    endpoint = "http://hub"
-
-    def __init__(self, place: Path, files: dict[str, bytes] | None = None, broken: bool = False) -> None:
-        self.place, self.files, self.broken, self.commits = place, dict(files or {}), broken, 0
-
-    def create_repo(self, repo_id: str, **facts: Any) -> None:
-        assert facts == {"repo_type": "space", "space_sdk": "static", "exist_ok": True}
-        if self.broken:
-            raise OSError("no route to the Hub")
-
-    def list_repo_files(self, repo_id: str, *, repo_type: str) -> list[str]:
-        return [*self.files]
-
-    def hf_hub_download(self, repo_id: str, name: str, *, repo_type: str) -> str:
-        (self.place / name).write_bytes(self.files[name])
-        return str(self.place / name)
-
-    def create_commit(self, repo_id: str, operations: list[Any], *, commit_message: str, repo_type: str) -> None:
-        self.commits += 1
-        for one in operations:
-            content = one.path_or_fileobj
-            self.files[one.path_in_repo] = content if isinstance(content, bytes) else Path(content).read_bytes()
+@pytest.fixture
+def api(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HfApi:
+    own_caches(tmp_path / "home", monkeypatch)
+    return HfApi(endpoint=hub.url, token=hub.token)
 
 
 def page(folder: Path, text: str = "<p>page</p>") -> Path:
@@ -43,20 +28,58 @@ def page(folder: Path, text: str = "<p>page</p>") -> Path:
     return folder / "report.html"
 
 
-def test_a_page_is_one_commit_and_may_follow_itself(tmp_path: Path) -> None:
-    api: Any = FakeApi(tmp_path, {".gitattributes": b"", "README.md": b"---\nsdk: static\n---\n"})
-    assert publish_page(page(tmp_path), "org/name", api=api) == "http://hub/spaces/org/name"
-    assert api.files["index.html"] == b"<p>page</p>" and api.commits == 1
-    assert b"sdk: static" in api.files["README.md"] and MARK.encode() in api.files["README.md"]
-    publish_page(page(tmp_path, "<p>next</p>"), "org/name", api=api)
-    assert api.files["index.html"] == b"<p>next</p>" and api.commits == 2
+def held(hub: LoopbackHub) -> dict[str, bytes | None]:
+    """The files of the Space as the Hub holds them, large ones not among them."""
+    tree = hub.store.repo(SPACE, "space").at("main").tree
+    return {name: hub.store.objects.get(f"git/{entry.blob}") for name, entry in tree.items()}
 
 
-def test_a_page_of_others_is_not_overwritten(tmp_path: Path) -> None:
-    api: Any = FakeApi(tmp_path, {"README.md": b"mine", "index.html": b"my page"})
-    with pytest.raises(HubError, match="Bedside did not write"):
-        publish_page(page(tmp_path), "org/name", api=api)
-    assert api.files["index.html"] == b"my page" and not api.commits
+def commits(hub: LoopbackHub) -> int:
+    return len(hub.store.repo(SPACE, "space").commits)
+
+
+def test_a_page_is_one_commit_and_may_follow_itself(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    assert publish_page(page(tmp_path), SPACE, api=api) == f"{hub.url}/spaces/{SPACE}"
+    files, card = held(hub), (held(hub)["README.md"] or b"").decode()
+    assert files["index.html"] == b"<p>page</p>" and commits(hub) == 2  # the Hub's own, and ours
+    assert "sdk: static" in card and "app_file: index.html" in card and MARK in card
+    publish_page(page(tmp_path, "<p>next</p>"), SPACE, api=api)
+    assert held(hub)["index.html"] == b"<p>next</p>" and commits(hub) == 3
+
+
+def theirs(hub: LoopbackHub, api: HfApi, files: Mapping[str, bytes]) -> None:
+    """A Space that somebody else made, with these files."""
+    api.create_repo(SPACE, repo_type="space", space_sdk="static")
+    repo = hub.store.repo(SPACE, "space")
+    tree = {**repo.at("main").tree, **{name: hub.store.blob(body) for name, body in files.items()}}
+    hub.store.commit(repo, "main", tree, "theirs", "", "somebody")
+
+
+@pytest.mark.parametrize("other", ["index.html", "app.py"])
+def test_what_others_put_there_is_not_overwritten(other: str, hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    files = {"README.md": b"---\nsdk: gradio\n---\nmine", other: b"mine"}
+    theirs(hub, api, files)
+    with pytest.raises(HubError, match=f"Bedside did not put there: {other}"):
+        publish_page(page(tmp_path), SPACE, api=api)
+    assert files.items() <= held(hub).items() and commits(hub) == 2
+
+
+def test_a_space_that_is_empty_is_taken(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    theirs(hub, api, {"README.md": b"---\nsdk: static\n---\n"})
+    publish_page(page(tmp_path), SPACE, api=api)
+    assert held(hub)["index.html"] == b"<p>page</p>"
+
+
+def test_what_the_hub_puts_into_a_new_space_is_nobodys(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    hub_own = {"index.html": hub.store.blob(b"Welcome to your static Space!")}
+
+    def filled() -> None:
+        repo = hub.store.repo(SPACE, "space")
+        hub.store.commit(repo, "main", {**repo.at("main").tree, **hub_own}, "initial files", "", "hub")
+
+    hub.meanwhile("POST", "/preupload/", filled)
+    publish_page(page(tmp_path), SPACE, api=api)
+    assert held(hub)["index.html"] == b"<p>page</p>" and commits(hub) == 3
 
 
 @pytest.mark.parametrize("name", ["name", "org/na me", "a/b/c"])
@@ -65,7 +88,8 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
         publish_page(page(tmp_path), name)
 
 
-def test_a_hub_that_does_not_answer_is_one_error(tmp_path: Path) -> None:
-    api: Any = FakeApi(tmp_path, broken=True)
-    with pytest.raises(HubError, match="Space org/name"):
-        publish_page(page(tmp_path), "org/name", api=api)
+@pytest.mark.parametrize(("method", "route"), [("POST", "/api/repos/create"), ("POST", "/commit/")])
+def test_a_hub_that_refuses_is_one_error(method: str, route: str, hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+    hub.refuse(method, route, 403, times=9)
+    with pytest.raises(HubError, match=f"Space {SPACE}"):
+        publish_page(page(tmp_path), SPACE, api=api)
