@@ -49,9 +49,9 @@ def command(
         )
     )
     output.print(
-        f"From {min(FEW, len(cases))} cases with scripted words; {CHARACTERS} characters a token. Models that think "
-        f"or say more take more. Hours: {speed:g} tokens a second, {latency:g} s a request, {options.concurrency} "
-        "dialogues at a time.",
+        f"From {min(FEW, len(cases))} cases with scripted words; {CHARACTERS} characters a token, fewer in JSON. "
+        f"Models that think or say more take more. Hours: {speed:g} tokens a second, {latency:g} s a request, "
+        f"{options.concurrency} dialogues at a time.",
         style="dim",
         highlight=False,
     )

@@ -158,9 +158,9 @@ def _files(manifest: Manifest) -> Iterator[Json]:
             "@type": "cr:FileSet",
             "@id": f"files-of-{config.name}",
             "name": f"files-of-{config.name}",
-            "containedIn": [{"@id": name} for name in names],
             "encodingFormat": PARQUET,
-            "includes": [f"*{split}-*.parquet" for split in config.splits],
+            # Contained in nothing, they lie beside this file: what readers take `containedIn` for is an archive.
+            "includes": [f"data/{split}-*.parquet" for split in config.splits],
         }
 
 

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from baselines.dialogue.budget import BudgetSpent
+from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.planned import asked, tokens
+from baselines.dialogue.played import Spent
+from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run
 from baselines.results.power import smallest_difference
 from loaders.errors import InputError
@@ -49,21 +53,65 @@ def planned(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, dic
     return {row["role"]: row for row in tables[0]["rows"]} | {"power": tables[1]["rows"]}
 
 
+def counting(monkeypatch: pytest.MonkeyPatch) -> dict[str, Spent]:
+    """Model -> what is really said to it and by it from now on, each token of it; the runs themselves count none."""
+    taken: dict[str, Spent] = {}
+
+    def counted(name: str, agent: ScriptedAgent) -> Scripted:
+        def of(case: Any) -> Script:
+            script = agent(case)
+
+            def say(messages: Sequence[Message]) -> str:
+                text = script(messages)
+                taken.setdefault(name, Spent()).add(Spent(1, asked(messages), tokens(text)))
+                return text
+
+            return say
+
+        return Scripted(name, of)
+
+    monkeypatch.setattr("scripts.run.play.Scripted", counted)
+    return taken
+
+
+def dollars(given: float, said: float) -> float:
+    """As most providers charge: a token of an answer costs four of a prompt."""
+    return given + 4 * said
+
+
 @pytest.mark.parametrize("task", ACTORS)
 def test_it_is_within_a_fifth_of_what_a_run_spends(
-    task: str, patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    task: str, patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = patients if task != "consultation" else write_cases(tmp_path / "release", CASES)
     line = ("run", task, release, *ACTORS[task], *(("--judge", "rules") if task != "consultation" else ()))
     line = (*line, "--limit", CASES)
     found = planned(capsys, *line)
+    said = counting(monkeypatch)
     assert execute([*map(str, line), "-o", str(tmp_path / "run"), "--bare", "--quiet"]) in (0, 1)  # or it is invalid
     spent = json.loads((tmp_path / "run" / "usage.json").read_text())
     assert set(found) == {*spent, "in all", "power"}
     for role, row in spent.items():
-        assert found[role]["requests"] == pytest.approx(row["requests"], rel=0.2)
+        plan, real = found[role], said[found[role]["model"]]
+        assert plan["requests"] == pytest.approx(row["requests"], rel=0.2) and real.requests == row["requests"]
+        assert plan["tokens in"] == pytest.approx(real.input_tokens, rel=0.2)
+        cost = dollars(real.input_tokens, real.output_tokens)
+        assert dollars(plan["tokens in"], plan["tokens out"]) == pytest.approx(cost, rel=0.2)
+    whole = sum(one.output_tokens for one in said.values())
+    assert found["in all"]["tokens out"] == pytest.approx(whole, rel=0.2)
     shown = [row["smallest difference"] for row in found["power"]]
     assert shown == pytest.approx([smallest_difference(CASES, spread) for spread in (0.3, 0.5, 0.7)])
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [  # by the tokenizer of CLIP, the one that needs no network
+        ("The patient says that the pain began three days ago and that walking makes it worse.", 17),
+        ('{"open_question": 0.8, "reflection": 1, "judging": 0}', 20),
+    ],
+)
+def test_tokens_are_estimated_for_prose_and_for_json(text: str, count: int) -> None:
+    assert tokens(text) == pytest.approx(count, rel=0.3)
 
 
 def test_models_are_not_asked_and_every_price_is_counted(

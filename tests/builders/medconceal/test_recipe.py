@@ -39,6 +39,7 @@ from loaders.spans import shares_span
 from scripts.cli import execute
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer, status
+from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.places import ROOT
 from tests.parts.planted import Post, posts
 from tests.parts.thread_reader import Body, asked_for, careful
@@ -112,6 +113,10 @@ def test_the_sample_is_a_sound_release(sample: Path) -> None:
     assert statistics["cases"] == statistics["synthetic_cases"] == 40
     assert statistics["concerns"] == 155
     assert len(cases(load("medconceal", "test", source=sample))) == 40
+
+
+def test_its_croissant_is_valid_and_gives_every_row(sample: Path) -> None:
+    read_by_mlcroissant(sample)
 
 
 def test_plain_datasets_loads_charts_unless_asked_for_more(sample: Path, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
 from tests.builders.medlaybench_v.test_recognizers_medcat import make_pack
 from tests.parts.chat_server import ChatServer
+from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.places import ROOT, shared_data
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
@@ -120,6 +121,11 @@ def test_two_builds_are_byte_identical(tmp_path: Path) -> None:
     build(tmp_path, "sample", limit=30)
     build(tmp_path / "elsewhere", "sample", out="other", workers=2, limit=30)
     assert files_of(tmp_path / "release") == files_of(tmp_path / "elsewhere" / "other")
+
+
+def test_its_croissant_is_valid_and_gives_every_row(tmp_path: Path) -> None:
+    build(tmp_path, "sample", limit=30)
+    read_by_mlcroissant(tmp_path / "release")
 
 
 def test_images_are_matched_cleaned_and_loaded(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from loaders.manifest import Manifest
 from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from scripts.cli import execute
 from tests.parts.chat_server import ChatServer
+from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.photo_server import PhotoServer, floods, hangs, redirects, sends
 from tests.parts.pictures import photo
 from tests.parts.places import ROOT
@@ -115,6 +116,10 @@ def test_the_faults_of_the_sample_are_found(sample: Path) -> None:
         "curate: quality: near uniform": 2,
         "curate: quality: overexposed": 1,  # the one that nobody meant
     }
+
+
+def test_its_croissant_is_valid_and_gives_every_row(sample: Path) -> None:
+    read_by_mlcroissant(sample)
 
 
 def test_the_release_is_sound_and_loads(sample: Path) -> None:

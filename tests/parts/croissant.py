@@ -1,0 +1,26 @@
+"""What the reader of the Croissant format itself, mlcroissant, says of a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.release.croissant import NAME
+from loaders.manifest import Manifest
+
+
+def read_by_mlcroissant(folder: Path) -> Any:
+    """The metadata of a release that is valid, and whose record sets all give the rows of their splits.
+
+    It is the test's end where mlcroissant is not installed, which it is in CI.
+    """
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (`pip install mlcroissant`)")
+    read, manifest = mlcroissant.Dataset(jsonld=folder / NAME), Manifest.read(folder)
+    assert not read.metadata.issues.errors
+    assert {one.name for one in read.metadata.record_sets} == {config.name for config in manifest.named_configs()}
+    for config in manifest.named_configs():
+        rows = [row[f"{config.name}/{manifest.key}"] for row in read.records(config.name)]
+        assert len(set(rows)) == len(rows) == sum(manifest.splits[split].rows for split in config.splits)
+    return read.metadata
