@@ -22,9 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from builders.curation.blocks import Blocks
+from builders.curation.close_keypoints import close_pairs
 from builders.curation.examine import Content
-from builders.curation.hashes import KEYPOINT_DISTANCE, KEYPOINTS_SHARED, WHOLE_DISTANCE, mirrored_keypoints
+from builders.curation.hashes import KEYPOINTS_SHARED, WHOLE_DISTANCE, mirrored_keypoints
 from builders.curation.neighbours import Hashes, Lookup, Places, distances
+from loaders.files.disk import scratch
 
 CLOSEST = 32
 RAREST, MATCHES = 16, 2048  # keypoints that a picture keeps in any case; matches up to which it keeps more
@@ -97,16 +100,30 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
     step = max(1, -(-count // SAMPLE))
     rare, alike = _rare(hashes, owners, step, pictures)
     hashes, owners = hashes[rare], owners[rare]
-    lookup = Lookup(hashes, KEYPOINT_DISTANCE)
-    for part in _slices(owners, alike * step + 1, slice_matches, pictures):
-        asking = owners[part]
-        weight = np.frexp(count / (alike[part] * step + 1))[1]  # bits of what a match tells
-        sharing = [
-            _sharing(*_matches(lookup.blocks(queries), asking, owners), asking, owners, weight, count)
-            for queries in (hashes[part], mirrored_keypoints(hashes[part]))
-        ]
-        one, other, closeness = (np.concatenate(column) for column in zip(*sharing, strict=True))
-        yield _closest(one, other, closeness, count)
+    parts = list(_slices(owners, alike * step + 1, slice_matches, pictures))
+    with scratch() as folder:
+        blocks = Blocks(folder, np.array([part.stop for part in parts], np.int64))
+        _match(hashes, owners, blocks)
+        for number, part in enumerate(parts):
+            rows = blocks.of(number).astype(np.int64)
+            query, matched, turned = rows[:, 0] - part.start, rows[:, 1] >> 1, (rows[:, 1] & 1).astype(bool)
+            weight = np.frexp(count / (alike[part] * step + 1))[1]  # bits of what a match tells
+            sharing = [
+                _sharing(query[seen], matched[seen], owners[part], owners, weight, count) for seen in (~turned, turned)
+            ]
+            one, other, closeness = (np.concatenate(column) for column in zip(*sharing, strict=True))
+            yield _closest(one, other, closeness, count)
+
+
+def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
+    """The matches between keypoints of different pictures, from either side: (of one, twice the other, plus one where
+    one of the pictures is mirrored)."""
+    both = np.stack([hashes, mirrored_keypoints(hashes)], axis=1).reshape(-1)
+    for left, right in close_pairs(both, np.tile([True, False], len(hashes))):
+        one, other, turned = left >> 1, right >> 1, right & 1
+        apart = owners[one] != owners[other]
+        one, other, turned = one[apart], other[apart], turned[apart]
+        blocks.add(np.stack([np.append(one, other), 2 * np.append(other, one) + np.append(turned, turned)], axis=1))
 
 
 def _matches(blocks: Iterator[tuple[Places, Places]], asking: Owners, of: Owners) -> tuple[Places, Places]:
@@ -122,21 +139,27 @@ def _matches(blocks: Iterator[tuple[Places, Places]], asking: Owners, of: Owners
 def _rare(hashes: Hashes, owners: Owners, step: int, pictures: int) -> tuple[NDArray[np.bool_], Owners]:
     """Which keypoints say something of their picture, and how many of every `step`-th other picture those are like."""
     sampled = owners % step == 0
-    of = owners[sampled]
-    lookup = Lookup(hashes[sampled], KEYPOINT_DISTANCE)
-    share = COMMON_SHARE * len(np.unique(of))
-    rare = np.zeros(len(hashes), bool)
-    kept = [np.empty(0, np.int32)]
+    share = COMMON_SHARE * len(np.unique(owners[sampled]))
+    alike = _alike(hashes, owners, sampled)
+    told = (alike <= COMMON // step) | (alike <= share)
     for part in _slices(owners, np.ones(len(owners), np.int8), len(owners), pictures):
-        alike = np.zeros(part.stop - part.start, np.int32)
-        for left, right in lookup.blocks(hashes[part]):
-            others = owners[part][left] != of[right]
-            alike += np.bincount(left[others], minlength=len(alike)).astype(np.int32)
-        told = np.flatnonzero((alike * step <= COMMON) | (alike <= share))
-        told = told[_rarest(owners[part][told], alike[told] * step)]
-        rare[part.start + told] = True
-        kept.append(alike[told])
-    return rare, np.concatenate(kept)
+        some = np.flatnonzero(told[part])
+        kept = _rarest(owners[part][some], alike[part][some] * step)
+        told[part] = False
+        told[part.start + some[kept]] = True
+    return told, alike[told]
+
+
+def _alike(hashes: Hashes, owners: Owners, sampled: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """How many of the sampled keypoints, those of the same picture apart, each keypoint is like."""
+    order = np.argsort(~sampled, kind="stable")  # the sampled ones first: they ask all that follow
+    alike = np.zeros(len(hashes), np.int32)
+    for left, right in close_pairs(hashes[order], sampled[order]):
+        left, right = order[left], order[right]
+        apart = owners[left] != owners[right]
+        for place in (right[apart], left[apart & sampled[right]]):
+            np.add.at(alike, place, 1)
+    return alike
 
 
 def _rarest(owners: Owners, matches: Owners) -> Places:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
+Numbers = NDArray[np.signedinteger[Any]]
 
 MAX_DISTANCE = 14
 _BLOCK = 1 << 17  # candidates measured at a time
@@ -150,11 +151,12 @@ def _agreeing(
         if queries is None:
             # Each unordered pair once: within a chunk from the earlier one, across a mask from the smaller chunk.
             first = np.arange(1, len(order) + 1, dtype=np.int32) if mask == 0 else np.where(other > asked, first, last)
-        for left, right in _ranges(first, np.maximum(first, last)):
+        for rows, counts, right in ranges(np.arange(len(asked), dtype=np.int32), first, np.maximum(first, last)):
             found = hashes[order[right]] if sorted_hashes is None else sorted_hashes[right]
-            near = np.flatnonzero(distances(sorted_queries[left], found) <= distance)
+            near = np.flatnonzero(distances(np.repeat(sorted_queries[rows], counts), found) <= distance)
             if len(near):
-                yield asking[left[near]].astype(np.int64), order[right[near]].astype(np.int64)
+                left = np.repeat(rows, counts)[near]
+                yield asking[left].astype(np.int64), order[right[near]].astype(np.int64)
 
 
 def _chunk(hashes: Hashes, low: int, bits: int) -> Places:
@@ -167,19 +169,20 @@ def _masks(bits: int, radius: int) -> Iterator[int]:
             yield sum(1 << place for place in places)
 
 
-def _ranges(first: NDArray[np.int32], last: NDArray[np.int32]) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-    """Every (row, place) with first[row] <= place < last[row], in blocks of about `_BLOCK`."""
-    rows = np.flatnonzero(last > first).astype(np.int32)
-    first, counts = first[rows], (last - first)[rows]
+def ranges(rows: Numbers, first: Numbers, last: Numbers) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Of each row the places from its `first` to before its `last`, in blocks of about `_BLOCK`: rows, how many places
+    each of them has, and the places of all, one row after the other."""
+    some = np.flatnonzero(last > first)
+    rows, first, counts = rows[some], first[some], (last - first)[some]
     ends = np.cumsum(counts, dtype=np.int64)
     begin, before = 0, 0
     while begin < len(rows):
         stop = max(begin + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
         n = counts[begin:stop]
-        shift = (first[begin:stop] - (ends[begin:stop] - n - before)).astype(np.int32)
-        place = np.arange(ends[stop - 1] - before, dtype=np.int32)
+        shift = (first[begin:stop] - (ends[begin:stop] - n - before)).astype(first.dtype)
+        place = np.arange(ends[stop - 1] - before, dtype=first.dtype)
         place += np.repeat(shift, n)
-        yield np.repeat(rows[begin:stop], n), place
+        yield rows[begin:stop], n, place
         begin, before = stop, int(ends[stop - 1])
 
 

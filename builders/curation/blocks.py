@@ -1,0 +1,54 @@
+"""Rows of numbers that come in any order, kept on disk by the slice that each belongs to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builders.curation.neighbours import Places
+from loaders.files.disk import writing
+
+_HELD = 1 << 18  # rows in memory, of 16 bytes, before they are written
+
+Rows = NDArray[np.uint32]
+
+
+class Blocks:
+    """Pairs of numbers below 2^32, in files of a folder: one a slice, which ends before so many of the first number."""
+
+    def __init__(self, folder: Path, ends: Places) -> None:
+        self._folder, self._ends = folder, ends
+        self._held: list[Places] = []
+        self._rows = 0
+
+    def add(self, rows: Places) -> None:
+        """Rows (n x 2) of any slices."""
+        self._held.append(rows)
+        self._rows += len(rows)
+        if self._rows > _HELD:
+            self._write()
+
+    def of(self, number: int) -> Rows:
+        """All rows of a slice, in an order that says nothing."""
+        self._write()
+        path = self._file(number)
+        return (np.fromfile(path, np.uint32) if path.exists() else np.empty(0, np.uint32)).reshape(-1, 2)
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number}.rows"
+
+    def _write(self) -> None:
+        if not self._held:
+            return
+        rows = np.concatenate(self._held)
+        self._held, self._rows = [], 0
+        belongs = np.searchsorted(self._ends, rows[:, 0], side="right")
+        order = np.argsort(belongs, kind="stable")
+        rows, belongs = rows[order].astype(np.uint32), belongs[order]
+        for number in np.unique(belongs).tolist():
+            first, last = np.searchsorted(belongs, (number, number + 1)).tolist()
+            path = self._file(number)
+            with writing(path), path.open("ab") as file:
+                file.write(rows[first:last].tobytes())

@@ -1,0 +1,80 @@
+"""All pairs of keypoints' hashes at most four bits apart: exact, by sorting them once for each of 70 keys.
+
+Two hashes that differ in four bits agree in four of their eight bytes. So, for each choice of four bytes, sort by these
+32 bits and measure the true distance of those that have them in common (Manku, Jain and Das Sarma, "Detecting
+near-duplicates for web crawling", 2007). What has to be measured grows as the square of the hashes, but the keys are
+twice as long as those of `neighbours`, which serves any distance, and the hashes of keypoints are far from even: of a
+million, 20 each have to be measured and not 2,000.
+
+Memory: hashes are taken in parts that agree in the first of the bytes, or nearly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from builders.curation.hashes import KEYPOINT_DISTANCE
+from builders.curation.neighbours import Hashes, Places, distances, ranges
+
+_AGREED = 8 - KEYPOINT_DISTANCE  # bytes of eight that no differing bit reaches
+_PART = 1 << 18  # hashes sorted at a time, more where one byte has more: what fits a cache
+_BYTE = np.uint64(0xFF)
+
+
+def close_pairs(hashes: Hashes, asking: NDArray[np.bool_], *, part: int = _PART) -> Iterator[tuple[Places, Places]]:
+    """Places (i, j), i < j, of the pairs within KEYPOINT_DISTANCE whose first is `asking`: in blocks, each once."""
+    keys = [*combinations(range(8), _AGREED)]
+    for first in range(8 - _AGREED + 1):
+        for places in _parts(hashes, first, part):
+            asked = asking[places]
+            if len(places) < 2 or not asked.any():
+                continue
+            some = hashes[places]
+            for key in keys:
+                if key[0] == first:
+                    for left, right in _agreeing(some, asked, key):
+                        yield places[left], places[right]
+
+
+def _parts(hashes: Hashes, byte: int, size: int) -> Iterator[Places]:
+    """Places, ascending, of the hashes whose byte lies between two values: about `size` of them."""
+    value = np.ascontiguousarray(hashes.astype("<u8", copy=False).view(np.uint8)[byte::8])
+    ends = np.cumsum(np.bincount(value, minlength=256))
+    low = done = 0
+    while low < 256:
+        high = max(low + 1, int(np.searchsorted(ends, done + size, side="right")))
+        yield np.flatnonzero((value >= low) & (value < high))
+        low, done = high, int(ends[high - 1])
+
+
+def _agreeing(hashes: Hashes, asking: NDArray[np.bool_], key: tuple[int, ...]) -> Iterator[tuple[Places, Places]]:
+    """The pairs for which these are the first bytes that they agree in."""
+    entries = np.zeros(len(hashes), np.uint64)
+    for byte in key:
+        entries = (entries << np.uint64(8)) | ((hashes >> np.uint64(8 * byte)) & _BYTE)
+    entries = (entries << np.uint64(32)) | np.arange(len(hashes), dtype=np.uint64)  # a sort without indices is fastest
+    entries.sort()
+    value, order = entries >> np.uint64(32), (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    rows = np.flatnonzero(value[1:] == value[:-1])
+    if not len(rows):
+        return
+    last = np.flatnonzero(np.append(np.diff(rows) != 1, True))
+    ends = np.repeat(rows[last] + 2, np.diff(last, prepend=-1))  # where those of one value end
+    told = asking[order[rows]]
+    rows, ends = rows[told], ends[told]
+    lying = hashes[order]
+    for asked, counts, others in ranges(rows, rows + 1, ends):
+        near = np.flatnonzero(distances(np.repeat(lying[asked], counts), lying[others]) <= KEYPOINT_DISTANCE)
+        if not len(near):
+            continue
+        left, right = np.repeat(asked, counts)[near], others[near]
+        differing = lying[left] ^ lying[right]
+        first = np.ones(len(near), bool)
+        for byte in range(key[-1]):
+            if byte not in key:
+                first &= (differing >> np.uint64(8 * byte)) & _BYTE != 0
+        yield order[left[first]], order[right[first]]
