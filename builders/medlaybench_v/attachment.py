@@ -91,7 +91,7 @@ def landing(behind: str, text: str, last: int, stop: int) -> int:
             at = complement_end(text, last, stop)
             return at if at and _BEHIND_TIME.match(text, at) else 0
         return last if clear.match(text, last) else 0
-    if _LAYERS.search(behind) and _OF.match(text, last):
+    if _LAYERS.search(behind) and not behind.startswith("through ") and _OF.match(text, last):
         return last
     return last if _BEHIND_PART.match(text, last) else 0
 

@@ -137,6 +137,7 @@ _PAIRED = frozenset(
 _PAIRED_PLACE = re.compile(
     rf" (?:in|of|around|on|from|into|under|atop) (the) ({'|'.join(p[4:] for p in sorted(_PAIRED))})\Z"
 )
+_HALF_NAMES = ("bowel ", "intestinal ")  # of "small bowel perforation" the first word would be left with the hole
 _SIDE_SAID = re.compile(r"\b(?:left|right|bilateral|both|lower|upper)\b", re.IGNORECASE)
 _METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), ("ultrasound", "C0041618"))
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
@@ -586,6 +587,7 @@ def _may_mean_otherwise(entry: Entry) -> bool:
         entry.only_attributive
         or _stays(entry)
         or has_other_sense(entry.surface)
+        or (not entry.placed and has_other_sense(entry.term.expert.lower()))
         or (entry.placed and has_other_sense(composed_of(entry.surface)))
         or ends_in_part(entry.surface)
         or entry.term.kind == "modality"
@@ -611,7 +613,10 @@ def _means_otherwise(entry: Entry, text: str, start: int, end: int) -> bool:
         at = start + entry.surface.index(adjective)
         if another_sense(adjective, text, at, at + len(adjective)):
             return True
-    if another_sense(entry.surface, text, start, end) or (entry.only_attributive and counted_elsewhere(text, start)):
+    singular = "" if entry.placed else entry.term.expert.lower()
+    if another_sense(entry.surface, text, start, end, singular) or (
+        entry.only_attributive and counted_elsewhere(text, start)
+    ):
         return True
     if _is_direction(entry) and names_a_part(text, end):
         return True
@@ -631,6 +636,8 @@ def _another_method(entry: Entry, text: str, start: int, end: int) -> bool:
 
 def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[str], places: frozenset[str]) -> bool:
     """Whether the lay phrase can stand between what comes before and what follows."""
+    if entry.surface.startswith(_HALF_NAMES) and text[max(0, start - _NEAR) : start].endswith(("small ", "large ")):
+        return False
     following = _NEXT_WORD.match(text, end) or _BEHIND_BRACKET.match(text, end)
     if entry.only_attributive:
         if following is None:
@@ -657,12 +664,13 @@ def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
     whole = without_contradiction(narrowed(entry.lay, text), text[max(0, start - 60) : start])
-    lay, bracket, _ = whole.partition(" (")
+    lay, bracket, rest = whole.partition(" (")
     if bracket:
+        unexplained = lay + rest.partition(")")[2]  # "aneurysm (bulge) of the belly's main artery"
         named = lay.lower()
         same = named == entry.surface
         most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
-        lay = whole if told.may_explain(named, text, start, most) else lay
+        lay = whole if told.may_explain(named, text, start, most) else unexplained
         lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
     if lay == "showed" and _PASSIVE.search(text, max(0, start - _NEAR), start):
         lay = "shown"

@@ -27,7 +27,10 @@ _ADJECTIVE = re.compile(
 _FAR = 40
 # A phrase may say how large, how many or how sure a thing usually is; here the caption says otherwise.
 _OPPOSITES = tuple(
-    (re.compile(rf"\b(?:{said})\s?", re.IGNORECASE), re.compile(rf"\b(?:{told})", re.IGNORECASE))
+    (
+        re.compile(rf"\b(?:{said})(?! (?:upper |lower )?(?:bowel|intestine))\s?", re.IGNORECASE),
+        re.compile(rf"\b(?:{told})", re.IGNORECASE),
+    )
     for said, told in (
         (
             "small|tiny",

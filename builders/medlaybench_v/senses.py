@@ -159,7 +159,21 @@ _SENSES = {
         _sense(about=_OF_BRAIN, unless=r"heart|cardi|atri(?:um|al|a\b)|valv|coronar|aort|mitral|echo|ejection|septal"),
     ),
     "numerous": _sense(before=r"\b(?:most|more|as|so|too|less)[ ]\Z"),
-    "bilaterally": _sense(behind=r"[ ]\w+(?:ed|ing|al|ar|ic|ous|ive)\b"),
+    "bilaterally": _sense(
+        behind=r"(?![ ](?:in|on|at|with|without|and|or|to|from|but|for|of|by|within|as|which|that|is|are|was|were|"
+        r"after|before|due|more|consistent|compatible|suggest\w*|show\w*|\()\b)[ ]\w"
+    ),
+    # "With anterior to the left" says which way a picture lies; of an animal, the head is before and not above.
+    **dict.fromkeys(
+        ("anterior to", "posterior to", "superior to", "inferior to"),
+        _sense(
+            behind=r"[ ](?:the )?(?:left|right|top|bottom)[ ]?(?:[.,;:)]|\Z)", before=r"\bwith[ ]\Z", about=_ANIMAL
+        ),
+    ),
+    **dict.fromkeys(
+        ("caudal to", "cranial to", "cranially", "caudally"),
+        _sense(about=rf"{_ANIMAL}|snout|vertebrate|larva|embryo|specimen|dorsal view"),
+    ),
     "varicose": _sense(behind=r"(?![ ](?:vein|dilat|collater|vessel))"),
     "meniscus": _sense(before=r"(?:air|fluid|pleural|contrast|barium)[ ]\Z", behind=r"[ ](?:sign|shape)"),
     **dict.fromkeys(("calyx", "calyces"), _only(r"kidney|renal|ureter|urogra|uro|pyel|nephr")),
@@ -533,9 +547,10 @@ _SIDED = re.compile(r"\A(?:left|right|bilateral) ")
 _NEARBY = 40  # characters before a word that are looked at
 
 
-def another_sense(surface: str, text: str, start: int, end: int) -> bool:
-    """Whether the word at [start, end) does not mean here what the vocabulary says of it."""
-    sense = _SENSES.get(surface)
+def another_sense(surface: str, text: str, start: int, end: int, singular: str = "") -> bool:
+    """Whether the word at [start, end) does not mean here what the vocabulary says of it; where the table does not name
+    a plural, its `singular` decides."""
+    sense = _SENSES.get(surface) or _SENSES.get(singular)
     if sense is None:
         return False
     before, behind, about, unless = sense

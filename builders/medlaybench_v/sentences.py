@@ -11,10 +11,14 @@ import re
 from functools import lru_cache
 
 from builders.medlaybench_v.grammar import indefinite
+from builders.medlaybench_v.stacks import FUNCTION_WORDS
 
 _HEADS = "scan|image|view|slice|[Xx]-ray|ultrasound|exam|picture|film|study|MRI|CT|sonogram|imaging"
 # The name of a picture at the start of a sentence, with what may stand behind it.
-_PICTURE = re.compile(rf"(?P<name>(?:\w[\w-]*[ ]){{0,6}}?(?:{_HEADS})(?:[ ](?:{_HEADS}))*(?P<many>s)?)(?![\w-])")
+_PICTURE = re.compile(
+    rf"(?P<name>(?:(?!(?:on|in|at|by|from|during|through)[ ])\w[\w-]*[ ]){{0,6}}?(?:{_HEADS})(?:[ ](?:{_HEADS}))*"
+    r"(?P<many>s)?)(?![\w-])"
+)
 _SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
     r"(?P<verb>showing|demonstrating|revealing|depicting|illustrating|indicating|confirming|suggesting)[ ](?!that\b)"
@@ -182,9 +186,13 @@ def with_article(phrase: str) -> str:
     if _DETERMINED.match(phrase):
         return phrase
     counted = _COUNTED.match(phrase)
-    return f"{indefinite(phrase)} {phrase}" if counted else phrase
+    following = counted and _NEXT.match(phrase, counted.end())
+    if not counted or (following and following[1] not in FUNCTION_WORDS and not following[1].endswith(("ing", "ed"))):
+        return phrase  # "gallbladder wall", "artery (neck artery) disease" are not counted by their first noun
+    return f"{indefinite(phrase)} {phrase}"
 
 
+_NEXT = re.compile(r"(?: \([^()]*\))? ([a-z-]+)")
 _COUNTED = re.compile(
     r"(?!(?:right|left|multiple|several|many|both|no|some|bilateral|numerous|two|three|four|five|six|\d)\b)"
     r"(?:(?!of|in|on|and|with|to|the|at|from|by|for)[\w-]+,?[ ]){0,4}?(?:area|mass|lump|cyst|tumor|clot|bulge|hole|"

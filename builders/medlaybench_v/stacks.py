@@ -20,6 +20,7 @@ FUNCTION_WORDS = frozenset(
     "appear seen noted about approximately along across up down via per until because shown associated present "
     "toward towards onto upto rather instead though although whereas despite besides except among beyond throughout "
     "beneath alongside upon versus vs even still again already further only became becomes remained remains measures "
+    "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full "
     "did does should must cannot just out off".split()
 )
 # Nouns that any place or thing may have: what stands before one of them is no part of a longer name.

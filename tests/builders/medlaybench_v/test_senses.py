@@ -285,3 +285,43 @@ def test_an_explanation_reads_behind_the_noun(caption: str, said: str) -> None:
 
 def test_a_verb_that_nobody_lists_is_seen_by_its_object() -> None:
     assert lay("CT image of the neck characterized a mass.") == "CT image of the neck characterized a mass."
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        # Of "small bowel perforation" only the whole name may go: the hole is not small.
+        ("A large small bowel perforation was seen.", "A large hole in the small bowel was seen."),
+        # What stands behind an explanation stays when there is no room for it.
+        (
+            "The hamartoma, the abscess (flap) of the adenoma and the abdominal aortic aneurysm.",
+            "aneurysm (balloon-like bulge) of the belly's main artery",
+        ),
+        ("Abdominal aortic aneurysm. Repair of the abdominal aortic aneurysm.", "aneurysm of the belly's main artery."),
+        # A plural has the other senses of its word.
+        ("Thin apical segments of the left ventricle.", "apical segments"),
+        ("The apical segments of the left lung.", "top segments"),
+        ("The heart seen with anterior to the left.", "anterior to the left"),
+        ("A vein anterior to the left kidney.", "in front of the left kidney"),
+        ("The fin is caudal to the eye of the fish.", "caudal to"),
+        ("Shadows bilaterally dense on the film.", "bilaterally dense"),
+        ("An intravenous line.", "An intravenous line (into a vein)."),
+        ("Intracranial lesion.", "abnormal area inside the skull"),
+        ("Shunting through the first jejunal trunk goes on.", "trunk (of the middle small bowel) goes"),
+        ("Percutaneous drainage of pus.", "percutaneous drainage (through the skin) of pus"),
+    ],
+)
+def test_what_a_third_reading_found(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Mass of the neck on CT scan.", "Mass of the neck on CT scan."),
+        ("CT showing gallbladder wall thickening.", "A CT scan shows gallbladder wall thickening."),
+        ("CT showing large gallbladder.", "A CT scan shows a large gallbladder."),
+    ],
+)
+def test_a_frame_fits_what_it_holds(caption: str, said: str) -> None:
+    assert lay(caption) == said
