@@ -33,9 +33,11 @@ from builders.pipeline.rows import Row
 from builders.pipeline.run import Run, run
 from builders.release.cards import render_card, render_croissant
 from builders.release.checkout import own_code
+from builders.release.counted import Measure
+from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
-from builders.release.write import Facts, Measure, write_release
+from builders.release.write import Facts, write_release
 from builders.steps import Chat, Step, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
@@ -145,6 +147,7 @@ class Recipe(Generic[Chosen]):
 
     `sample` are the words of the command that builds the bundled sample. `template` is the card; without one it is the
     corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release: tables of counts and sentences.
+    `measure` is a function of all rows, or `Counted` where shards can be counted one by one and added up.
     `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and `measure` hold
     rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made before.
     """
@@ -221,12 +224,13 @@ def build(
     return write_release(
         out,
         _facts(recipe, plan, finished, versions),
-        _with_images(finished, at_hand.images, known.key),
+        Stored(finished.batches, finished.workspace, at_hand.images, known.key),
         finished.exclusions(),
         measure=recipe.measure,
         card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
         croissant=partial(_card, recipe=recipe, plan=plan, gate_text=None, croissant=True),
         overwrite=overwrite,
+        engine=engine,
     )
 
 
@@ -249,15 +253,6 @@ def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[
         code=own_code(),
         canary=canary(known.name),
     )
-
-
-def _with_images(finished: Run, store: ImageStore, key: str) -> Iterator[Row]:
-    """The rows as they are stored: an image's bytes instead of its name in the build's store."""
-    for row in finished.rows():
-        if row.get("image"):
-            digest, ending = row["image"].split(".")
-            row = {**row, "image": {"bytes": store.get(digest), "path": f"{row[key]}.{ending}"}}
-        yield row
 
 
 def _versions(plan: Plan) -> dict[str, str]:

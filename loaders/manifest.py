@@ -331,13 +331,21 @@ class ContentDigest:
 
     def update(self, row: Mapping[str, Any]) -> None:
         """Take in the next row."""
-        self.rows += 1
-        self._digest.update(canonical_json(row))
-        self._digest.update(b"\n")
+        self.extend(content_line(row), 1)
+
+    def extend(self, lines: bytes, rows: int) -> None:
+        """Take in what are the lines of the next rows, or some of their bytes."""
+        self.rows += rows
+        self._digest.update(lines)
 
     def hexdigest(self) -> str:
         """The digest of the rows so far."""
         return self._digest.hexdigest()
+
+
+def content_line(row: Mapping[str, Any]) -> bytes:
+    """A row as it counts in a content digest."""
+    return canonical_json(row) + b"\n"
 
 
 def canonical_json(value: Any) -> bytes:

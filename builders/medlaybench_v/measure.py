@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+import math
+from collections import Counter, defaultdict
 from typing import Any
 
 from pydantic import JsonValue
@@ -12,6 +12,8 @@ from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, OUTCOMES, Verdict, check
 from builders.medlaybench_v.reads_well import READS_WELL, unexplained_words
 from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
+from builders.pipeline.rows import Row
+from builders.release.counted import Counted
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
@@ -22,65 +24,73 @@ _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_expe
 STATUSES = ("accepted", "repaired", "fallback", "ungated")
 
 
-def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
+class Tally:
     """Counts by split, modality, status, refiner, licence and gate; mean lengths in words."""
-    modality: dict[str, Counter[str]] = {}
-    modality_source: Counter[str] = Counter()
-    status: dict[str, Counter[str]] = {}
-    refiner: Counter[str] = Counter()
-    licence: Counter[str] = Counter()
-    phrases: Counter[str] = Counter()
-    score, well = 0.0, 0
-    stumbles: Counter[str] = Counter()
-    gates: dict[str, Counter[str]] = {gate: Counter() for gate in GATES}
-    total = with_lay = with_image = expert_words = layman_words = 0
-    for row in rows:
-        total += 1
-        modality.setdefault(row["split"], Counter())[row["modality"]] += 1
-        modality_source[row["modality_source"]] += 1
-        status.setdefault(row["split"], Counter())[row["status"]] += 1
-        refiner[row["refiner"]] += 1
-        licence[row["licence"] or "unknown"] += 1
-        phrases.update({licence for licence in row["phrase_licences"] if licence})
-        reads = row["reads_well"]
-        score += reads["score"]
-        well += reads["score"] >= READS_WELL
-        stumbles.update({kind: reads[kind] for kind in ("repeats", "hyphens", "stacks")})
-        stumbles["unexplained"] += len(reads["unexplained"])
-        stumbles["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
+
+    def __init__(self) -> None:
+        self.by: dict[str, Counter[Any]] = defaultdict(Counter)
+
+    def add(self, row: Row) -> None:
+        """Take in a row."""
+        by, reads = self.by, row["reads_well"]
+        by["modality"][row["split"], row["modality"]] += 1
+        by["modality_source"][row["modality_source"]] += 1
+        by["status"][row["split"], row["status"]] += 1
+        by["refiner"][row["refiner"]] += 1
+        by["licence"][row["licence"] or "unknown"] += 1
+        by["phrases"].update({licence for licence in row["phrase_licences"] if licence})
+        by["score"][reads["score"]] += 1
+        by["stumbles"].update({kind: reads[kind] for kind in ("repeats", "hyphens", "stacks")})
+        by["stumbles"]["unexplained"] += len(reads["unexplained"])
+        by["stumbles"]["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
         for stored in row["gates"]:
             verdict = Verdict(**stored)
-            gates.setdefault(verdict.gate, Counter())[verdict.outcome] += 1
-        with_lay += any(concept["lay"] and concept["start"] >= 0 for concept in row["concepts"])
-        with_image += row["image"] is not None
-        expert_words += len(row["expert_caption"].split())
-        layman_words += len(row["layman_caption"].split())
-    splits = sorted(modality)
-    return {
-        "modality_by_split": {m.code: {split: modality[split][m.code] for split in splits} for m in MODALITIES},
-        "modality_source": {source: modality_source[source] for source in (BY_CUI, BY_TEXT, BY_NOTHING)},
-        "status_by_split": {
-            name: {split: status[split][name] for split in splits}
-            for name in STATUSES
-            if any(status[split][name] for split in splits)
-        },
-        "refiner": dict(sorted(refiner.items())),
-        "licence": dict(sorted(licence.items())),
-        "licence_of_phrases": dict(sorted(phrases.items())),
-        "reads_well": {
-            "captions": well,
-            "score": round(score / total, 3) if total else 0.0,
-            **{
-                kind: stumbles[kind]
-                for kind in ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
+            by["gates"][verdict.gate, verdict.outcome] += 1
+        count = by["count"]
+        count["rows"] += 1
+        count["with_lay_phrase"] += any(concept["lay"] and concept["start"] >= 0 for concept in row["concepts"])
+        count["with_image"] += row["image"] is not None
+        count["expert_words"] += len(row["expert_caption"].split())
+        count["layman_words"] += len(row["layman_caption"].split())
+
+    def merge(self, other: Tally) -> None:
+        """Take in what was counted of other rows."""
+        for name, counts in other.by.items():
+            self.by[name].update(counts)
+
+    def statistics(self) -> JsonValue:
+        """The counts by name."""
+        by, count = self.by, self.by["count"]
+        total, scores = count["rows"], by["score"]
+        splits = sorted({split for split, _ in by["modality"]})
+        score = math.fsum(score * captions for score, captions in scores.items())
+        return {
+            "modality_by_split": {
+                m.code: {split: by["modality"][split, m.code] for split in splits} for m in MODALITIES
             },
-        },
-        "gates": {gate: {outcome: gates[gate][outcome] for outcome in OUTCOMES} for gate in GATES},
-        "with_lay_phrase": with_lay,
-        "with_image": with_image,
-        "expert_words": round(expert_words / total, 2) if total else 0.0,
-        "layman_words": round(layman_words / total, 2) if total else 0.0,
-    }
+            "modality_source": {source: by["modality_source"][source] for source in (BY_CUI, BY_TEXT, BY_NOTHING)},
+            "status_by_split": {
+                name: {split: by["status"][split, name] for split in splits}
+                for name in STATUSES
+                if any(by["status"][split, name] for split in splits)
+            },
+            "refiner": dict(sorted(by["refiner"].items())),
+            "licence": dict(sorted(by["licence"].items())),
+            "licence_of_phrases": dict(sorted(by["phrases"].items())),
+            "reads_well": {
+                "captions": sum(captions for score, captions in scores.items() if score >= READS_WELL),
+                "score": round(score / total, 3) if total else 0.0,
+                **{kind: by["stumbles"][kind] for kind in _STUMBLES},
+            },
+            "gates": {gate: {outcome: by["gates"][gate, outcome] for outcome in OUTCOMES} for gate in GATES},
+            "with_lay_phrase": count["with_lay_phrase"],
+            "with_image": count["with_image"],
+            "expert_words": round(count["expert_words"] / total, 2) if total else 0.0,
+            "layman_words": round(count["layman_words"] / total, 2) if total else 0.0,
+        }
+
+
+measure = Counted(Tally)
 
 
 def check_row(row: dict[str, Any]) -> list[str]:

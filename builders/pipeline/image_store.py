@@ -48,6 +48,13 @@ class ImageStore:
             )
         return data
 
+    def size(self, digest: str) -> int:
+        """How many bytes an image has; 0 where `get` will say that it is gone."""
+        try:
+            return self.path(digest).stat().st_size
+        except OSError:
+            return 0
+
     def path(self, digest: str) -> Path:
         """Where an image lies once it is kept."""
         return self.folder / digest[:2] / digest

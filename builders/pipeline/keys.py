@@ -22,6 +22,15 @@ class Keys:
         """Take in the next name."""
         self._digests += hashlib.blake2b(name.encode(), digest_size=_SIZE).digest()
 
+    @property
+    def digests(self) -> bytes:
+        """What is held, for who goes on with it elsewhere."""
+        return bytes(self._digests)
+
+    def extend(self, digests: bytes) -> None:
+        """Take in the names that others went through, which come next."""
+        self._digests += digests
+
     def repeats(self) -> dict[int, int]:
         """The places of names that came before, each with the place where its name came first, counted from 0."""
         halves = np.frombuffer(self._digests, dtype="u8").reshape(-1, 2)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import writing
 from loaders.files.tables import open_parquet, parquet_rows
 from loaders.files.untrusted import BadRow
-from loaders.manifest import ContentDigest, Manifest, SplitFacts, order_splits
+from loaders.manifest import Manifest, order_splits
 from loaders.schema import features_of
 
 SPLIT_NAME = re.compile(r"\w+", re.ASCII)
@@ -69,80 +70,72 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
         raise ReleaseError(where, found=f"cannot be read: {error.found}", expected="a Parquet file") from error
 
 
-class SplitWriter:
-    """The shards of one split, as its rows come in."""
+@dataclass(frozen=True)
+class Shape:
+    """What all shards of a release have in common: their columns, the key, and the canary in their metadata."""
 
-    def __init__(
-        self,
-        folder: Path,
-        split: str,
-        features: datasets.Features,
-        key: str,
-        shard_bytes: int,
-        canary: str | None = None,
-    ) -> None:
-        self.split = split
-        self._folder = folder
-        self._schema = features.arrow_schema
-        self._images = [name for name, feature in features.items() if isinstance(feature, datasets.Image)]
-        self._key = key
-        self._shard_bytes = shard_bytes
-        self._canary = canary
-        self._group: list[Row] = []
-        self._group_bytes = 0
-        self._shard: Shard | None = None
-        self._shards: list[Path] = []
-        self._num_bytes = 0
-        self._content = ContentDigest()
+    features: datasets.Features
+    key: str
+    canary: str | None = None
 
-    def add(self, row: Row) -> None:
-        """Take in the next row of the split."""
-        row = {**row, **{name: self._image(row, name) for name in self._images}}
-        self._group.append(row)
-        self._group_bytes += sum(len(row[name]["bytes"]) for name in self._images if row[name] is not None)
-        if len(self._group) >= (GROUP_ROWS_IMAGES if self._images else GROUP_ROWS) or self._group_bytes >= GROUP_BYTES:
-            self._flush()
+    @property
+    def images(self) -> list[str]:
+        """The columns that hold images."""
+        return [name for name, feature in self.features.items() if isinstance(feature, datasets.Image)]
 
-    def finish(self) -> SplitFacts:
-        """Write what is left and give the shards their names, which tell how many there are."""
-        self._flush()
-        self.close()
-        for number, path in enumerate(self._shards):
-            path.rename(self._folder / f"{self.split}-{number:05d}-of-{len(self._shards):05d}.parquet")
-        return SplitFacts(rows=self._content.rows, num_bytes=self._num_bytes, content_digest=self._content.hexdigest())
+    @property
+    def group_rows(self) -> int:
+        """Rows of a row group at most."""
+        return GROUP_ROWS_IMAGES if self.images else GROUP_ROWS
 
-    def close(self) -> None:
-        """End the shard that is open, if any."""
-        shard, self._shard = self._shard, None
-        if shard is not None:
-            shard.close()
 
-    def _image(self, row: Row, name: str) -> dict[str, Any] | None:
-        cell = row.get(name)
-        if cell is None:
-            return None
-        if not isinstance(cell, dict) or not isinstance(cell.get("bytes"), bytes):
-            expected = 'null or {"bytes": …, "path": …}: a release holds its images'
-            raise BuildError(
-                f"release: row {row[self._key]!r}, column {name}: found no image bytes, expected {expected}"
-            )
-        path = cell.get("path")
-        return {"bytes": cell["bytes"], "path": None if path is None else Path(path).name}
+def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[Row], None]) -> tuple[int, int]:
+    """One Parquet file of these rows; how many they are, and their bytes in memory.
 
-    def _flush(self) -> None:
-        if not self._group:
-            return
-        table = to_table(self._group, self._schema, where="release", key=self._key)
-        for row in table.to_pylist():  # as it will be read back, which a float of 32 bits is not
-            self._content.update(row)
-        if self._shard is not None and self._shard.num_bytes + table.nbytes > self._shard_bytes:
-            self.close()
-        if self._shard is None:
-            self._shards.append(self._folder / f"{self.split}-{len(self._shards):05d}.parquet")
-            self._shard = Shard(self._shards[-1], self._schema, self._canary)
-        self._shard.write(table)
-        self._num_bytes += table.nbytes
-        self._group, self._group_bytes = [], 0
+    `take` is given each row as it will be read back: a float of 32 bits is another then.
+
+    Raises: BuildError when a row does not fit; BedsideError when the disk is full.
+    """
+    schema, number, num_bytes = shape.features.arrow_schema, 0, 0
+    shard = Shard(path, schema, shape.canary)
+    try:
+        for group in _groups(rows, shape):
+            table = to_table(group, schema, where="release", key=shape.key)
+            for row in table.to_pylist():
+                take(row)
+            shard.write(table)
+            number += table.num_rows
+            num_bytes += table.nbytes
+    finally:
+        shard.close()
+    return number, num_bytes
+
+
+def _groups(rows: Iterable[Row], shape: Shape) -> Iterator[list[Row]]:
+    """The rows of a row group after the other, images in the form in which they are stored."""
+    images, most = shape.images, shape.group_rows
+    group: list[Row] = []
+    num_bytes = 0
+    for row in rows:
+        row = {**row, **{name: _image(row, name, shape.key) for name in images}}
+        group.append(row)
+        num_bytes += sum(len(row[name]["bytes"]) for name in images if row[name] is not None)
+        if len(group) >= most or num_bytes >= GROUP_BYTES:
+            yield group
+            group, num_bytes = [], 0
+    if group:
+        yield group
+
+
+def _image(row: Row, name: str, key: str) -> dict[str, Any] | None:
+    cell = row.get(name)
+    if cell is None:
+        return None
+    if not isinstance(cell, dict) or not isinstance(cell.get("bytes"), bytes):
+        expected = 'null or {"bytes": …, "path": …}: a release holds its images'
+        raise BuildError(f"release: row {row[key]!r}, column {name}: found no image bytes, expected {expected}")
+    path = cell.get("path")
+    return {"bytes": cell["bytes"], "path": None if path is None else Path(path).name}
 
 
 class Shard:
@@ -152,7 +145,6 @@ class Shard:
     """
 
     def __init__(self, path: Path, schema: pa.Schema, canary: str | None = None) -> None:
-        self.num_bytes = 0
         self._path = path
         self._file = path.open("wb")
         self._writer = pq.ParquetWriter(
@@ -170,7 +162,6 @@ class Shard:
         """Add the table as one row group."""
         with writing(self._path):
             self._writer.write_table(table, row_group_size=max(1, table.num_rows))
-        self.num_bytes += table.nbytes
 
     def close(self) -> None:
         """Write the footer, and see to it that the bytes are on the disk."""

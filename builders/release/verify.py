@@ -25,8 +25,9 @@ from builders.publish.hub_state import in_words
 from builders.publish.naming import CROISSANT
 from builders.release import croissant
 from builders.release.cards import config_info, config_metadata
+from builders.release.counted import Measure
 from builders.release.shards import CANARY, read_parquet
-from builders.release.write import CARD, EXCLUSIONS_FILE, Measure
+from builders.release.write import CARD, EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet

@@ -19,15 +19,17 @@ import datasets
 import filelock
 from pydantic import JsonValue
 
-from builders.pipeline.keys import Keys
-from builders.pipeline.rows import BuildError, Row, to_table
+from builders.pipeline.rows import Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.publish.naming import CROISSANT
+from builders.release.counted import Counted, Measure
 from builders.release.exchange import exchange
-from builders.release.shards import GROUP_ROWS, SHARD_BYTES, SPLIT_NAME, Shard, SplitWriter, read_rows
+from builders.release.parts import LINES, Held, Stored, Written, shard_name, write_shards
+from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_rows
+from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.files.disk import beside, make_folder, write_whole, writing
-from loaders.files.untrusted import entries, files_below, is_folder, is_there, resolved
+from loaders.files.untrusted import blocks_of, entries, files_below, is_folder, is_there, open_file, resolved
 from loaders.manifest import (
     Code,
     Config,
@@ -45,9 +47,6 @@ from loaders.manifest import (
 
 CARD = "README.md"
 EXCLUSIONS_FILE = "exclusions.parquet"
-
-Measure = Callable[[Iterable[Row]], JsonValue]
-"""Statistics of the rows of a release, as read back from it, in split order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +72,7 @@ class Facts:
 def write_release(
     out: Path,
     facts: Facts,
-    rows: Iterable[Row],
+    rows: Iterable[Row] | Stored,
     exclusions: Iterable[Row],
     *,
     measure: Measure,
@@ -81,8 +80,9 @@ def write_release(
     croissant: Callable[[Manifest], str] | None = None,
     shard_bytes: int = SHARD_BYTES,
     overwrite: bool = False,
+    engine: Engine | None = None,
 ) -> Manifest:
-    """Stream `rows` into the release folder `out` and return its manifest.
+    """Make of `rows` the release folder `out` and return its manifest; the `engine` writes shards side by side.
 
     Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
     path is kept) or None. `croissant` gets a manifest that lists the rows' files, `card` one that lists all files but
@@ -94,21 +94,32 @@ def write_release(
     full or another build is writing to `out`.
     """
     out = resolved(out)  # a symlink stays one, and what it points to is replaced
-    with _building(out) as folder:
-        splits = _write_shards(folder, rows, facts, shard_bytes)
+    with _building(out) as (folder, made):
+        parts = rows if isinstance(rows, Stored) else Held([list(rows)], facts.key)
+        written = write_shards(
+            made,
+            parts,
+            Shape(facts.features, facts.key, facts.canary),
+            engine=engine,
+            shard_bytes=shard_bytes,
+            tally=measure.tally if isinstance(measure, Counted) else None,
+            packages=[package for package in facts.versions if package not in ("python", "bedside")],
+        )
+        splits, shards = _split_facts(folder, made, written), _files_of(written)
         excluded, reasons = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
             raise ReleaseError(out, found=f"no row is left ({counted})", expected="at least one row")
-        manifest = _manifest(facts, splits, excluded, _list_files(folder))
+        manifest = _manifest(facts, splits, excluded, _list_files(folder, shards))
         for problem in manifest.check_counts():
             raise ReleaseError(out, found=str(problem), expected="in = out + excluded")
-        manifest = manifest.model_copy(update={"statistics": measure(read_rows(folder, manifest))})
+        statistics = _statistics(measure, written, read_rows(folder, manifest))
+        manifest = manifest.model_copy(update={"statistics": statistics})
         if croissant is not None:
             write_whole(folder / CROISSANT, croissant(manifest).encode())
-            manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder)})
+            manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder, shards)})
         write_whole(folder / CARD, card(manifest).encode())
-        manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder)})
+        manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder, shards)})
         manifest.write(folder)
         _place(folder, out, manifest, overwrite)
     return manifest
@@ -144,29 +155,47 @@ def _manifest(
     )
 
 
-def _write_shards(folder: Path, rows: Iterable[Row], facts: Facts, shard_bytes: int) -> dict[str, SplitFacts]:
-    key = facts.key
-    writers: dict[str, SplitWriter] = {}
-    keys = Keys()
+def _split_facts(folder: Path, made: Path, written: Mapping[str, Sequence[Written]]) -> dict[str, SplitFacts]:
+    """Give the shards their names, which tell how many there are, and add up what each split holds."""
     (folder / "data").mkdir()
-    try:
-        for row in rows:
-            split = row.get("split")
-            if not isinstance(split, str) or not SPLIT_NAME.fullmatch(split):
-                raise BuildError(
-                    f"release: row {row.get(key)!r}: found split {split!r}, expected letters, digits and _"
-                )
-            if split not in writers:
-                writers[split] = SplitWriter(folder / "data", split, facts.features, key, shard_bytes, facts.canary)
-            keys.add(str(row.get(key)))
-            writers[split].add(row)
-        for place, first in keys.repeats().items():
-            found = f"row {place + 1} has the {key} of row {first + 1}"
-            raise ReleaseError("release", found=found, expected="unique keys")
-        return {split: writers[split].finish() for split in order_splits(writers)}
-    finally:
-        for writer in writers.values():
-            writer.close()
+    splits: dict[str, SplitFacts] = {}
+    for split in order_splits(written):
+        content, shards = ContentDigest(), written[split]
+        for number in range(len(shards)):
+            path = made / shard_name(split, number)
+            with open_file(path.with_name(path.name + LINES)) as lines:
+                for block in blocks_of(lines):
+                    content.extend(block, 0)
+            path.rename(folder / _shard_file(split, number, len(shards)))
+        splits[split] = SplitFacts(
+            rows=sum(shard.rows for shard in shards),
+            num_bytes=sum(shard.num_bytes for shard in shards),
+            content_digest=content.hexdigest(),
+        )
+    return splits
+
+
+def _shard_file(split: str, number: int, shards: int) -> str:
+    return f"data/{split}-{number:05d}-of-{shards:05d}.parquet"
+
+
+def _files_of(written: Mapping[str, Sequence[Written]]) -> dict[str, FileFacts]:
+    """The shards under their names in the release; who wrote one has its digest."""
+    return {
+        _shard_file(split, number, len(shards)): shard.file
+        for split, shards in written.items()
+        for number, shard in enumerate(shards)
+    }
+
+
+def _statistics(measure: Measure, written: Mapping[str, Sequence[Written]], rows: Iterable[Row]) -> JsonValue:
+    if not isinstance(measure, Counted):
+        return measure(rows)
+    total = measure.tally()
+    for split in order_splits(written):
+        for shard in written[split]:
+            total.merge(shard.tally)
+    return total.statistics()
 
 
 def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[ExclusionFacts, Counter[str]]:
@@ -186,17 +215,21 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
     return ExclusionFacts(rows=digest.rows, content_digest=digest.hexdigest()), reasons
 
 
-def _list_files(folder: Path) -> dict[str, FileFacts]:
+def _list_files(folder: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
+    """The files of a folder; of those that are `known`, nothing is read again."""
+    named = {path.relative_to(folder).as_posix(): path for path in files_below(folder)}
     return {
-        path.relative_to(folder).as_posix(): FileFacts(sha256=file_digest(path), size=path.stat().st_size)
-        for path in files_below(folder)
+        name: known.get(name) or FileFacts(sha256=file_digest(path), size=path.stat().st_size)
+        for name, path in named.items()
     }
 
 
 @contextmanager
-def _building(out: Path) -> Iterator[Path]:
-    """An empty folder beside `out`, removed at the end; what a killed build left there is cleared first."""
-    folder, previous, lock = (beside(out, f".{{}}.{word}") for word in ("building", "previous", "lock"))
+def _building(out: Path) -> Iterator[tuple[Path, Path]]:
+    """Two empty folders beside `out`, for the release and for the shards before they belong to it, where a task that
+    was thought lost may still write; removed at the end. What a killed build left there is cleared first."""
+    words = ("building", "shards", "previous", "lock")
+    folder, made, previous, lock = (beside(out, f".{{}}.{word}") for word in words)
     with writing(out.parent):
         make_folder(out.parent)
         try:
@@ -208,14 +241,15 @@ def _building(out: Path) -> Iterator[Path]:
             if is_there(previous) and not is_there(out):
                 previous.rename(out)  # the old release, from a build that was killed between two renames
             _refuse_other_things(out)
-            for leftover in (folder, previous):
+            for leftover in (folder, made, previous):
                 shutil.rmtree(leftover, ignore_errors=True)
             with writing(folder):
                 folder.mkdir()
-            yield folder
+                made.mkdir()
+            yield folder, made
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            shutil.rmtree(previous, ignore_errors=True)
+            for leftover in (folder, made, previous):
+                shutil.rmtree(leftover, ignore_errors=True)
             with suppress(OSError):
                 lock.unlink()
 

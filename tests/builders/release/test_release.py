@@ -244,7 +244,10 @@ more = {"rows": {"rows": some()}, "measure": {"measure": die}, "card": {"card": 
 if moment == "manifest":
     os.replace = lambda a, b: die() if b.name == "manifest.json" else os.rename(a, b)
 if moment == "swap":  # the clean-up after the old and the new release have changed places
-    builders.release.write.shutil.rmtree = lambda path, **_: die() if Path(path).exists() else None
+    remove = builders.release.write.shutil.rmtree
+    builders.release.write.shutil.rmtree = lambda path, **more: (
+        die() if (Path(path) / "manifest.json").exists() else remove(path, **more)
+    )
 write_small(out, None if moment != "swap" else rows()[:5], overwrite=True, **more)
 """
 

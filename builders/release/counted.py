@@ -1,0 +1,40 @@
+"""Statistics of a release that are counted shard by shard, where these are written, and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import JsonValue
+
+from builders.pipeline.rows import Row
+
+Measure = Callable[[Iterable[Row]], JsonValue]
+"""Statistics of the rows of a release, as read back from it, in split order."""
+
+
+class Tally(Protocol):
+    """What is counted of some rows."""
+
+    def add(self, row: Row) -> None:
+        """Take in a row, as it will be read back."""
+
+    def merge(self, other: Any) -> None:
+        """Take in what was counted of other rows; whose come first must not matter."""
+
+    def statistics(self) -> JsonValue:
+        """What it comes to."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A measure that a tally makes: of parts of the rows one by one, or of all when it is called."""
+
+    tally: Callable[[], Tally]
+
+    def __call__(self, rows: Iterable[Row]) -> JsonValue:
+        tally = self.tally()
+        for row in rows:
+            tally.add(row)
+        return tally.statistics()

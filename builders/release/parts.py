@@ -1,0 +1,263 @@
+"""A release cut into shards, each written by a task where its rows lie.
+
+    parts (batches of a workspace) -> outline of each: splits and sizes of its rows, digests of keys    a task a part
+    outlines                       -> which rows of which parts are a shard                             by numbers alone
+    rows of a shard                -> <split>-00000.parquet, its content, what is counted of it         a task a shard
+
+The cut depends on the rows and the parts that they lie in, never on who does the work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow.compute as pc
+
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.keys import Keys
+from builders.pipeline.rows import BuildError, Row
+from builders.pipeline.workspace import Batch, Workspace
+from builders.release.counted import Tally
+from builders.release.shards import GROUP_BYTES, SPLIT_NAME, Shape, write_shard
+from loaders.engines.engine import Engine
+from loaders.engines.local import Local
+from loaders.errors import ReleaseError
+from loaders.files.disk import scratch, writing
+from loaders.manifest import FileFacts, content_line, file_digest
+
+LINES = ".lines"
+"""The ending of a file that holds the content of a shard, as the digest of its split counts it."""
+
+
+class Parts(Protocol):
+    """The rows of a release, in parts that are read where they are worked on. Picklable."""
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """By what `outline` and `rows` know each."""
+
+    def outline(self, part: Any) -> Iterator[tuple[Any, Any, int]]:
+        """Key, split and about how many bytes, of each row."""
+
+    def rows(self, part: Any, split: str) -> Sequence[Row]:
+        """The rows of a split, as `filled` takes them."""
+
+    def filled(self, row: Row) -> Row:
+        """The row as it is stored: an image is {"bytes": …, "path": …}."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows that are held in memory, as one part."""
+
+    parts: Sequence[Sequence[Row]]
+    key: str
+
+    def outline(self, part: Sequence[Row]) -> Iterator[tuple[Any, Any, int]]:
+        """As `Parts.outline`."""
+        for row in part:
+            yield row.get(self.key), row.get("split"), len(repr(row))
+
+    def rows(self, part: Sequence[Row], split: str) -> Sequence[Row]:
+        """As `Parts.rows`."""
+        return [row for row in part if row["split"] == split]
+
+    def filled(self, row: Row) -> Row:
+        """As `Parts.filled`."""
+        return row
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Batches of a workspace, whose rows name images of a store."""
+
+    parts: Sequence[Batch]
+    store: Workspace
+    images: ImageStore
+    key: str
+
+    def outline(self, part: Batch) -> Iterator[tuple[Any, Any, int]]:
+        """As `Parts.outline`."""
+        table = self.store.read(part)
+        told = [name for name in (self.key, "split", "image") if name in table.column_names]
+        for row in table.select(told).to_pylist():
+            image = self.images.size(row["image"].split(".")[0]) if row.get("image") else 0
+            yield row[self.key], row.get("split"), image + table.nbytes // part.rows
+
+    def rows(self, part: Batch, split: str) -> Sequence[Row]:
+        """As `Parts.rows`."""
+        table = self.store.read(part)
+        rows: list[Row] = table.filter(pc.equal(table["split"], split)).to_pylist()
+        return rows
+
+    def filled(self, row: Row) -> Row:
+        """As `Parts.filled`."""
+        if not row.get("image"):
+            return row
+        digest, ending = row["image"].split(".")
+        return {**row, "image": {"bytes": self.images.get(digest), "path": f"{row[self.key]}.{ending}"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of one split that lie in one part one behind the other, from the `start`th of that split there."""
+
+    split: str
+    start: int
+    rows: int
+    num_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A shard that was written: its rows, their bytes in memory, the file, and what was counted of it."""
+
+    rows: int
+    num_bytes: int
+    file: FileFacts
+    tally: Any
+
+
+@dataclass(frozen=True)
+class Outlining:
+    """What a part holds: pieces of at most so many rows as a row group, and the digests of its keys."""
+
+    parts: Parts
+    group_rows: int
+    key: str
+    packages: Sequence[str] = ()
+    floats: bool = False
+
+    def __call__(self, name: str, unit: Any) -> tuple[list[Piece], bytes]:
+        keys, pieces, held = Keys(), list[Piece](), dict[str, Piece]()
+        for key, split, size in self.parts.outline(unit):
+            if not isinstance(split, str) or not SPLIT_NAME.fullmatch(split):
+                raise BuildError(f"release: row {key!r}: found split {split!r}, expected letters, digits and _")
+            keys.add(str(key))
+            begun = held.get(split) or Piece(split, 0, 0, 0)
+            piece = Piece(split, begun.start, begun.rows + 1, begun.num_bytes + size)
+            if piece.rows >= self.group_rows or piece.num_bytes >= GROUP_BYTES:
+                pieces.append(piece)
+                piece = Piece(split, piece.start + piece.rows, 0, 0)
+            held[split] = piece
+        return pieces + [piece for piece in held.values() if piece.rows], keys.digests
+
+    def told(self, unit: Any) -> str:
+        """As `Task.told`."""
+        return "what a batch holds"
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """Shards, each under its name in `folder`, with a file of its content beside it (`LINES`)."""
+
+    parts: Parts
+    shape: Shape
+    folder: Path
+    tally: Callable[[], Tally] | None
+    packages: Sequence[str] = ()
+    floats: bool = False
+
+    def __call__(self, name: str, unit: Sequence[tuple[Any, Piece]]) -> Written:
+        tally = self.tally() if self.tally else None
+        with writing(self.folder), scratch(self.folder) as own:
+            path, lines = own / name, own / f"{name}{LINES}"
+            with lines.open("wb") as content:
+
+                def take(row: Row) -> None:
+                    content.write(content_line(row))
+                    if tally is not None:
+                        tally.add(row)
+
+                rows, num_bytes = write_shard(path, self._rows(unit), self.shape, take)
+            file = FileFacts(sha256=file_digest(path), size=path.stat().st_size)
+            for whole in (lines, path):  # a task that was thought lost makes the same once more
+                os.replace(whole, self.folder / whole.name)  # noqa: PTH105 - atomic, also where a file is
+        return Written(rows, num_bytes, file, tally)
+
+    def _rows(self, unit: Sequence[tuple[Any, Piece]]) -> Iterator[Row]:
+        for part, piece in unit:
+            for row in self.parts.rows(part, piece.split)[piece.start : piece.start + piece.rows]:
+                yield self.parts.filled(row)
+
+    def told(self, unit: Sequence[tuple[Any, Piece]]) -> str:
+        """As `Task.told`."""
+        return f"a shard of split {unit[0][1].split}"
+
+
+def cut(
+    parts: Parts, shape: Shape, engine: Engine, shard_bytes: int, packages: Sequence[str]
+) -> dict[str, list[list[tuple[Any, Piece]]]]:
+    """The shards of each split: pieces until they hold so many bytes.
+
+    Raises: BuildError for a split that is no name; ReleaseError for a key that comes twice.
+    """
+    task = Outlining(parts, shape.group_rows, shape.key, packages)
+    found: dict[str, tuple[list[Piece], bytes]] = {}
+    with closing(engine.each(task, _numbered(parts.parts), where="release")) as outlined:
+        found.update(outlined)
+    shards: dict[str, list[list[tuple[Any, Piece]]]] = {}
+    held: dict[str, int] = {}
+    keys = Keys()
+    for name, part in _numbered(parts.parts):
+        pieces, digests = found.pop(name)
+        keys.extend(digests)
+        for piece in pieces:
+            size = piece.num_bytes
+            of_split = shards.setdefault(piece.split, [])
+            if not of_split or held[piece.split] + size > shard_bytes:
+                of_split.append([])
+                held[piece.split] = 0
+            shard = of_split[-1]
+            if shard and shard[-1][0] is part:
+                piece = replace(piece, start=shard[-1][1].start, rows=shard.pop()[1].rows + piece.rows)
+            shard.append((part, piece))
+            held[piece.split] += size
+    for place, first in keys.repeats().items():
+        found_twice = f"row {place + 1} has the {shape.key} of row {first + 1}"
+        raise ReleaseError("release", found=found_twice, expected="unique keys")
+    return shards
+
+
+def _numbered(parts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    return ((str(number), part) for number, part in enumerate(parts))
+
+
+def shard_name(split: str, number: int) -> str:
+    """What a shard is called before it is known how many there are."""
+    return f"{split}-{number:05d}.parquet"
+
+
+def write_shards(
+    folder: Path,
+    parts: Parts,
+    shape: Shape,
+    *,
+    engine: Engine | None,
+    shard_bytes: int,
+    tally: Callable[[], Tally] | None,
+    packages: Sequence[str],
+) -> dict[str, list[Written]]:
+    """Write the shards of all splits into `folder`, each with its lines; what was written, by split, in order.
+
+    Raises: as `cut`; BuildError when a row does not fit; BedsideError when the disk is full.
+    """
+    engine = engine if engine is not None and len(parts.parts) > 1 else Local()  # one part is not worth a process
+    shards = cut(parts, shape, engine, shard_bytes, packages)
+    units = [
+        (shard_name(split, number), pieces)
+        for split, of_split in shards.items()
+        for number, pieces in enumerate(of_split)
+    ]
+    task = Sharding(parts, shape, folder, tally, packages)
+    with closing(engine.each(task, units, where="release")) as finished:
+        written = dict(finished)
+    return {
+        split: [written[shard_name(split, number)] for number in range(len(of_split))]
+        for split, of_split in shards.items()
+    }

@@ -1,0 +1,82 @@
+"""Shards made by tasks: whoever makes them, in whatever order and however often, the release is the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pydantic import JsonValue
+
+from builders.pipeline.image_store import ImageStore
+from builders.pipeline.rows import Row
+from builders.pipeline.workspace import Workspace
+from builders.release.counted import Counted
+from builders.release.parts import Stored
+from loaders.engines.local import Local
+from loaders.errors import BedsideError
+from tests.loaders.engines.test_engines import Shuffled
+from tests.parts.small_release import files, measure, png, row, write_small
+
+SPLITS = ("train", "test", "train", "validation", "train")
+ROWS = [row(number, SPLITS[number % 5]) for number in range(40)]
+
+
+class Tally:
+    """As `measure`, in parts."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] = Counter()
+        self.letters = 0
+
+    def add(self, row: Row) -> None:
+        self.kinds["picture" if row["kind"] else "scan"] += 1
+        self.letters += len(row["caption"])
+
+    def merge(self, other: Tally) -> None:
+        self.kinds += other.kinds
+        self.letters += other.letters
+
+    def statistics(self) -> JsonValue:
+        return {"kinds": dict(self.kinds), "letters": self.letters}
+
+
+def stored(folder: Path, batch_rows: int) -> Stored:
+    """The rows in batches of a workspace, their images in a store."""
+    store, images = Workspace(folder), ImageStore(folder / "images")
+    named = []
+    for one in ROWS:
+        name = None if one["image"] is None else f"{images.put(one['image']['bytes'])}.png"
+        named.append({**one, "image": name})
+    with store.locked():
+        batches = [
+            store.write(pa.Table.from_pylist(named[at : at + batch_rows])) for at in range(0, len(named), batch_rows)
+        ]
+    return Stored(batches, store, images, "image_id")
+
+
+def plain() -> list[Row]:
+    """The rows as they are stored: an image is called after its row."""
+    return [{**one, "image": one["image"] and {**one["image"], "path": f"{one['image_id']}.png"}} for one in ROWS]
+
+
+@pytest.mark.parametrize("engine", [Local(1), Shuffled(1), Shuffled(2)], ids=["in order", "one chance", "another"])
+def test_any_engine_makes_the_same_shards(tmp_path: Path, engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.release.shards.GROUP_ROWS_IMAGES", 3)
+    given: dict[str, Any] = {"shard_bytes": 2_000, "measure": Counted(Tally)}
+    made = write_small(tmp_path / "out", ROWS, **given, rows=stored(tmp_path / "w", 7), engine=engine)
+    assert len(made.shards("train")) > 2
+    write_small(tmp_path / "calm", ROWS, **given, rows=stored(tmp_path / "w", 7))
+    assert files(tmp_path / "out") == files(tmp_path / "calm")
+    whole = write_small(tmp_path / "whole", plain(), measure=measure)
+    assert (made.content_digest, made.statistics) == (whole.content_digest, whole.statistics)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "out", "w", "whole"]
+
+
+def test_an_image_that_is_gone_is_named(tmp_path: Path) -> None:
+    rows = stored(tmp_path / "w", 7)
+    rows.images.path(rows.images.put(png(0))).unlink()
+    with pytest.raises(BedsideError, match="an image of this build is gone or damaged"):
+        write_small(tmp_path / "out", ROWS, rows=rows)
