@@ -113,12 +113,6 @@ def seen(connection: Connection, session: Session, now: float) -> None:
     connection.execute(update(sessions).where(sessions.c.digest == session.digest).values(seen=now))
 
 
-def lasts(connection: Connection, session: Session) -> bool:
-    """Whether the session is still there."""
-    found = connection.execute(select(sessions.c.digest).where(sessions.c.digest == session.digest))
-    return found.first() is not None
-
-
 def end(connection: Connection, session: Session) -> None:
     """The cookie is of no use any more."""
     connection.execute(delete(sessions).where(sessions.c.digest == session.digest))

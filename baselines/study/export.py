@@ -4,7 +4,8 @@
     RUN/…                                         the sheets of the rating tasks (`Task.sheet`)
     RUN/people.csv                                a row a person: how far they came, their survey, time granted, flags
     RUN/items.csv                                 a row an item: who, when, how long, why it ended, the short survey
-    RUN/study.json                                the design, its digest, the models, the last digest of the journal
+    RUN/study.json                                the design, its digest, the models, the last digest of the journal;
+                                                  `asked_again`: requests to models sent again after a stop
 
 People are their pseudonyms. Those whose texts were erased, and practice, stand in no file but as a count.
 """
@@ -23,7 +24,7 @@ from sqlalchemy import select
 from baselines.medconceal.record import Encounter, Episode
 from baselines.medconceal.transcripts import line_of
 from baselines.results.sheets import table_bytes
-from baselines.study import journal
+from baselines.study import journal, requests
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.design import Study
@@ -68,6 +69,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         flags = flagged(connection, keys, study.design, everybody)
         persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in everybody]
         times = list(_times(connection, keys))
+        again = requests.sent_again(connection)
     written: list[Path] = []
     for name, answered in responses.items():
         if answered:
@@ -83,6 +85,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         "stand_in": stand_in,
         "journal": {"rows": rows, "last": head},
         "left_out": dict(sorted(left_out.items())),
+        "asked_again": again,
     }
     write_whole(out / "study.json", (json.dumps(told, indent=2, sort_keys=True) + "\n").encode())
     return Exported((*written, out / "study.json"), sum(map(len, responses.values())), dict(left_out), stand_in)

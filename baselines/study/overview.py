@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from sqlalchemy import func, select
 
-from baselines.study import journal, schedule
+from baselines.study import journal, requests, schedule
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.access import Session
@@ -121,6 +121,8 @@ def _models(connection: Connection, site: Site) -> list[Row]:
         rows.append(("Wait for the patient's reply", f"{middle:.1f} s (median), {late:.1f} s (95th percentile)"))
     failures = connection.execute(select(func.sum(slots.c.failures))).scalar() or 0
     rows.append(("Failures of models", f"{failures:,}"))
+    if again := requests.sent_again(connection):
+        rows.append(("Asked again after a stop", f"{again:,}; may have been paid twice"))
     leaks = connection.execute(
         select(func.sum(slots.c.leaks), func.sum(slots.c.turns)).where(slots.c.episode.is_not(None))
     )

@@ -18,7 +18,7 @@ from baselines.study.design import Check, Prolific, Question
 from baselines.study.flow import ENDED, Stage
 from baselines.study.journal import note
 from baselines.study.keys import STUDY, Keys
-from baselines.study.store import answers, drafts, identity, links, messages, people, sessions, slots
+from baselines.study.store import answers, drafts, identity, links, messages, people, requests, sessions, slots
 from baselines.study.tasks.task import Form, FormError
 from loaders.errors import InputError
 
@@ -172,7 +172,7 @@ def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
     how many items. Raises InputError for nobody."""
     person = person_of(connection, name)
     mine = select(slots.c.id).where(slots.c.person == name).scalar_subquery()
-    for table in (messages, drafts, answers):
+    for table in (messages, drafts, answers, requests):
         connection.execute(delete(table).where(table.c.slot.in_(mine)))
     connection.execute(update(slots).where(slots.c.person == name).values(sealed=None, after=None, episode=None))
     for slot in at.slots_of(connection, name):

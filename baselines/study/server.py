@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from baselines.study import access, overview, views
+from baselines.study import access, clock, overview, views
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.actions import ACTIONS, NOTHING, Did, leave, sender
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 MOST_BODY = 1 << 18  # bytes of a form
 BEAT = 2.0  # seconds between two looks at what is due
+SILENT = 5 * BEAT
+"""Seconds without a beat after which no server ran, whatever a lock says that a lost machine left."""
+CLOCK = "__Host-clock"
+"""The cookie in which a browser keeps what the clock said last."""
 _log = logging.getLogger(__name__)
 
 POLICY = (
@@ -113,6 +117,7 @@ class _Server:
     links: access.Limit = field(init=False)
     requests: access.Limit = field(init=False)
     addresses: access.Limit = field(init=False)
+    awake: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         limits = self.site.study.design.limits
@@ -174,12 +179,13 @@ class _Server:
             self.replies.over(did.episode)
 
     def wake(self) -> None:
-        """At the start: clocks stood while no server ran, and what was under way goes on."""
+        """At the start: clocks stand until their people are back, and what was under way goes on."""
         site, now = self.site, self.site.clock()
+        self.awake, alone = now, site.store.alone()
         with site.store.writing() as connection:
             beat = fact_in(connection, "beat")
-            if beat is not None:
-                at.resume_clocks(connection, float(beat), now)
+            if beat is not None and (alone or now - float(beat) > SILENT):
+                clock.stand(connection, float(beat))
             if site.store.sqlite:  # then no other process prepares replies
                 at.free_claims(connection)
             _beat(connection, now)
@@ -203,7 +209,7 @@ class _Server:
         site, now = self.site, self.site.clock()
         with site.store.writing() as connection:
             _beat(connection, now)
-            ended, left = at.overdue(connection, site.study.design, now)
+            ended, left = at.overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
             for slot in left:
@@ -219,6 +225,13 @@ class _Server:
 
 def _beat(connection: Connection, now: float) -> None:
     set_fact(connection, "beat", repr(now))
+
+
+def _with_clock(page: Response, slot: at.Slot | None, now: float) -> Response:
+    """A response that shows the clock of a talk, which the browser keeps beside it."""
+    if slot is not None and slot.step == "talk":
+        page.set_cookie(CLOCK, clock.shown(slot, now), path="/", secure=True, httponly=True, samesite="lax")
+    return page
 
 
 def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, replies: Replies | None = None) -> FastAPI:
@@ -359,7 +372,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
     site = server.site
 
     @app.get("/")
-    async def here(request: Request) -> HTMLResponse:
+    async def here(request: Request) -> Response:
         with site.store.reading() as connection:
             session = server.session(connection, request)
             assert session.person is not None
@@ -367,22 +380,25 @@ def _pages(app: FastAPI, server: _Server) -> None:
             page = None if place is None else views.page_of(connection, site, session, place)
         if place is None or page is None:
             with site.store.writing() as connection:
-                place = views.place_of(connection, site, session.person)
+                place = views.place_of(connection, site, session.person, request.cookies.get(CLOCK))
                 page = views.page_of(connection, site, session, place)
         if place.slot is not None and place.slot.preparing:
             server.replies.due(place.slot.id)
-        return HTMLResponse(page)
+        return _with_clock(HTMLResponse(page), place.slot, place.now)
 
     @app.get("/status")
-    async def status(request: Request) -> JSONResponse:
+    async def status(request: Request) -> Response:
         with site.store.reading() as connection:
             session = server.session(connection, request)
             assert session.person is not None
             slot = at.open_slot(connection, session.person)
         now = site.clock()
+        if slot is not None and slot.stood is not None:
+            with site.store.writing() as connection:
+                slot = clock.go_on(connection, at.slot_of(connection, slot.id), request.cookies.get(CLOCK), now)
         if slot is None or slot.is_up(now, site.study.design.grace):
             return JSONResponse({"state": "over", "here": ""})
-        return JSONResponse({**views.clock_of(slot, now), "here": slot.here})
+        return _with_clock(JSONResponse({**views.clock_of(slot, now), "here": slot.here}), slot, now)
 
     @app.get("/picture")
     async def picture(request: Request) -> Response:
@@ -415,6 +431,8 @@ def _posts(app: FastAPI, server: _Server) -> None:
             assert session.person is not None
             server.known(form, session)
             slot = at.open_slot(connection, session.person)
+            if slot is not None:
+                slot = clock.go_on(connection, slot, request.cookies.get(CLOCK), site.clock())
             pasted = next(iter(form.pop("pasted", [])), "0")
             if pasted.isdigit() and 0 < int(pasted) < 1000:
                 counted = people.c.paste + int(pasted)
@@ -436,12 +454,12 @@ def _posts(app: FastAPI, server: _Server) -> None:
     @app.post("/do/{name}")
     async def do(request: Request, name: str) -> Response:
         form = await server.form(request)
-        did, page, status = NOTHING, None, 422
+        did, page = NOTHING, None
         with site.store.writing() as connection:
             session = server.session(connection, request)
             assert session.person is not None
             server.known(form, session)
-            place = views.place_of(connection, site, session.person)
+            place = views.place_of(connection, site, session.person, request.cookies.get(CLOCK))
             try:
                 did = _did(connection, site, place, name, form)
                 if name == "leave" and (left := who.person_of(connection, session.person)).stage == "erased":
@@ -452,13 +470,9 @@ def _posts(app: FastAPI, server: _Server) -> None:
                     page = views.stop_page(site, session, place, error)
                 else:
                     page = views.page_of(connection, site, session, place, given=form, error=error)
-            if name == "leave" and not access.lasts(connection, session):
-                # Who has deleted everything has no session any more: this is the last page that they see.
-                gone = views.place_of(connection, site, session.person)
-                page, status = views.page_of(connection, site, session, gone), 200
         server.do(did)
         if page is not None:
-            return HTMLResponse(page, status_code=status)
+            return _with_clock(HTMLResponse(page, status_code=422), place.slot, place.now)
         return RedirectResponse("/", status_code=303)
 
 

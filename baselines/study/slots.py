@@ -47,6 +47,7 @@ class Slot:
     why: str | None
     used: float
     since: float | None
+    stood: float | None
     allowed: float
     turns: int
     failing: float | None
@@ -67,7 +68,8 @@ class Slot:
         return self.step == "talk" and self.since is None
 
     def spent(self, now: float) -> float:
-        """Seconds on the clock."""
+        """Seconds on the clock; after a time without a server, those of its last beat (`clock`)."""
+        now = now if self.stood is None else min(now, self.stood)
         return self.used + (0.0 if self.since is None else max(0.0, now - self.since))
 
     def is_up(self, now: float, grace: float) -> bool:
@@ -316,12 +318,20 @@ def sealed_of(connection: Connection, slot: Slot) -> RowMapping:
 # --- All slots at once ------------------------------------------------------------------------------------------------
 
 
-def overdue(connection: Connection, design: Design, now: float) -> tuple[list[Slot], list[Slot]]:
-    """Talks whose time is up, and items that were left unfinished for longer than the lease."""
+def overdue(connection: Connection, design: Design, now: float, awake: float = 0.0) -> tuple[list[Slot], list[Slot]]:
+    """Talks whose time is up, and items that were left unfinished for longer than the lease; `awake` is when this
+    server began, before which nobody could come back.
+
+    A talk whose clock stands is left as well: its person has not been here since.
+    """
     rows = connection.execute(select(*_COLUMNS).where(slots.c.step.not_in(OVER))).mappings().all()
     going = [_slot(row) for row in rows]
     ended = [slot for slot in going if slot.is_up(now, design.grace)]
-    left = [slot for slot in going if slot.step != "talk" and now - slot.given > 60 * design.lease]
+    left = [
+        slot
+        for slot in going
+        if (slot.step != "talk" or slot.stood is not None) and now - max(slot.given, awake) > 60 * design.lease
+    ]
     return ended, left
 
 
@@ -353,18 +363,6 @@ def is_said(connection: Connection, slot: Slot, client: str) -> bool:
 def free_claims(connection: Connection) -> None:
     """Takes up what a process that is gone had begun."""
     connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
-
-
-def resume_clocks(connection: Connection, beat: float, now: float) -> int:
-    """After a time in which no server ran, since `beat`: no clock ran in it. How many clocks that moved."""
-    moved = 0
-    running = connection.execute(select(slots.c.id, slots.c.since).where(slots.c.since.is_not(None)))
-    for row in running.all():
-        stood = now - max(row.since, beat)
-        if stood > 0:
-            connection.execute(update(slots).where(slots.c.id == row.id).values(since=row.since + stood))
-            moved += 1
-    return moved
 
 
 def claim(connection: Connection, number: int, now: float, until: float) -> bool:

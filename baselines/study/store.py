@@ -34,6 +34,7 @@ try:
         Text,
         create_engine,
         event,
+        inspect,
         select,
     )
     from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
@@ -118,9 +119,10 @@ slots = Table(  # an item given to a person
     Column("given", Float, nullable=False),
     Column("ended", Float),
     Column("why", String(20)),  # of an encounter: time, clinician, addressed; of a lost one: lease, interrupted, …
-    # The clock of a talk: seconds used before `since`; it runs where `since` is a time.
+    # The clock of a talk: seconds used before `since`; it runs where `since` is a time, until `stood` (`clock`).
     Column("used", Float, nullable=False, default=0.0),
     Column("since", Float),
+    Column("stood", Float),
     Column("allowed", Float, nullable=False, default=0.0),  # seconds that the person has in all
     Column("turns", Integer, nullable=False, default=0),
     Column("busy", Float),  # a worker prepares the reply until then
@@ -166,6 +168,16 @@ answers = Table(  # of models, paid once
     Column("sealed", LargeBinary, nullable=False),
     Index("answers_by_slot", "slot"),
 )
+requests = Table(  # to models, written down before they are sent
+    "requests",
+    tables,
+    Column("digest", String(80), primary_key=True),  # as that of the answer
+    Column("slot", Integer, nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("name", String(32)),  # which goes with it, while it is on its way
+    Column("again", Integer, nullable=False, default=0),  # times that it was sent again, as nobody had its answer
+)
 journal = Table(
     "journal",
     tables,
@@ -185,6 +197,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._serving: Connection | None = None
 
     def __enter__(self) -> Store:
         return self
@@ -194,6 +207,8 @@ class Store:
 
     def close(self) -> None:
         """Lets go of the database."""
+        if self._serving is not None:
+            self._serving.close()
         self.engine.dispose()
 
     @property
@@ -219,6 +234,18 @@ class Store:
         """A fact of the study."""
         with self.reading() as connection:
             return fact_in(connection, name)
+
+    def alone(self) -> bool:
+        """Whether no other process serves this database, now that this one begins to; others see it until it ends."""
+        if self.sqlite:
+            return True
+        # A lock of a connection goes with its process, however that dies.
+        self._serving = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        alone = bool(self._serving.exec_driver_sql("SELECT pg_try_advisory_lock(4274)").scalar())
+        self._serving.exec_driver_sql("SELECT pg_advisory_lock_shared(4274)")
+        if alone:
+            self._serving.exec_driver_sql("SELECT pg_advisory_unlock(4274)")
+        return alone
 
     def tidy(self) -> None:
         """What was deleted leaves the files beside the database too."""
@@ -264,6 +291,8 @@ def open_store(place: Path | str) -> Store:
     try:
         with store.writing() as connection:
             tables.create_all(connection)
+            if "stood" not in {column["name"] for column in inspect(connection).get_columns("slots")}:
+                connection.exec_driver_sql("ALTER TABLE slots ADD COLUMN stood FLOAT")  # of an earlier version
             found = connection.execute(select(facts.c.value).where(facts.c.name == "format")).scalar()
             if found is None:
                 connection.execute(facts.insert().values(name="format", value=str(FORMAT)))

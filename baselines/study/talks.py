@@ -22,6 +22,7 @@ from sqlalchemy import bindparam, func, select, update
 from baselines.dialogue.game import Script
 from baselines.dialogue.playing import Scripted
 from baselines.medconceal import rubric
+from baselines.study import requests
 from baselines.study import slots as at
 from baselines.study.seat import Finding, Replayed, Seat, Talk
 from baselines.study.site import Site
@@ -30,7 +31,7 @@ from loaders.errors import ModelError
 from loaders.files.records import from_json
 from loaders.models.answers import request_of
 from loaders.models.endpoint import TALK
-from loaders.models.messages import Answer, Decoding, Message
+from loaders.models.messages import REQUEST, Answer, Decoding, Message
 
 AT_ONCE = 2
 """Talks that are played at a time; pages are served in between. One whose model speaks does not count."""
@@ -40,7 +41,10 @@ _STORED = select(answers.c.sealed).where(answers.c.digest == bindparam("wanted")
 
 
 class Asked:
-    """Evaluator and patient of one talk: what they said before is said again, and what is new is stored first."""
+    """Evaluator and patient of one talk: what they said before is said again, and what is new is stored first.
+
+    A request is written down before it is sent (`requests`).
+    """
 
     def __init__(self, site: Site, slot: at.Slot, stored: Mapping[str, str], turn: asyncio.Semaphore) -> None:
         self._site, self._slot, self._stored, self._turn = site, slot, dict(stored), turn
@@ -74,10 +78,17 @@ class Asked:
         self._site.check_dollars()
         TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
         began = self._site.clock()
+        with self._site.store.writing() as connection:
+            REQUEST.set(requests.sending(connection, digest, slot.id, role, began))
         self._turn.release()  # others are played while the model speaks
         try:
             answer = await player.ask(messages, json_schema=json_schema, **drawn)
+        except ModelError:
+            with self._site.store.writing() as connection:
+                requests.over(connection, digest)
+            raise
         finally:
+            REQUEST.set("")
             await self._turn.acquire()
         self._keep(digest, role, player.name, answer, began)
         return answer
@@ -92,6 +103,7 @@ class Asked:
         site, slot, now = self._site, self._slot, self._site.clock()
         sealed = site.keys.seal(slot.person, json.dumps(asdict(answer)))
         with site.store.writing() as connection:
+            requests.over(connection, digest)
             if connection.execute(_STORED, {"wanted": digest}).first() is None:
                 connection.execute(
                     answers.insert(),

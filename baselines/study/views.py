@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from baselines.study import clock
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.access import Session
@@ -56,11 +57,12 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a person is: the stage, the item in hand, and all that they were given so far."""
+    """Where a person is: the stage, the item in hand, and all that they were given so far; `now` is when."""
 
     person: who.Person
     slot: at.Slot | None = None
     given: Sequence[at.Slot] = ()
+    now: float = 0.0
 
     @property
     def here(self) -> str:
@@ -74,22 +76,25 @@ def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
     if person.stage != "work":
         return Place(person)
     given = at.slots_of(connection, name)
-    slot = at.in_hand(given)
-    if slot is None or slot.is_up(site.clock(), site.study.design.grace):
+    slot, now = at.in_hand(given), site.clock()
+    if slot is None or slot.stood is not None or slot.is_up(now, site.study.design.grace):
         return None
-    return Place(person, slot, given)
+    return Place(person, slot, given, now)
 
 
-def place_of(connection: Connection, site: Site, name: str) -> Place:
-    """Where the person is. What is due is done first: an item given, a talk ended whose time is up."""
+def place_of(connection: Connection, site: Site, name: str, shown: str | None = None) -> Place:
+    """Where the person is. What is due is done first: an item given, a talk ended whose time is up, a clock that stood
+    set going; `shown` is what the browser knows of it (`clock.shown`)."""
     if (place := seen_at(connection, site, name)) is not None:
         return place
     now, design = site.clock(), site.study.design
     person = who.person_of(connection, name)
     slot = at.open_slot(connection, name)
     if slot is not None:
-        at.end_talk(connection, slot, "time", now)
-        slot = at.slot_of(connection, slot.id)
+        slot = clock.go_on(connection, slot, shown, now)
+        if slot.is_up(now, design.grace):
+            at.end_talk(connection, slot, "time", now)
+            slot = at.slot_of(connection, slot.id)
     elif not is_closed(connection):
         slot = at.give(connection, design, name, now)
     given = at.slots_of(connection, name)
@@ -97,7 +102,7 @@ def place_of(connection: Connection, site: Site, name: str) -> Place:
         nothing = not any(one.step == "done" for one in given)
         who.move(connection, person, "timed_out" if nothing and is_closed(connection) else "debriefing", now)
         return Place(who.person_of(connection, name))
-    return Place(person, slot, given)
+    return Place(person, slot, given, now)
 
 
 def is_closed(connection: Connection) -> bool:
@@ -129,7 +134,7 @@ def page_of(
         return _stage(connection, site, place.person, frame, shared)
     done = sum(slot.step == "done" for slot in place.given)
     frame = replace(frame, progress=(done, max(done, site.length)))
-    return _item(connection, site, place.slot, frame, shared)
+    return _item(connection, site, place.slot, place.now, frame, shared)
 
 
 def _notice(site: Site, place: Place) -> str:
@@ -212,7 +217,9 @@ def _shown(template: str, frame: Frame, **content: object) -> Markup:
 # --- Items ------------------------------------------------------------------------------------------------------------
 
 
-def _item(connection: Connection, site: Site, slot: at.Slot, frame: Frame, shared: dict[str, Any]) -> Markup:
+def _item(
+    connection: Connection, site: Site, slot: at.Slot, now: float, frame: Frame, shared: dict[str, Any]
+) -> Markup:
     task, item = site.tasks[slot.task], at.item_of(connection, slot.task, slot.item)
     if slot.step == "after":
         questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
@@ -224,13 +231,13 @@ def _item(connection: Connection, site: Site, slot: at.Slot, frame: Frame, share
         frame = replace(frame, title=task.title, following="Next: the next one, or the end.")
         shared["picture"] = None if item.picture is None else "/picture"
         return _shown(task.template, frame, action="work", **shared, **task.page(item))
-    return _talk(connection, site, slot, item, frame, shared)
+    return _talk(connection, site, slot, item, now, frame, shared)
 
 
 def _talk(
-    connection: Connection, site: Site, slot: at.Slot, item: Item, frame: Frame, shared: dict[str, Any]
+    connection: Connection, site: Site, slot: at.Slot, item: Item, now: float, frame: Frame, shared: dict[str, Any]
 ) -> Markup:
-    design, now = site.study.design, site.clock()
+    design = site.study.design
     shown = {**shared, **site.tasks[slot.task].page(item)}
     if slot.step == "chart":
         following = f"Next: the conversation. You have {_minutes(slot.allowed)}; the clock starts then."

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 from loaders.errors import BedsideError, MissingExtra, ModelError, ModelRefused
 from loaders.models.endpoint import PREFIX, open_endpoint
-from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
+from loaders.models.messages import REQUEST, Answer, ChatModel, Decoding, Message, read_image
 from loaders.models.scripted_chat import open_scripted
 from loaders.models.servers import Servers
 from loaders.models.waiting import waiting
@@ -255,8 +255,10 @@ class _InspectModel(ChatModel):
             attempt_timeout=self._timeout,
         )
         chat = [_to_inspect(message) for message in messages]
-        attempt, waited = 0, 0.0
+        attempt, waited, refused, name = 0, 0.0, 0, REQUEST.get()
         while True:
+            if name:  # what was answered, if only with an error, is another request when it is sent again
+                config.extra_headers = {"Idempotency-Key": f"{name}-{room}-{refused}"}
             # Kits of providers retry by themselves too, which would multiply the tries; vLLM's appears only in use.
             client: Any = getattr(model.api, "client", None)
             if hasattr(client, "max_retries"):
@@ -271,6 +273,7 @@ class _InspectModel(ChatModel):
                 return _answer(output)
             except Exception as error:
                 failure, wait = error, self._wait(error, attempt, waited)
+                refused += _garbled(error) or hasattr(_cause(error), "status_code")
                 text = self._describe(error, messages)
                 if wait is None:
                     raise self._failure(error, text, attempt + 1) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
@@ -12,6 +13,12 @@ from loaders.errors import InputError
 from loaders.files.images import MAX_BYTES
 from loaders.files.untrusted import read_file
 
+REQUEST: ContextVar[str] = ContextVar("request", default="")
+"""The name of the request that is made now, which it has again when it is sent again; none where it is "".
+
+It is sent as `Idempotency-Key`: a provider that honours it answers a request of that name once, and is paid once. Who
+keeps the names sets it, and takes it back as the answer comes.
+"""
 _IMAGE_KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
 

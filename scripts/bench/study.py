@@ -7,8 +7,9 @@ The server is a process of its own; evaluator and patient are scripts that take 
 TYPING seconds, more or less. `load` prints the time of a request with one person and with many (a message is answered
 before its reply is prepared, so this is the server's own time), the server's CPU time for each request, replies and the
 scripts included, and its memory. `kills` strikes the server with SIGKILL at random moments, starts it again, and then
-compares what the database holds with what the people sent, and the models' tally with the answers stored. Each time, a
-person comes back to the page and the clock that they had.
+compares what the database holds with what the people sent, and the answers stored with those that a server of models
+was paid for, which lives through it all (`study_players`). Each time, a person comes back to the page that they had,
+and to the clock: what the last page that reached them said is compared with what the first one says afterwards.
 """
 
 from __future__ import annotations
@@ -22,27 +23,28 @@ import re
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from baselines.medconceal.agents import plain_patient, rules_evaluator
+from baselines.dialogue.playing import Player
 from baselines.medconceal.game import Rules
-from baselines.study import journal
+from baselines.study import journal, requests
 from baselines.study.design import Design, Limits, Study, Texts
 from baselines.study.people import invite
 from baselines.study.site import Site, open_site
 from baselines.study.slots import said_in, slot_of
 from baselines.study.store import answers, slots
 from baselines.study.tasks.task import Source
-from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.chat import open_model
 from scripts.bench.postgres import postgres
+from scripts.bench.study_players import ROLES, Acting, paid_server
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -50,41 +52,18 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 # A server is forked from a process that has imported all: to start one anew takes seconds, most of them for that.
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets"])
+_FORKS.set_forkserver_preload(
+    ["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
+)
 Server = ForkServerProcess
-TALLY, COMPUTED = "asked", "computed"
-COOKIE = "__Host-bedside"
+COMPUTED = "computed"
 
 
-class Slow(ChatModel):
-    """A script that takes its time, and tells in a file that it was asked."""
+def site_of(folder: Path, models: str | float, database: str | None = None) -> Site:
+    """The study that is served here: the bundled cases, a talk for each person.
 
-    stand_in = True
-
-    def __init__(self, role: str, seconds: float, tally: Path) -> None:
-        self.name = f"slow/{role}"
-        self._script = {"evaluator": rules_evaluator, "patient": plain_patient}[role](None)
-        self._seconds, self._tally = seconds, tally
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return {"name": self.name}
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
-        await asyncio.sleep(self._seconds)
-        with self._tally.open("a") as file:
-            file.write(f"{self.name}\n")
-        return Answer(self._script(messages), 500, 50, "stop")
-
-
-def site_of(folder: Path, seconds: float, database: str | None = None) -> Site:
-    """The study that is served here: the bundled cases, a talk for each person."""
+    `models` is the address of those who play, or the seconds that scripts in this process take.
+    """
     from scripts.study.sample import patients
 
     limits = Limits(requests_a_minute=100_000)
@@ -100,7 +79,13 @@ def site_of(folder: Path, seconds: float, database: str | None = None) -> Site:
         limits=limits,
     )
     plan = Study(folder, design, Texts("# Consent", "# Instructions"))
-    players = {role: Slow(role, seconds, folder / TALLY) for role in ("patient", "evaluator")}
+    os.environ.setdefault("BENCH_API_KEY", "none")
+    players: dict[str, Player] = {
+        role: Acting(role, models)
+        if isinstance(models, float)
+        else open_model(f"openai-api/bench/{role}", base_url=models)
+        for role in ROLES
+    }
     return open_site(
         plan,
         Source(design, patients(), stand_in="a bench"),
@@ -129,54 +114,99 @@ class Timed:
             self._out.write_text(json.dumps(self._seconds))
 
 
-def serve(folder: Path, port: int, seconds: float, database: str | None = None) -> None:
+def serve(folder: Path, port: int, models: str | float, database: str | None = None) -> None:
     """The server's process."""
     import uvicorn
 
     from baselines.study.server import create_app
 
     uvicorn.run(
-        Timed(create_app(site_of(folder, seconds, database), [f"http://localhost:{port}"]), folder / COMPUTED),
+        Timed(create_app(site_of(folder, models, database), [f"http://localhost:{port}"]), folder / COMPUTED),
         port=port,
         access_log=False,
         log_level="error",
     )
 
 
-class Person:
-    """Somebody who talks; every request is tried again until the server is there."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A clock as a page shows it: which page, its seconds, when it was asked for, and the kills before that."""
 
-    def __init__(
-        self, client: Any, base: str, token: str, typing: float = 0.0, outages: Sequence[tuple[float, float]] = ()
-    ) -> None:
+    here: str
+    left: float
+    running: bool
+    asked: float
+    kills: int
+
+
+class Person:
+    """Somebody who talks, with a browser; every request is tried again until the server is there.
+
+    `kills` are the moments at which it was struck, on this process's clock.
+    """
+
+    def __init__(self, client: Any, base: str, token: str, typing: float = 0.0, kills: Sequence[float] = ()) -> None:
         self.client, self.base, self.token, self.times = client, base, token, list[float]()
         self.typing = partial(random.Random(token).uniform, 0.5 * typing, 1.5 * typing)
-        self.cookie = ""
+        self.cookies: dict[str, str] = {}
         self.sent: list[str] = []
         self.errors = self.asked = 0
-        self.outages = outages
-        self.moved = [0.0]
-        """Seconds by which the clock was found before or behind, over all outages."""
+        self.kills = kills
+        self.drifted: list[float] = []
+        """Seconds by which the clock went otherwise than time, between two pages of one server."""
+        self.resumed: list[float] = []
+        """Seconds more that the clock had left after a kill than before, on the same page."""
         self.back = 0
-        self._seen: tuple[float, dict[str, Any]] | None = None
+        self._shown: Shown | None = None
 
     async def ask(self, method: str, where: str, **fields: str) -> Any:
-        headers = {"origin": self.base, "cookie": f"{COOKIE}={self.cookie}"}
         while True:
-            began = time.perf_counter()
+            headers = {
+                "origin": self.base,
+                "cookie": "; ".join(f"{name}={self.cookies[name]}" for name in self.cookies),
+            }
+            began = time.monotonic()
             try:
                 got = await self.client.request(method, self.base + where, data=fields or None, headers=headers)
             except Exception:
                 await asyncio.sleep(0.2)  # it is being started again
                 continue
-            self.times.append(time.perf_counter() - began)
+            self.cookies |= dict(re.findall(r"(__Host-[a-z]+)=([^;,]+)", got.headers.get("set-cookie", "")))
+            self.times.append(time.monotonic() - began)
             self.asked += 1
             self.errors += got.status_code >= 500
+            self._see(got, began)
             return got
 
+    def _see(self, got: Any, began: float) -> None:
+        """Compares a page and its clock with those before."""
+        if got.headers.get("content-type") == "application/json":
+            told = got.json()
+            if "left" not in told:
+                return
+            here, left, running = told["here"], told["left"], told["running"]
+        elif clock := re.search(r'id="clock" .*?data-left="([\d.]+)" data-running="(\w*)"', got.text):
+            here, left, running = (
+                re.findall(r'name="here" value="([^"]*)"', got.text)[-1],
+                float(clock[1]),
+                bool(clock[2]),
+            )
+        else:
+            return
+        shown = Shown(here, left, running, began, sum(killed < began for killed in self.kills))
+        before, self._shown = self._shown, shown
+        if before is None:
+            return
+        self.back += _turns(shown.here) < _turns(before.here)
+        if shown.here != before.here or not (shown.running and before.running):
+            return
+        if shown.kills > before.kills:
+            self.resumed.append(round(shown.left - before.left, 1))
+        else:
+            self.drifted.append(shown.left - before.left + (shown.asked - before.asked))
+
     async def come(self) -> None:
-        got = await self.ask("POST", f"/i/{self.token}")
-        (self.cookie,) = re.findall(rf"{COOKIE}=([^;]+)", got.headers["set-cookie"])
+        await self.ask("POST", f"/i/{self.token}")
         for action, more in (
             ("consent", {"answer": "agree"}),
             ("instructions", {}),
@@ -194,17 +224,8 @@ class Person:
             await self.ask("POST", f"/do/{action}", **{**fields, **more})
 
     async def look(self) -> str:
-        """Whose turn it is. Compares page and clock with those of the last look."""
-        told = (await self.ask("GET", "/status")).json()
-        now = time.monotonic()
-        if self._seen is not None and "turns" in told and "turns" in self._seen[1]:
-            then, before = self._seen
-            self.back += told["turns"] < before["turns"]
-            if told["here"] == before["here"] and told["running"] and before["running"]:
-                down = sum(max(0.0, min(now, up) - max(then, end)) for end, up in self.outages)
-                self.moved.append(before["left"] - told["left"] - (now - then - down))
-        self._seen = (now, told)
-        return str(told["state"])
+        """Whose turn it is."""
+        return str((await self.ask("GET", "/status")).json()["state"])
 
     async def talk(self, turns: int) -> None:
         for number in range(turns):
@@ -225,14 +246,20 @@ class Person:
                 await asyncio.sleep(1.0)
 
 
+def _turns(here: str) -> tuple[int, int]:
+    """How far a page is: the number of its talk, and of its turn."""
+    talk, _, turns = here.split(".")
+    return int(talk), int(turns)
+
+
 def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
 
 
-def _start(folder: Path, port: int, seconds: float, database: str | None = None) -> Server:
-    server = _FORKS.Process(target=serve, args=(folder, port, seconds, database), daemon=True)
+def _start(folder: Path, port: int, models: str | float, database: str | None = None) -> Server:
+    server = _FORKS.Process(target=serve, args=(folder, port, models, database), daemon=True)
     server.start()
     return server
 
@@ -249,8 +276,8 @@ async def _up(port: int) -> None:
             return
 
 
-def _invited(folder: Path, seconds: float, people: int, database: str | None = None) -> list[str]:
-    site = site_of(folder, seconds, database)
+def _invited(folder: Path, models: str | float, people: int, database: str | None = None) -> list[str]:
+    site = site_of(folder, models, database)
     with site.store.writing() as connection:
         tokens = [token for _, token in invite(connection, site.keys, people, time.time())]
     site.close()
@@ -327,22 +354,28 @@ class Struck:
     back: int = 0
     errors: int = 0
     stored: int = 0
-    asked: int = 0
-    moved: list[float] = field(default_factory=list)
+    received: int = 0
+    paid: int = 0
+    again: int = 0
+    drifted: list[float] = field(default_factory=list)
+    resumed: list[float] = field(default_factory=list)
 
     def told(self) -> str:
         """The numbers, as lines."""
+        same = sum(moved == 0 for moved in self.resumed)
         return (
             f"{self.kills} kills while {self.people} people sent {self.sent:,} messages; errors {self.errors}\n"
             f"messages lost {self.lost}, doubled {self.doubled}, without a reply {self.silent}; "
             f"pages gone back {self.back}\n"
-            f"clocks, {len(self.moved):,} times looked at: {-min(self.moved):.1f} s given back at most, "
-            f"{max(self.moved):.1f} s taken at most\n"
-            f"answers stored {self.stored:,}, given by the models {self.asked:,}: "
-            f"{self.asked - self.stored} were in flight at a kill"
+            f"clocks after a kill, {len(self.resumed):,}: {same:,} as they were shown last; "
+            f"from {min(self.resumed, default=0):+.1f} to {max(self.resumed, default=0):+.1f} s; "
+            f"between two looks, {len(self.drifted):,}: from {min(self.drifted, default=0):+.2f} to "
+            f"{max(self.drifted, default=0):+.2f} s\n"
+            f"answers stored {self.stored:,}, paid {self.paid:,}: {self.paid - self.stored} twice; requests sent again "
+            f"{self.again}, of which {self.received - self.paid} had come before"
         )
 
-    def count(self, site: Site, talked: Sequence[Person], tally: Path) -> None:
+    def count(self, site: Site, talked: Sequence[Person], models: dict[str, int]) -> None:
         """Compares what the database holds with what people sent and what models gave. Raises InputError."""
         with site.store.reading() as connection:
             journal.checked(connection)
@@ -355,10 +388,13 @@ class Struck:
                 self.doubled += len(mine) - len(set(mine))
                 self.silent += len(mine) - sum(one.who == "patient" for one in said)
             self.stored += len(connection.execute(answers.select()).all())
-        self.asked += len(tally.read_text().splitlines())
+            self.again += requests.sent_again(connection)
+        self.received += models["received"]
+        self.paid += models["paid"]
         self.people += len(talked)
         for person in talked:
-            self.moved += person.moved
+            self.drifted += person.drifted
+            self.resumed += person.resumed
             self.back += person.back
             self.errors += person.errors
 
@@ -379,12 +415,13 @@ def kills(
         with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
             folder, port = Path(place), _free_port()
             database = stack.enter_context(postgres(safe=True)) if on_postgres else None
-            tokens = _invited(folder, seconds, people, database)
-            start = partial(_start, folder, port, seconds, database)
-            talked, outages = asyncio.run(_round(start, port, tokens, (turns, typing), kills - struck.kills, draw))
-            struck.kills += len(outages)
-            site = site_of(folder, seconds, database)
-            struck.count(site, talked, folder / TALLY)
+            models, counted = stack.enter_context(paid_server(seconds))
+            tokens = _invited(folder, models, people, database)
+            start = partial(_start, folder, port, models, database)
+            talked, times = asyncio.run(_round(start, port, tokens, (turns, typing), kills - struck.kills, draw))
+            struck.kills += len(times)
+            site = site_of(folder, models, database)
+            struck.count(site, talked, counted())
             site.close()
             print(f"{'Postgres' if database else 'SQLite'}: {struck.told()}", flush=True)
 
@@ -396,29 +433,27 @@ async def _round(
     talk: tuple[int, float],
     most: int,
     draw: random.Random,
-) -> tuple[list[Person], list[tuple[float, float]]]:
-    """Talks of all, with at most so many kills; who talked, and when there was no server."""
+) -> tuple[list[Person], list[float]]:
+    """Talks of all, with at most so many kills; who talked, and when the server was struck."""
     import httpx
 
     server = start()
-    outages: list[tuple[float, float]] = []
+    killed: list[float] = []
     try:
         async with httpx.AsyncClient(timeout=20, follow_redirects=False) as client:
             turns, typing = talk
-            people = [Person(client, f"http://localhost:{port}", token, typing, outages) for token in tokens]
+            people = [Person(client, f"http://localhost:{port}", token, typing, killed) for token in tokens]
             talking = asyncio.create_task(_everybody(people, turns))
             while not talking.done():
                 await _up(port)
                 await asyncio.sleep(draw.uniform(0.1, 3))
-                if len(outages) < most and not talking.done():
+                if len(killed) < most and not talking.done():
+                    killed.append(time.monotonic())
                     server.kill()  # SIGKILL
-                    killed = time.monotonic()
                     server.join()
                     server = start()
-                    await _up(port)
-                    outages.append((killed, time.monotonic()))
             await talking
-            return people, outages
+            return people, killed
     finally:
         server.kill()
         server.join()

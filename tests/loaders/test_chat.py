@@ -18,7 +18,7 @@ import pytest
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.answers import gather_bounded
 from loaders.models.chat import RATE_LIMIT, THOUGHTS, open_model
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import REQUEST, Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from loaders.models.waiting import waiting, watched
 from tests.parts.chat_server import Body, ChatServer, Fault, Reply, completion, cut, hang, raw, status
@@ -196,6 +196,23 @@ def test_a_rate_limit_is_waited_for_but_not_for_ever(
     server.faults += [status(429)] * 30
     assert f"in {len(waits) + 1} tr" in refused(model)
     assert calm.waits == waits and (not waits or RATE_LIMIT <= sum(waits) < RATE_LIMIT + 60)
+
+
+def test_a_request_keeps_its_name_until_it_is_answered(server: ChatServer, calm: Calm) -> None:
+    """What nobody answered is sent again under the same name, which a provider may know; an error is an answer."""
+
+    def named(*faults: Fault) -> list[str | None]:
+        server.faults += faults
+        ask(opened(server, calm, retries=4))
+        sent, server.requests = server.requests, []
+        return [request.headers.get("idempotency-key") for request in sent]
+
+    assert named(cut()) == [None, None]
+    token = REQUEST.set("N")
+    try:
+        assert named(cut(), status(503), raw(200, "<html>"), cut()) == ["N-0-0", "N-0-0", "N-0-1", "N-0-2", "N-0-2"]
+    finally:
+        REQUEST.reset(token)
 
 
 def test_a_hanging_model_is_given_up(server: ChatServer, calm: Calm) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from starlette.testclient import TestClient
 
-from baselines.medconceal.agents import plain_patient, rules_evaluator
 from baselines.medconceal.game import Rules
 from baselines.study.design import TaskName
 from baselines.study.people import invite
@@ -19,8 +17,8 @@ from baselines.study.replies import Replies
 from baselines.study.server import create_app
 from baselines.study.site import Site, open_site
 from baselines.study.tasks.task import Source
-from loaders.errors import ModelError
-from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.messages import ChatModel
+from scripts.bench.study_players import ROLES, Acting
 from scripts.study.sample import patients
 from tests.parts.study_site import study
 
@@ -45,39 +43,6 @@ class Clock:
         return self.now
 
 
-class Acting(ChatModel):
-    """A model that is a script: it can be slow, fail, or talk nonsense; `asked` counts what it was asked."""
-
-    stand_in = True
-
-    def __init__(self, role: str) -> None:
-        self.name = f"acting/{role}"
-        self._script = {"evaluator": rules_evaluator, "patient": plain_patient}[role](None)
-        self.asked = 0
-        self.failing = False
-        self.nonsense = False
-        self.seconds = 0.0
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return {"name": self.name}
-
-    async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
-        self.asked += 1
-        await asyncio.sleep(self.seconds)
-        if self.failing:
-            raise ModelError(self.name, found="does not answer")
-        text = "No JSON." if self.nonsense else f"{self._script(messages)}"
-        said = f" That is answer {self.asked}." if "patient" in self.name else ""
-        return Answer(text + said, 100, 20, "stop")
-
-
 def talking(
     folder: Path,
     *tasks: TaskName,
@@ -89,7 +54,7 @@ def talking(
 ) -> Site:
     """A study with talks over the bundled cases, by rules and template or by acting models."""
     plan = study(folder, *(tasks or ("confirmation",)), **more)
-    acting = (players or {role: Acting(role) for role in ("patient", "evaluator")}) if models else {}
+    acting = (players or {role: Acting(role) for role in ROLES}) if models else {}
     return open_site(
         plan,
         Source(plan.design, patients(), stand_in="sample data"),
@@ -123,13 +88,14 @@ class Visitor:
         client.cookies.clear()
         answer = client.post(f"/i/{token}")
         assert answer.status_code == 200, answer.text
-        self.cookie = client.cookies["__Host-bedside"]
+        self.cookies = dict(client.cookies)
         self.page = answer.text
 
     def look(self, where: str = "/") -> Any:
         """Loads a page."""
         self._be()
         answer = self.client.get(where)
+        self._keep()
         if where == "/":
             self.page = answer.text
         return answer
@@ -139,6 +105,7 @@ class Visitor:
         self._be()
         values = dict(form or self.form(action)) | fields
         answer = self.client.post(f"/do/{action}", data=values)
+        self._keep()
         self.page = answer.text
         return answer
 
@@ -183,7 +150,11 @@ class Visitor:
 
     def _be(self) -> None:
         self.client.cookies.clear()
-        self.client.cookies.set("__Host-bedside", self.cookie, domain="study.test")
+        for name, value in self.cookies.items():
+            self.client.cookies.set(name, value, domain="study.test")
+
+    def _keep(self) -> None:
+        self.cookies |= {cookie.name: cookie.value or "" for cookie in self.client.cookies.jar}
 
 
 def visiting(site: Site, **replies: Any) -> TestClient:

@@ -96,7 +96,9 @@ const talk = document.querySelector("[data-talk]");
 if (talk) {
   const remind = Number(talk.dataset.remind);
   let left = 0, running = false, since = 0, before = Infinity, asking = false, sending = false, failed = 0;
-  const seconds = () => Math.max(0, left - (running ? (performance.now() - since) / 1000 : 0));
+  const told = () => Math.max(0, left - (running ? (performance.now() - since) / 1000 : 0));
+  // A clock never says more than before: where the server gives a few seconds back, it waits until they are used.
+  const seconds = () => Math.min(before, told());
   const here = () => at("say").elements.here.value;
   const state = () => at("state").dataset.state;
   const words = () => at("say").elements.text;
@@ -111,7 +113,7 @@ if (talk) {
   function show() {
     const now = seconds(), whole = Math.ceil(now);
     at("clock").querySelector("strong").textContent = `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
-    at("stands").textContent = running ? "" : "; the clock stands still";
+    at("stands").textContent = running ? "" : failed ? "; no connection" : "; the clock stands still";
     at("clock").classList.toggle("late", now <= remind);
     for (const mark of [300, remind, 60]) {
       if (before > mark && now <= mark && now > 0 && before !== Infinity) {
@@ -119,11 +121,6 @@ if (talk) {
       }
     }
     before = now;
-  }
-
-  function told(name) {
-    at("state").dataset.state = name;
-    at("send").disabled = name !== "yours";
   }
 
   // What the server shows now, put into this page: new turns at the end of the log, focus and words left alone.
@@ -140,7 +137,8 @@ if (talk) {
     }
     at("state").replaceChildren(...page.getElementById("state").childNodes);
     for (const link of at("state").querySelectorAll("a")) link.remove(); // it comes by itself
-    told(page.getElementById("state").dataset.state);
+    at("state").dataset.state = page.getElementById("state").dataset.state;
+    at("send").disabled = state() !== "yours";
     const finish = page.getElementById("finish");
     if (finish && at("finish")) at("finish").replaceWith(document.adoptNode(finish));
     const clock = page.getElementById("clock").dataset;
@@ -160,6 +158,7 @@ if (talk) {
       else set(now);
     } catch {
       failed += 1;
+      set({ left: seconds(), running: false }); // what it says without a server is not known
       if (failed === 2) say("There is no connection. What you write stays here, and we keep trying.");
     } finally {
       asking = false;
@@ -207,12 +206,11 @@ if (talk) {
   const clock = at("clock").dataset;
   for (const link of at("state").querySelectorAll("a")) link.remove();
   set({ left: Number(clock.left), running: clock.running === "yes" });
-  before = seconds();
   at("log").scrollTop = at("log").scrollHeight;
   setInterval(show, 500);
   let beat = 0;
   setInterval(() => {
     beat += 1;
-    if (state() !== "yours" || seconds() <= 0 || beat % 8 === 0) look();
+    if (state() !== "yours" || seconds() <= 0 || beat % 2 === 0) look();
   }, 1500);
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import time
 from functools import partial
 from pathlib import Path
@@ -25,6 +27,7 @@ from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
 from loaders.models.messages import Answer
+from tests.parts.study_site import login
 from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, links, talking, visiting
 
 CASE = profiles()[0]
@@ -162,15 +165,24 @@ def test_the_clock_stands_while_the_patient_answers_and_while_no_server_runs(tmp
         person.say("Hello.")
         clock.now += 20
         assert person.look("/status").json()["left"] == 550.0
-        client.app.state.server.look()  # the beat of a server that runs
-        cookie = person.cookie
-    clock.now += 5000  # killed, and started again much later
+        clock.now += 1.3
+        client.app.state.server.look()  # the beat of a server that runs, after the page
+        clock.now += 0.4
+    for _ in range(2):  # killed, and killed again before anybody has come back
+        clock.now += 5000
+        site = talking(tmp_path, per_person=1, clock=clock)
+        with visiting(site) as client:
+            person.client = client
+            clock.now += 14
+            client.app.state.server.look()
     site = talking(tmp_path, per_person=1, clock=clock)
     with visiting(site) as client:
         person.client = client
-        assert person.cookie == cookie and person.look("/status").json()["left"] == 550.0
+        assert person.look("/status").json()["left"] == 550.0  # what the page said last
+        clock.now += 10
         person.look()
-        clock.now += 550 + 14
+        assert 'data-left="540.0"' in person.page and ">9:00</strong>" in person.page
+        clock.now += 540 + 14
         person.say("These words were begun in time.")
         assert person.title == "Conversation" and len(person.replies) == 2
         clock.now += 16
@@ -220,14 +232,26 @@ def test_a_restart_goes_on_and_pays_no_answer_twice(tmp_path: Path) -> None:
         until(lambda: acting["patient"].asked == 1)
     acting["patient"].seconds = 0.0
     site = talking(tmp_path, models=True, per_person=1, players=acting)
-    with visiting(site) as client:  # nobody loads a page
+    with visiting(site, first_wait=0.01) as client:  # nobody loads a page
         person.client = client
         person.wait()
         assert len(person.replies) == 1
-    assert acting["evaluator"].asked == 1
+        acting["patient"].failing = True
+        person.do("say", text="And now?")
+        until(lambda: person.look("/status").json()["state"] == "trouble")
+        acting["patient"].failing = False
+        until(lambda: person.look("/status").json()["state"] == "yours")
+        page = client.post(login(site)).text
+        assert re.search(r"Asked again after a stop</th><td>1; may have been paid twice<", page)
+    assert acting["evaluator"].asked == 2
+    # The request that was on its way when the server stopped has its name again; one that failed gets another.
+    names = acting["patient"].names + acting["evaluator"].names
+    assert names[0] == names[1] and "" not in names and len(set(names)) == len(names) - 1
     with StoreOf(site) as (store, _), store.reading() as connection:
-        assert len(connection.execute(select(answers.c.digest)).all()) == 2
-        assert len(connection.execute(select(messages.c.number)).all()) == 2
+        assert len(connection.execute(select(answers.c.digest)).all()) == 4
+        assert len(connection.execute(select(messages.c.number)).all()) == 4
+    exported_from(site, tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "study.json").read_text())["asked_again"] == 1
 
 
 def test_a_study_with_its_dollars_spent_asks_nobody(tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""The clock of a talk over a time without a server: it goes on at what the person was shown last, to the second.
+
+The clock is computed from stored instants (`Slot.spent`). When a server begins, nobody knows how long there was none:
+all clocks that ran stand from the last beat on (`stand`), and each goes on with the first request of its person
+(`go_on`). What a clock then says is what the last page that reached the browser said. The browser itself tells, by a
+cookie that came with that page (`shown`): what the server stores before or after it sends a page is another moment than
+that in which the page arrives, and a kill falls between them. Without the cookie, in another browser, it is the last
+beat. A cookie is believed at that moment alone, and gives back at most the time of the words that are being written.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sqlalchemy import update
+
+from baselines.study.slots import Slot, slot_of
+from baselines.study.store import slots
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def shown(slot: Slot, now: float) -> str:
+    """What a browser keeps of the clock that it is sent: the talk, and the seconds that are used."""
+    return f"{slot.id}-{slot.spent(now)!r}"
+
+
+def _last_shown(slot: Slot, cookie: str | None) -> float | None:
+    found = re.fullmatch(r"(\d{1,18})-(\d{1,9}(?:\.\d{1,20})?)", cookie or "", re.ASCII)
+    return float(found[2]) if found and int(found[1]) == slot.id else None
+
+
+def stand(connection: Connection, beat: float) -> None:
+    """No server ran since `beat`: what ran stands from then on, until its person is back."""
+    connection.execute(update(slots).where(slots.c.since.is_not(None), slots.c.stood.is_(None)).values(stood=beat))
+
+
+def go_on(connection: Connection, slot: Slot, cookie: str | None, now: float) -> Slot:
+    """The slot, its clock running again from what the person was shown; as it is, where it did not stand."""
+    if slot.stood is None or slot.since is None:
+        return slot
+    told = _last_shown(slot, cookie)
+    spent = slot.spent(now) if told is None else max(slot.used, told)
+    going = update(slots).where(slots.c.id == slot.id).values(since=now - (spent - slot.used), stood=None)
+    connection.execute(going)
+    return slot_of(connection, slot.id)

@@ -1,0 +1,42 @@
+"""Requests to models, written down before they are sent, so that a stop between question and answer is seen.
+
+What was on its way when a process died may have been answered and paid: nobody here can know. The request has a name
+that is stored first, goes with it as `Idempotency-Key`, and is the same when it is sent again; a provider that honours
+it gives the same answer and takes no second price. How often that happened is counted (`sent_again`), for those that do
+not. A request that failed, or whose answer was no use, gets another name: it is to be answered anew.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, update
+
+from baselines.study.store import requests
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+def sending(connection: Connection, digest: str, slot: int, role: str, now: float) -> str:
+    """Writes down that a request is sent now, or is sent again; its name."""
+    row = connection.execute(select(requests).where(requests.c.digest == digest)).first()
+    name = secrets.token_hex(16) if row is None or row.name is None else str(row.name)
+    if row is None:
+        told = {"digest": digest, "slot": slot, "role": role, "at": now, "name": name, "again": 0}
+        connection.execute(requests.insert().values(**told))
+        return name
+    again = row.again + (row.name is not None)
+    connection.execute(update(requests).where(requests.c.digest == digest).values(name=name, at=now, again=again))
+    return name
+
+
+def over(connection: Connection, digest: str) -> None:
+    """The request was answered, or failed: nothing of it is on its way."""
+    connection.execute(update(requests).where(requests.c.digest == digest).values(name=None))
+
+
+def sent_again(connection: Connection) -> int:
+    """How often a request was sent again because a process had died, or was stopped, before it had the answer."""
+    return int(connection.execute(select(func.sum(requests.c.again))).scalar() or 0)

@@ -1,0 +1,90 @@
+"""The clock after a time without a server: what the person was shown last, whatever a browser says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect
+
+from baselines.study import clock
+from baselines.study import slots as at
+from baselines.study.design import Design
+from baselines.study.site import Site
+from baselines.study.store import open_store, slots
+from tests.parts.postgres import postgres
+from tests.parts.study_talks import Visitor, links, talking, visiting
+
+BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A talk whose person has 30 s on the clock, and writes since BEGAN."""
+    made = talking(tmp_path)
+    with visiting(made) as client:
+        person = Visitor(client, links(made)[0])
+        person.enter()
+        person.do("begin")
+        with made.store.writing() as connection:
+            connection.execute(slots.update().values(given=BEGAN, since=BEGAN, used=30.0))
+        yield made
+
+
+def test_what_was_shown_goes_on_through_any_number_of_kills(site: Site) -> None:
+    with site.store.writing() as connection:
+        cookie = clock.shown(at.slot_of(connection, 1), SHOWN)
+        for beat, now in ((BEAT, BACK), (BACK + 1.25, BACK + 50)):  # killed again before the page arrived
+            clock.stand(connection, beat)
+            clock.stand(connection, now - 100)  # and again before anybody was back
+            assert at.slot_of(connection, 1).spent(now) == 51.5
+            slot = clock.go_on(connection, at.slot_of(connection, 1), cookie, now)
+            assert slot.spent(now) == 50.25 and slot.spent(now + 7) == 57.25
+            assert clock.go_on(connection, slot, cookie, now + 7).spent(now + 7) == 57.25  # it does not stand
+
+
+@pytest.mark.parametrize(
+    ("cookie", "spent"),
+    [
+        (None, 51.5),  # another browser: the last beat
+        ("1-0.0", 30.0),  # forged: the time of the words that are being written, and no more
+        ("1-99999.0", 99999.0),
+        *((odd, 51.5) for odd in ("", "2-40.0", "1-nan", "1-inf", "1--5", "1-1e3", "1-\u0661", "1-" + "9" * 400)),
+    ],
+)
+def test_what_a_browser_may_say(cookie: str | None, spent: float, site: Site) -> None:
+    with site.store.writing() as connection:
+        clock.stand(connection, BEAT)
+        assert clock.go_on(connection, at.slot_of(connection, 1), cookie, BACK).spent(BACK) == spent
+
+
+def test_who_does_not_come_back_keeps_no_case(site: Site) -> None:
+    design: Design = replace(site.study.design, lease=60.0)
+    with site.store.writing() as connection:
+        clock.stand(connection, BEAT)
+        assert at.overdue(connection, design, BEGAN + 3_600) == ([], [])
+        assert at.overdue(connection, design, BACK + 3_600, BACK) == ([], [])  # nobody could come before
+        ended, left = at.overdue(connection, design, BACK + 3_601, BACK)
+        assert ended == [] and [slot.id for slot in left] == [1]
+
+
+def test_no_clock_stands_while_another_server_runs(tmp_path: Path) -> None:
+    with postgres() as url, open_store(url) as first:
+        assert first.alone()
+        with open_store(url) as second:
+            assert not second.alone()
+            with open_store(url) as third:
+                assert not third.alone()
+        first.close()
+        with open_store(url) as last:
+            assert last.alone()
+
+
+def test_a_study_that_was_begun_before_clocks_stood_still_opens(tmp_path: Path) -> None:
+    for _ in range(2):
+        with open_store(tmp_path / "study.sqlite") as store:
+            assert "stood" in {column["name"] for column in inspect(store.engine).get_columns("slots")}
+            with store.writing() as connection:
+                connection.exec_driver_sql("ALTER TABLE slots DROP COLUMN stood")
