@@ -46,6 +46,8 @@ Category = Literal[
 ]
 # Section 2.1, labels verbatim.
 CATEGORIES: tuple[Category, ...] = get_args(Category)
+AIMS = ("What the patient wants at first", "Target plan")
+"""Headings of a chart that say what an intervention starts from, and is to reach."""
 
 # Appendix C.5: the communication families that Task 2 is kept to.
 SCENARIOS = (
@@ -301,9 +303,9 @@ class Chart:
             ("Medical and surgical history", self.medical_surgical_history or "None reported."),
         ]
         if self.original_preference is not None:
-            found.append(("What the patient wants at first", self.original_preference))
+            found.append((AIMS[0], self.original_preference))
         if self.recommended_plan is not None:
-            found.append(("Target plan", self.recommended_plan))
+            found.append((AIMS[1], self.recommended_plan))
         return found
 
 

@@ -32,7 +32,7 @@ _TITLES: Mapping[TaskName, str] = {
     "confirmation": "What patients do not say",
     "intervention": "Coming to a plan with patients",
     "pairs": "Two ways to say what a picture shows",
-    "diagnosis": "Skin conditions from photos and complaints",
+    "diagnosis": "Diagnoses from photos and complaints",
     "rubric": "How doctors talk with patients",
     "relevance": "Complaints that go with a diagnosis",
 }

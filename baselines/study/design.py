@@ -48,6 +48,11 @@ class Question:
         if (self.kind == "choice") != bool(self.options):
             raise ValueError(f"question {self.name}: a choice has options, and nothing else has")
 
+    @property
+    def scale(self) -> bool:
+        """Whether the options are the numbers from 1 to 5, some of them with words."""
+        return [option.partition(" ")[0] for option in self.options] == list("12345")
+
 
 @dataclass(frozen=True, slots=True)
 class Check:

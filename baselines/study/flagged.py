@@ -25,7 +25,8 @@ def flagged(connection: Connection, keys: Keys, design: Design, everybody: Seque
         if person.paste:
             told.append(f"{person.paste} pastes refused")
         if person.tries:
-            told.append(f"{person.tries} times wrong about the instructions")
+            often = "once" if person.tries == 1 else f"{person.tries} times"
+            told.append(f"wrong about the instructions {often}")
         tools = 0
         for slot in at.slots_of(connection, person.id):
             if slot.step != "done":

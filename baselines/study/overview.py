@@ -57,6 +57,7 @@ def page(connection: Connection, site: Site, session: Session, *, told: str = ""
         shown=overview(connection, site),
         factors=who.FACTORS,
         stand_in=site.stand_in,
+        folder=site.study.folder.name,
     )
 
 
@@ -111,9 +112,18 @@ def _left(connection: Connection) -> list[Row]:
 
 def _models(connection: Connection, site: Site) -> list[Row]:
     counted = connection.execute(
-        select(answers.c.role, func.count().label("asked")).group_by(answers.c.role).order_by(answers.c.role)
+        select(
+            answers.c.role,
+            func.count().label("asked"),
+            func.sum(answers.c.digest.like("%.%").cast(answers.c.slot.type)).label("aside"),  # `Asked.set_aside`
+        )
+        .group_by(answers.c.role)
+        .order_by(answers.c.role)
     )
-    rows = [(f"Answers of the {row.role}", f"{row.asked:,}") for row in counted]
+    rows = []
+    for row in counted:
+        aside = f"; {row.aside:,} of no use, and asked for anew" if row.aside else ""
+        rows.append((f"Answers of the {row.role}", f"{row.asked:,}{aside}"))
     waits = waited(connection)
     if waits:
         middle = statistics.median(waits)

@@ -254,18 +254,21 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
     app.add_middleware(_Headers, more=SECURE if proxied else {})
     app.state.server = server
 
+    def notice(title: str, text: str, status: int) -> HTMLResponse:
+        return HTMLResponse(views.notice_page(title, text, contact=site.study.design.contact), status_code=status)
+
     @app.exception_handler(_Refused)
     async def refused(request: Request, error: _Refused) -> HTMLResponse:
-        return HTMLResponse(views.notice_page(error.title, error.text), status_code=error.status)
+        return notice(error.title, error.text, error.status)
 
     @app.exception_handler(404)
     @app.exception_handler(405)
     async def absent(request: Request, error: Exception) -> HTMLResponse:
-        return HTMLResponse(views.notice_page("There is nothing here", _NOT_IN), status_code=404)
+        return notice("There is nothing here", _NOT_IN, 404)
 
     @app.exception_handler(Erased)
     async def gone(request: Request, error: Erased) -> HTMLResponse:
-        return HTMLResponse(views.notice_page("Deleted", "What you did was deleted."), status_code=410)
+        return notice("Deleted", "What you did was deleted.", 410)
 
     _style(app, server)
     _links(app, server)

@@ -141,6 +141,10 @@ def _notice(site: Site, place: Place) -> str:
     parts = []
     if site.rehearsal:
         parts.append("This is a rehearsal: nothing that you do here counts.")
+    if place.person.tries and place.person.stage in ("instructions", "comprehension"):
+        tries = who.TRIES - place.person.tries
+        again = "once more" if tries == 1 else f"{tries} times more"
+        parts.append(f"An answer did not agree with the instructions. Please read them again; you may answer {again}.")
     before = [slot for slot in place.given if slot.step == "lost"]
     if place.slot is not None and before and before[-1].position == place.slot.position - 1:
         if before[-1].why == "interrupted":
@@ -161,7 +165,8 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
         return _shown("ended", frame, text=text, code=_code(site, person), **shared)
     match stage:
         case "consent":
-            frame = replace(frame, title="Consent", following="Next: a few questions about your work.")
+            following = "a few questions about your work" if study.design.survey else "the instructions"
+            frame = replace(frame, title="Consent", following=f"Next: {following}.")
             consent = study.texts.consent
             shown = None if isinstance(consent, bytes) else as_html(consent)
             return _shown(
@@ -183,12 +188,13 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
             template = "practice" if task.name in TALKS else task.template
             return _shown(template, frame, action="practice", **shared, **task.page(task.practice()))
         case "feedback":
-            frame = replace(frame, title="About your practice", following="Next: two questions about the instructions.")
+            following = "questions about the instructions" if study.design.comprehension else "the first case"
+            frame = replace(frame, title="About your practice", following=f"Next: {following}.")
             told = who.known_of(connection, site.keys, person.id).get("feedback", "")
             return _shown("feedback", frame, text=told, **shared)
         case "comprehension":
-            frame = replace(frame, title="Two questions", following="Next: the first case.")
-            return _shown("comprehension", frame, checks=study.design.comprehension, tries=person.tries, **shared)
+            frame = replace(frame, title="About the instructions", following="Next: the first case.")
+            return _shown("comprehension", frame, checks=study.design.comprehension, **shared)
     frame = replace(frame, title="About this study", following="Then you are done.", stop=False)
     return _shown("debriefing", frame, text=as_html(study.design.debriefing), **shared)
 
@@ -244,7 +250,7 @@ def _talk(
         return _shown("chart", replace(frame, title="The chart", following=following), **shown)
     said = at.said_in(connection, site.keys, slot)
     if slot.step == "findings":
-        title, following = "What was not said outright", "Next: two short questions about this case."
+        title, following = "What was not said outright", "Next: a few short questions about this case."
         rows = max(ROWS, *(len(shown["given"].get(name, ())) for name in ("category", "description", "quote")))
         frame = replace(frame, title=title, following=following)
         return _shown("findings", frame, said=said, rows=rows, why=slot.why, **shown)
@@ -293,9 +299,9 @@ def picture_of(connection: Connection, slot: at.Slot) -> bytes | None:
     return None if found is None else found.picture
 
 
-def notice_page(title: str, text: str, *, study: str = "Study", contact: str = "") -> Markup:
-    """A page that only says something, to somebody who may not be in."""
-    frame = Frame(study, contact, "", "", title, "", stop=False)
+def notice_page(title: str, text: str, *, contact: str = "") -> Markup:
+    """A page that only says something, to somebody who may not be in, and whom they may write to."""
+    frame = Frame("Study", contact, "", "", title, "", stop=False)
     return _shown("notice", frame, text=text)
 
 

@@ -4,8 +4,10 @@
     python -m scripts.bench.study_pages pairs --no-script
 
 Writes OUT/<task>/<number>-<page>-<width>-<light|dark>.png at 390 and 1400 px, and OUT/<task>/keyboard.zip, a trace in
-which every key can be looked at: playwright show-trace OUT/<task>/keyboard.zip. The study is a rehearsal on the bundled
-samples. Needs playwright and a Chromium (Debian: apt install chromium).
+which every key can be looked at: playwright show-trace OUT/<task>/keyboard.zip. Besides the pages of one who goes
+through, it takes those that come seldom: forms that were not taken, Stop, a patient who thinks, a clock that ends, no
+connection, a coordinator with many people. The study is a rehearsal on the bundled samples. Needs playwright and a
+Chromium (Debian: apt install chromium).
 """
 
 from __future__ import annotations
@@ -22,12 +24,16 @@ from typing import Annotated, Any
 
 import typer
 
+from baselines.study import people as who
 from baselines.study.access import make_link
 from baselines.study.begun import write_study
-from baselines.study.design import TASKS, TaskName
+from baselines.study.design import TALKS, TASKS, TaskName
+from baselines.study.flow import Stage
 from baselines.study.people import invite
 from baselines.study.server import create_app
 from baselines.study.site import Site
+from baselines.study.store import people, slots
+from baselines.study.views import place_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 TURNS = (
@@ -175,37 +181,122 @@ def _task(browser: Any, task: TaskName, folder: Path, out: Path, script: bool) -
     from scripts.study.serve import Serving, rehearsing
 
     write_study(folder, task)
-    site = rehearsing(Serving(data="sample", study=folder, rehearsal=True), cases=2)
+    site = rehearsing(Serving(data="sample", study=folder, rehearsal=True), cases=4 if task in TALKS else 2)
     with site.store.writing() as connection:
-        ((_, link),) = invite(connection, site.keys, 1, time.time())
+        (_, link), (_, second), *_ = invite(connection, site.keys, 9, time.time())
         login = make_link(connection, None, time.time())
     with served(site) as address:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, java_script_enabled=script)
         context.tracing.start(screenshots=True, snapshots=True)
         page = context.new_page()
-        pictures = _Pictures(page, out)
+        pictures = _Pictures(page, out, scripted=script)
         page.goto(f"{address}/i/{link}")
         through(Keyboard(page), pictures.take)
         context.tracing.stop(path=out / "keyboard.zip")
         context.close()
+        others = browser.new_context(java_script_enabled=script)
+        pictures.page = others.new_page()
+        _seldom(site, pictures, f"{address}/i/{second}")
+        others.close()
         others = browser.new_context()
-        page = others.new_page()
-        pictures.page = page
+        pictures.page = page = others.new_page()
         page.goto(f"{address}/c/{login}")
         pictures.take("Sign in")
         page.click("main form button")
+        _busy(site)
+        page.reload()
         pictures.take(page.inner_text("h1"))
+        page.fill("#who", "P003")
+        page.select_option("#factor", index=1)
+        page.click("[action='/coordinator/grant'] button")
+        pictures.take("Coordinator granted")
         page.goto(f"{address}/nowhere")
         pictures.take("Nothing here")
         others.close()
     return f"{out}: {pictures.count} pictures, keyboard.zip"
 
 
-class _Pictures:
-    """Takes pictures of pages, each of them once."""
+def _seldom(site: Site, pictures: _Pictures, link: str) -> None:
+    """The pages of somebody who forgets fields, waits, runs out of time, and stops."""
+    page = pictures.page
+    person = Keyboard(page)
 
-    def __init__(self, page: Any, out: Path) -> None:
-        self.page, self._out, self.count = page, out, 0
+    def not_taken() -> None:
+        pictures.take(person.title)
+        page.eval_on_selector("main form", "form => form.noValidate = true")
+        with page.expect_navigation():
+            page.locator("main form button:not(.quiet)").first.click()
+        pictures.take(f"{person.title} not taken")
+
+    page.goto(link)
+    for title in ("You are invited", "Consent", "About you", "Instructions", "Practice", "About your practice"):
+        if title in ("Consent", "About you") or page.locator("[action='/do/practice']").count():
+            not_taken()
+        person.answer()
+    page.check("[name=check0][value='1']")
+    page.check("[name=check1][value='0']")
+    page.click("main form button")
+    pictures.take("Instructions again")
+    while "instructions" in person.title.lower() or "ractice" in person.title:
+        person.answer()
+    if page.locator("[action='/do/begin']").count():
+        _waiting(site, pictures, person)
+    else:
+        not_taken()
+    page.click("header form button")
+    not_taken()
+    page.check("[value=delete]")
+    page.click("button.danger")
+    pictures.take(person.title)
+    page.goto(link.partition("/i/")[0])
+    pictures.take(person.title)
+
+
+def _waiting(site: Site, pictures: _Pictures, person: Keyboard) -> None:
+    """A conversation that waits for the patient, and whose time ends."""
+    page = pictures.page
+    person.answer()
+    for _ in range(3):
+        person.answer()
+    mine = slots.update().where(slots.c.step == "talk")
+
+    def change(**values: object) -> None:
+        with site.store.writing() as connection:
+            connection.execute(mine.values(**values))
+        page.reload()
+
+    now = time.time()
+    change(since=None, busy=now + 3600)
+    pictures.take("Conversation thinking")
+    change(failing=now)
+    pictures.take("Conversation trouble")
+    change(since=now, busy=None, failing=None, used=500.0)
+    pictures.take("Conversation late")
+    if pictures.scripted:
+        page.route("**/status", lambda route: route.abort())
+        page.wait_for_selector("#stands:has-text('no connection')", timeout=20_000)
+        pictures.take("Conversation no connection")
+        page.unroute("**/status")
+    change(since=now - 700, used=0.0)
+    pictures.take("Time up")
+
+
+def _busy(site: Site) -> None:
+    """People at every stage, for the coordinator's page."""
+    stages: tuple[Stage, ...] = ("consent", "survey", "work", "declined", "withdrawn")
+    with site.store.writing() as connection:
+        for person, stage in zip(who.everybody(connection)[2:], stages, strict=False):
+            who.move(connection, person, stage, time.time())
+            if stage == "work":
+                place_of(connection, site, person.id)
+        connection.execute(people.update().where(people.c.id == "P001").values(paste=14, tries=2))
+
+
+class _Pictures:
+    """Takes pictures of pages, each of them once. `scripted`: with the pages' script."""
+
+    def __init__(self, page: Any, out: Path, *, scripted: bool) -> None:
+        self.page, self._out, self.count, self.scripted = page, out, 0, scripted
         self._taken: list[str] = []
         out.mkdir(parents=True, exist_ok=True)
 
@@ -221,6 +312,9 @@ class _Pictures:
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             for width in (390, 1400):
                 self.page.set_viewport_size({"width": width, "height": 844})
+                self.page.evaluate(
+                    "document.querySelectorAll('#log').forEach(one => one.scrollTo(0, 0)); scrollTo(0, 0)"
+                )
                 name = f"{len(self._taken):02}-{kind}-{width}-{scheme}.png"
                 self.page.screenshot(path=self._out / name, full_page=True)
                 self.count += 1

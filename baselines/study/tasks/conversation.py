@@ -19,7 +19,7 @@ from baselines.results.sheets import write_new
 from baselines.study.design import TaskName
 from baselines.study.tasks.task import Form, FormError, Item, Response, Source
 from loaders.errors import InputError
-from loaders.medconceal import CATEGORIES, Task, cases, chart
+from loaders.medconceal import AIMS, CATEGORIES, Task, cases, chart
 from loaders.spans import words
 
 ROWS = 3
@@ -55,8 +55,11 @@ class Conversation:
         )
 
     def page(self, item: Item) -> Mapping[str, Any]:
-        """The chart, and the categories of findings."""
-        return {"lines": item.payload["lines"], "categories": CATEGORIES, "task": self.name}
+        """The chart, and the categories of findings. Beside a talk, what it is to reach comes first: it stays in sight
+        where a phone shows the beginning of the chart alone."""
+        lines = item.payload["lines"]
+        beside = sorted(lines, key=lambda line: line[0] not in AIMS)
+        return {"lines": lines, "beside": beside, "categories": CATEGORIES, "task": self.name}
 
     def practice(self) -> Item:
         """A made-up chart."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from baselines.study import people as who
 from baselines.study.design import TaskName
 from baselines.study.site import Site
 from baselines.study.slots import slots_of
-from baselines.study.store import people
+from baselines.study.store import people, slots
 from scripts.bench.study_pages import CHROMIUM, Keyboard, through
 from scripts.study.sample import sample_source
 from tests.baselines.study.test_tasks import captions
@@ -109,6 +110,36 @@ def fits(desk: Desk, axe: str) -> None:
 
 def has_focus(desk: Desk) -> str:
     return str(desk.page.evaluate("document.activeElement.name || document.activeElement.id"))
+
+
+def test_a_clock_stands_without_a_server_and_never_says_more_than_before(browser: Any, tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        desk.page.clock.install()
+        desk.page.goto(address + study_site.invited(site)[0])
+        desk.go_on()
+        with site.store.writing() as connection:
+            connection.execute(people.update().values(stage="work"))
+        desk.page.goto(address)
+        desk.go_on()
+
+        def told(seconds: float, used: float = 0.0) -> str:
+            """What the clock says that much later, while the server has `used` seconds more on it."""
+            with site.store.writing() as connection:
+                connection.execute(slots.update().values(since=slots.c.since - used))
+            with suppress(playwright.TimeoutError), desk.page.expect_event("requestfinished", timeout=500):
+                desk.page.clock.run_for(1000 * seconds)
+            return str(desk.page.inner_text("#clock"))
+
+        assert told(4, used=100) in ("8:20 left", "8:19 left")
+        desk.page.route("**/status", lambda route: route.abort())
+        stands = told(4)
+        assert stands.endswith("left; no connection")
+        assert told(60) == stands  # what it says without a server is not known
+        desk.page.unroute("**/status")
+        assert told(4, used=-30) == stands.partition(";")[0]  # 30 s given back: it waits until they are used
+        assert told(4, used=90).startswith("7:")
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
