@@ -1,10 +1,12 @@
-"""The loopback Hub as a fixture, in an environment where the client library speaks plain LFS to it."""
+"""What many tests share: the loopback Hub, in an environment where the client library speaks plain LFS to it, and
+consultations that were played."""
 
 from __future__ import annotations
 
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +28,25 @@ gc.disable()
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small release of 3MDBench with photos, made once; nobody changes it."""
+    from tests.parts.played_consultations import write_cases
+
+    return write_cases(tmp_path_factory.mktemp("photos") / "release", 6)
+
+
+@pytest.fixture(scope="session")
+def played(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of consultations over them by scripted agents, played once; nobody changes it."""
+    from scripts.cli import execute
+
+    out = tmp_path_factory.mktemp("played") / "run"
+    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
+    assert execute(["run", "consultation", str(photos), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
+    return out
 
 
 @pytest.fixture

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 COOKIE = "__Host-bedside"
-COORDINATOR = None
-"""The person of a coordinator's link and session."""
 LINK_LASTS = 30 * 86400.0
 LOGIN_LASTS = 3600.0
 SESSION_LASTS = 14 * 86400.0

@@ -16,23 +16,8 @@ from baselines.threemdbench.consultation.record import HIGHEST, ITEMS
 from scripts.cli import execute
 from scripts.select_agents import candidates
 from scripts.select_agents.candidates import Selecting
-from tests.parts.played_consultations import write_cases
 
 PATIENTS = ("--doctor", "scripted/doctor", "--judge", "scripted/judge", "--encoder", "words", "--bare")
-
-
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_cases(tmp_path_factory.mktemp("choose") / "release", 6)
-
-
-@pytest.fixture(scope="module")
-def played(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of consultations in a dialogue setting."""
-    out = tmp_path_factory.mktemp("played") / "run"
-    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
-    assert execute(["run", "consultation", str(release), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
-    return out
 
 
 def fill(path: Path, seed: int) -> None:
@@ -54,10 +39,10 @@ def message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().err.split())
 
 
-def test_patients_are_ranked_marked_and_kept_apart(release: Path, tmp_path: Path) -> None:
+def test_patients_are_ranked_marked_and_kept_apart(photos: Path, tmp_path: Path) -> None:
     out = tmp_path / "select"
     named = ("--patient", "scripted/honest", "--patient", "scripted/inventor")
-    arguments = ["select", "patient", str(release), *named, *PATIENTS, "-o", str(out)]
+    arguments = ["select", "patient", str(photos), *named, *PATIENTS, "-o", str(out)]
     assert execute(arguments) == 0
     record, results = read_run(out)
     cells = {(one.row, one.column): one.value for one in results}
@@ -87,9 +72,9 @@ def test_max_cost_is_what_all_candidates_may_cost_together(tmp_path: Path, monke
 
 
 def test_a_candidate_named_twice_and_an_unknown_one(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = ["select", "patient", str(release), *PATIENTS, "-o", str(tmp_path / "out")]
+    base = ["select", "patient", str(photos), *PATIENTS, "-o", str(tmp_path / "out")]
     assert "the same model twice" in message(
         [*base, "--patient", "scripted/honest", "--patient", "scripted/honest"], capsys
     )
@@ -97,7 +82,7 @@ def test_a_candidate_named_twice_and_an_unknown_one(
 
 
 def test_assessors_are_chosen_by_sheets_that_people_filled_in(
-    release: Path, played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    photos: Path, played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sheet = tmp_path / "study" / "sheet.csv"
     assert execute(["select", "sheet", str(played), "--count", "5", "--raters", "2", "-o", str(sheet)]) == 0
@@ -105,7 +90,7 @@ def test_assessors_are_chosen_by_sheets_that_people_filled_in(
     sheets = sorted(map(str, sheet.parent.glob("sheet-R*.csv")))
     for at, path in enumerate(sheets):
         fill(Path(path), at)
-    base = ["select", "assessor", *sheets, "--data", str(release), "--bare", "--assessor", "scripted/assessor"]
+    base = ["select", "assessor", *sheets, "--data", str(photos), "--bare", "--assessor", "scripted/assessor"]
     out = tmp_path / "out"
     assert execute([*base, "--run", str(played), "-o", str(out)]) == 0
     record, results = read_run(out)
@@ -125,11 +110,11 @@ def test_assessors_are_chosen_by_sheets_that_people_filled_in(
     assert "all runs that were annotated" in message([*base, "--run", str(other)], capsys)
 
 
-def test_physicians_stand_beside_a_model_on_the_same_cases(release: Path, played: Path, tmp_path: Path) -> None:
+def test_physicians_stand_beside_a_model_on_the_same_cases(photos: Path, played: Path, tmp_path: Path) -> None:
     run, sheet, out = tmp_path / "run", tmp_path / "study" / "p.csv", tmp_path / "out"
     agents = ("--doctor", "scripted/majority", "--assessor", "scripted/assessor", "--setting", "image+basic")
-    assert execute(["run", "consultation", str(release), "-o", str(run), "--bare", "--resamples", "20", *agents]) == 0
-    assert execute(["select", "physicians-sheet", str(release), "-o", str(sheet)]) == 0
+    assert execute(["run", "consultation", str(photos), "-o", str(run), "--bare", "--resamples", "20", *agents]) == 0
+    assert execute(["select", "physicians-sheet", str(photos), "-o", str(sheet)]) == 0
     sheets = sorted(map(str, sheet.parent.glob("p-R*.csv")))
     assert (sheet.parent / "images").is_dir() and len(sheets) == 2
     for path in sheets:

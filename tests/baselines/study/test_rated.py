@@ -27,7 +27,7 @@ def source(task: TaskName, request: pytest.FixtureRequest) -> Mapping[str, Any]:
     if task == "pairs":
         return {"opened": captions()}
     if task == "rubric":
-        return {"runs": (request.getfixturevalue("run"),)}
+        return {"runs": (request.getfixturevalue("played"),)}
     return {"opened": open_data(str(request.getfixturevalue("photos")), split="test", default="3mdbench")}
 
 

@@ -46,7 +46,7 @@ def source(photos: Path, request: pytest.FixtureRequest) -> Any:
     def made(task: TaskName, **more: Any) -> Source:
         plan = design(task, **more)
         if task == "rubric":
-            return Source(plan, runs=(request.getfixturevalue("run"),))
+            return Source(plan, runs=(request.getfixturevalue("played"),))
         if task == "pairs":
             return Source(plan, captions())
         from loaders.opened import open_data
@@ -124,9 +124,9 @@ def test_a_page_shows_what_is_judged_and_nothing_of_the_key(task: TaskName, sour
         assert f'id="error-{field}"' in again and f'href="#field-{field}"' in again and f'id="field-{field}"' in again
 
 
-def test_raters_see_no_model_run_or_thought(source: Any, run: Path) -> None:
+def test_raters_see_no_model_run_or_thought(source: Any, played: Path) -> None:
     found = json.dumps([item.payload for item in task_named("rubric").items(source("rubric"))])
-    for secret in ("scripted", "keyword", str(run), "rationale"):
+    for secret in ("scripted", "keyword", str(played), "rationale"):
         assert secret not in found
     masked = without_names(
         "I am ChatGPT-4o, not claude-3.5-sonnet or my-model. Grok that.", ["lab/my-model", "my-model"]
@@ -218,21 +218,21 @@ def test_table_7_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path: Pa
         assert {row["complaints"] for row in read_sheet(sheets[0])} == {row["complaints"] for row in read_sheet(own[0])}
 
 
-def test_figure_8_is_that_of_typed_sheets(source: Any, run: Path, photos: Path, tmp_path: Path) -> None:
+def test_figure_8_is_that_of_typed_sheets(source: Any, played: Path, photos: Path, tmp_path: Path) -> None:
     from baselines.results.comparison import read_runs
     from baselines.study.tasks.rubric import TASK
 
     made = source("rubric", seed=1)
     responses = answered("rubric", TASK.items(made), ["P001", "P002", "P003"])
     sheets = TASK.sheet(responses, tmp_path / "served", stand_in=None)
-    dialogues = selection_raters.dialogues_of(read_runs([run])[0])
+    dialogues = selection_raters.dialogues_of(read_runs([played])[0])
     blank = selection_raters.write_sheets(dialogues, tmp_path / "s.csv", raters=3, count=len(dialogues), seed=1)[:3]
     own = typed(blank, responses, {"row": lambda given, row: given[row["dialogue"]]})
     assert [row.keys() for row in read_sheet(sheets[0])] == [row.keys() for row in read_sheet(own[0])]
     served, by_hand = (selection_raters.read_sheets(paths) for paths in (sheets, own))
     assert selection_raters.agreement(served) == selection_raters.agreement(by_hand)
     assert served.stand_in and served.stand_in == by_hand.stand_in
-    words = ["select", "assessor", *map(str, sheets), "--run", str(run), "--data", str(photos)]
+    words = ["select", "assessor", *map(str, sheets), "--run", str(played), "--data", str(photos)]
     assert execute([*words, "--assessor", "scripted/assessor", "-o", str(tmp_path / "out"), "--bare"]) == 0
 
 
