@@ -8,10 +8,14 @@ import pickle
 import platform
 import signal
 import socket
-from collections.abc import Generator, Iterable, Iterator
+import time
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import Any, Self
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # before the import: nothing is told to others
@@ -33,6 +37,12 @@ from loaders.files.untrusted import is_folder
 
 RETRIES = 5
 """Times that a unit is done again whose worker or node died."""
+SLOW = 3.0
+"""So many times the median of the others, and at least `SHORT` seconds, a unit may take before it is started once more,
+where slots are free as nothing is left to begin."""
+SHORT = 10.0
+_LOOK = 1.0
+"""Seconds between two looks at what is slow."""
 
 
 class OnRay:
@@ -72,27 +82,56 @@ class OnRay:
         at_home = [ray.put(sent)], expected, task.floats and not self._mixed, str(Path.cwd())
         do = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
         window = self._workers or 2 * self.slots
-        under_way: dict[Any, tuple[str, Any]] = {}
+        under_way: dict[Any, _Sent] = {}
+        took: list[float] = []
 
-        def finished() -> Iterator[tuple[str, Done]]:
-            for done in ray.wait([*under_way], fetch_local=False)[0]:
-                name, unit = under_way[done]
-                result, kind = _got(done, where, partial(task.told, unit))
-                del under_way[done]
+        def send(name: str, unit: Any) -> None:
+            under_way[do.remote(*at_home, name, unit)] = _Sent(name, unit, time.monotonic())
+
+        def finished(patience: float | None = None) -> Iterator[tuple[str, Done]]:
+            for done in ray.wait([*under_way], timeout=patience, fetch_local=False)[0]:
+                sent = under_way[done]
+                result, kind = _got(done, where, partial(task.told, sent.unit))
+                took.append(time.monotonic() - sent.at)
+                for each in [each for each, other in under_way.items() if other.name == sent.name]:
+                    del under_way[each]
+                    if each != done:
+                        ray.cancel(each, force=True)  # first result wins
                 if task.floats:
                     self._machines.add(kind)
-                yield name, result
+                yield sent.name, result
 
         try:
             for name, unit in units:
                 if len(under_way) >= window:
                     yield from finished()
-                under_way[do.remote(*at_home, name, unit)] = name, unit
+                send(name, unit)
             while under_way:
-                yield from finished()
+                yield from finished(_LOOK)
+                for sent in _slow([*under_way.values()], took, self.slots):
+                    send(sent.name, sent.unit)
         finally:
             for left in under_way:
                 ray.cancel(left, force=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A unit under way, and since when."""
+
+    name: str
+    unit: Any
+    at: float
+
+
+def _slow(under_way: Sequence[_Sent], took: Sequence[float], slots: int) -> list[_Sent]:
+    """Which of the last units are to be started once more: a slow node must not hold up all others."""
+    twice = {name for name, times in Counter(sent.name for sent in under_way).items() if times > 1}
+    if not took or len(under_way) >= slots:
+        return []
+    longest = max(SHORT, SLOW * median(took))
+    late = [sent for sent in under_way if sent.name not in twice and time.monotonic() - sent.at > longest]
+    return late[: slots - len(under_way)]
 
 
 def _answers(address: str | None) -> None:

@@ -157,12 +157,8 @@ def scratch(folder: Path | None = None) -> Iterator[Path]:
     """
     within = folder or Path(tempfile.gettempdir())
     _sweep_once(within)
-    path = within / _temporary_name()
-    with writing(path):
-        path.mkdir(mode=0o700)
-    number = os.open(path, os.O_RDONLY)
+    path, number = _held_folder(within)
     try:
-        _lock(number)
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
@@ -192,19 +188,38 @@ def _held(folder: Path, private: bool) -> tuple[Path, IO[bytes]]:
         path = folder / _temporary_name()
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         file = os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
-        _lock(file.fileno())
-        if os.fstat(file.fileno()).st_nlink:
+        if _locked(file.fileno()) and os.fstat(file.fileno()).st_nlink:
             return path, file
         file.close()  # swept in the moment before it was locked
+
+
+def _held_folder(within: Path) -> tuple[Path, int]:
+    """A new folder of a temporary name, and a number by which it is open and locked. Raises: as `writing`."""
+    while True:
+        path = within / _temporary_name()
+        with writing(path):
+            path.mkdir(mode=0o700)
+        with suppress(FileNotFoundError):  # swept in the moment before it was locked
+            number = os.open(path, os.O_RDONLY)
+            with suppress(FileNotFoundError):
+                if _locked(number) and os.path.samestat(path.stat(), os.fstat(number)):
+                    return path, number
+            os.close(number)
 
 
 def _temporary_name() -> str:
     return f".bedside-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}.tmp"
 
 
-def _lock(number: int) -> None:
-    with suppress(OSError):  # a file system without locks
+def _locked(number: int) -> bool:
+    """Lock what is open by that number; False where somebody who sweeps was first."""
+    try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a file system without locks
+    return True
 
 
 def _sweep_once(folder: Path) -> None:

@@ -52,6 +52,8 @@ def open_double(log, mood):
         Path(f"{log}.{rows[0]['id']}").touch()
         if mood == "slow":
             time.sleep(.7)
+        if mood == "stands" and rows[0]["id"] == "r016" and first:
+            time.sleep(600)
         if mood == "full":
             raise BedsideError("the workspace", found="the disk is full")
         if rows[0]["id"] == "r016" and (mood == "dies" or mood == "dies once" and first):
@@ -200,6 +202,15 @@ def test_what_always_dies_is_one_error_and_errors_arrive_whole(
     assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) == 2
     with pytest.raises(BedsideError, match=r"^the workspace: the disk is full$"):
         toy.build(engine, tmp_path / "v", tmp_path / "log", "full")
+
+
+def test_what_takes_long_on_one_node_is_done_by_another(
+    engine: Engine, toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loaders.engines.on_ray.SHORT", 0.5)
+    done = toy.build(engine, tmp_path / "w", tmp_path / "log", "stands")
+    assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
+    assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) == 3  # twice in one stage
 
 
 def test_a_killed_node_costs_its_batches_and_no_byte(engine: Engine, cluster: Any, toy: Any, tmp_path: Path) -> None:

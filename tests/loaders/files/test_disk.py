@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,3 +175,23 @@ def test_what_has_no_name_of_its_own_has_no_neighbour_and_is_not_written(path: s
 
 def test_a_neighbour_is_named_after_a_place_whatever_that_is_called() -> None:
     assert beside(Path("runs/{v1}"), ".{}.lock") == Path("runs/.{v1}.lock")
+
+
+@pytest.mark.parametrize("moment", ["open", "flock"])
+def test_a_folder_that_another_process_swept_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    where = os if moment == "open" else fcntl
+    real, swept = getattr(where, moment), list[Path]()
+
+    def sweeping(*given: Any, **more: Any) -> Any:
+        found = [path for path in tmp_path.iterdir() if path.is_dir()]
+        if not swept and found:
+            swept.append(found[0])
+            found[0].rmdir()
+        return real(*given, **more)
+
+    monkeypatch.setattr(where, moment, sweeping)
+    with scratch(tmp_path) as folder:
+        assert folder.is_dir() and swept not in ([], [folder])
+    assert list(tmp_path.iterdir()) == []
