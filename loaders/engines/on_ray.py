@@ -108,8 +108,8 @@ class OnRay:
                 send(name, unit)
             while under_way:
                 yield from finished(_LOOK)
-                for sent in _slow([*under_way.values()], took, self.slots):
-                    send(sent.name, sent.unit)
+                for late in _slow([*under_way.values()], took, self.slots):
+                    send(late.name, late.unit)
         finally:
             for left in under_way:
                 ray.cancel(left, force=True)
