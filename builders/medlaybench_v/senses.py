@@ -314,12 +314,13 @@ _SENSES = {
     **dict.fromkeys(
         ("lesion", "lesions"),  # a narrowing of a vessel, a tear: no area that looks abnormal
         _sense(
-            before=r"(?:coronary|culprit|target|stenotic|osteochondral|chondral|ligament\w*|menisc\w+|labral|"
+            before=r"(?:coronary|culprit|target|stenotic|osteochondral|(?<!sub)chondral|ligament\w*|menisc\w+|labral|"
             r"tendon|nerve|tear|cuff|hill-sachs|bankart|slap|rc|acl|"
             r"traumatic|axonal|cord|bifurcation|ostial|obstructive|plexus|muscle|carious)[ ]\Z",
             behind=r"[ ](?:of|to|in) (?:the |an? )?(?:[\w-]+[ ]){0,3}?(?:ligament|tendon|menisc\w+|nerve|lad\b|rca\b|"
             r"coronary|labrum|cuff)",
-            about=r"coronary angio|culprit|guide ?wire|microcatheter|\bpci\b|stenosis",
+            about=r"coronary angio|culprit|guide ?wire|buddy wire|pre-?dilat|microcatheter|\bpci\b|stenosis|"
+            r"(?<!sub)chondral|cartilage",
             unless=r"mass|tumou?r|cyst|metasta|nodul|\bmri?\b|bone",
         ),
     ),
@@ -333,7 +334,11 @@ _SENSES = {
     "peripheral": _sense(
         behind=r"[ ](?:nerve|neurop|arter|vascul|vein|venous|blood|arthr|line|catheter|access|iv\b|intraven)"
     ),
-    "cranial": _sense(behind=r"[ ](?:nerve|ct\b|mri\b|cavity|fossa|vault|computed|magnetic|views?|angulat\w+)"),
+    "cranial": _sense(
+        about=_ANIMAL,
+        behind=r"[ ](?:[\w-]+[ ]){0,2}?(?:images?|imaging|scan\w*|mri?\b|tomogra\w*|radiogra\w*|x-?ray|ultraso\w*|"
+        r"sonogra\w*)|[ ](?:nerve|ct\b|cavity|fossa|vault|computed|magnetic|views?|angulat\w+)",
+    ),
     "impacted": _sense(
         about=r"tooth|teeth|molar|canine|incisor|panoram|dental|\bopg\b|orthopantomo|mandib|maxill|dentig"
     ),
@@ -381,9 +386,9 @@ _SENSES = {
     # Of the chest, or of the spine and cord at its level.
     "thoracic": _sense(
         behind=r"[ ](?:[\w-]+[ ])?(?:duct|inlet|outlet|nerves?|arter\w+|veins?|curves?|kyphosis|scoliosis|lordosis|"
-        r"spin\w+|vertebra\w*|levels?|cord|roots?|pedicles?|laminae?|dis[ck]s?|segments?|myelo\w+|epidural|"
-        r"intramedull\w+|extradural|intradural|syrin\w*|meningio\w*|endoprosthesis)\b|"
-        r"[ ](?:and|or)[ ](?:lumbar|cervical|sacral)",
+        r"spin\w+|vertebra\w*|hemivertebra\w*|levels?|cord|roots?|pedicles?|laminae?|dis[ck]s?|segments?|myelo\w+|"
+        r"epidural|intramedull\w+|extradural|intradural|syrin\w*|meningio\w*|endoprosthesis)\b|"
+        r"(?:,?[ ](?:and|or)|,|/)[ ]?(?:lumbar|cervical|sacral)",
         about=r"spinal cord|\bcord\b|myel|syrin|intramedull|epidural|extradural|intradural|lamin|vertebr|scolio|"
         r"\bth?\d{1,2}\b|spinal",
         unless=r"\blungs?\b|chest|pulmon|pleur|thoracic (?:ct|cavity|wall|computed|surg)|medias|aort|heart|trache",
@@ -431,7 +436,11 @@ _SENSES = {
     "baseplate": _only(r"prosth|arthroplast|glenoid|tibia|implant|glenosph"),
     "callus": _only(_BONE),
     "cavitation": _sense(about=r"bubble|histotrips|focused ultrasound|hifu"),
-    "caudal": _sense(behind=r"[ ](?:block|epidural|an[ae]+sth\w+|injection|regression|vein|artery|angulat\w+|views?)"),
+    "axillary": _sense(behind=r"[ ](?:lateral|views?|radiogra\w*|x-?rays?|projection|films?)\b"),
+    "caudal": _sense(
+        about=_ANIMAL,
+        behind=r"[ ](?:block|epidural|an[ae]+sth\w+|injection|regression|vein|artery|angulat\w+|views?)",
+    ),
     "cistern": _only(_OF_BRAIN, behind=r"a[ ]chyli"),
     "compressive": _sense(behind=r"[ ](?:strength|stress|load\w*|forces?|test\w*|modulus|bandage|strain)"),
     "coronary": _sense(behind=r"[ ](?:ligament|vein|plexus)", about=r"varic|portal hypertension"),

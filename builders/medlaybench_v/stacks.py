@@ -20,7 +20,6 @@ FUNCTION_WORDS = frozenset(
     "appear seen noted about approximately along across up down via per until because shown associated present "
     "toward towards onto upto rather instead though although whereas despite besides except among beyond throughout "
     "beneath alongside upon versus vs even still again already further only became becomes remained remains measures "
-    "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full "
     "did does should must cannot just out off".split()
 )
 # Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
@@ -90,7 +89,7 @@ def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bo
     if after is None or after[1] == "-":
         return after is not None
     word = after[2].lower()
-    if word in FUNCTION_WORDS or word in _ANY_HEAD or after.start(2) in heads:
+    if word in FUNCTION_WORDS or word in _NO_NOUNS or word in _ANY_HEAD or after.start(2) in heads:
         return False
     return not (_VERBAL.search(word) or after[2][:1].isupper())
 
@@ -133,6 +132,21 @@ _JOINED = frozenset("shaped like sized based related induced guided directed".sp
 _JOINED_ENDS = ("-shaped", "-like", "-sized")
 
 
+# A name ends before these: verbs, and what is said of a thing behind it ("a lesion typical of cancer").
+_NO_NOUNS = frozenset(
+    "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full allows "
+    "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
+    "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
+    "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
+    "contrasts severe".split()
+)
+# No name ends with these: "the left anterior".
+_NO_ENDS = frozenset(
+    "posterior anterior lateral medial distal proximal inferior superior temporal frontal parietal periapical "
+    "recurrent hypoechoic coronal sagittal multi maxillofacial".split()
+)
+
+
 def noun_end(text: str, at: int, stop: int) -> int:
     """Where the name ends whose adjective ends at `at`; 0 where that is not clear: no noun, or another one joined."""
     end = at
@@ -149,7 +163,11 @@ def noun_end(text: str, at: int, stop: int) -> int:
         joined = word in _JOINED and not text.startswith((" to ", " by ", " on "), following.end())
         if joined or word.endswith(_JOINED_ENDS):
             return 0
-        if word in FUNCTION_WORDS or (_VERBAL.search(word) and word not in NOUNS_IN_ING and "weighted" not in word):
+        if (
+            word in FUNCTION_WORDS
+            or word in _NO_NOUNS
+            or (_VERBAL.search(word) and word not in NOUNS_IN_ING and "weighted" not in word)
+        ):
             if word in ("and", "or", "nor"):
                 return 0
             break
@@ -157,5 +175,7 @@ def noun_end(text: str, at: int, stop: int) -> int:
             return 0  # too long, or a new sentence that no full stop parts
         end = following.end()
     if end == at or text[end : end + 1] in ("-", "/", "’", "'"):
+        return 0
+    if text[at:end].rpartition(" ")[2].lower() in _NO_ENDS:
         return 0
     return 0 if text[end : end + 3].lstrip()[:1] in (",", "&") else end

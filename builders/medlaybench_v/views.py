@@ -123,7 +123,7 @@ _STACK = re.compile(  # in lower case: letters of either case would be compared 
     rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan)))?",
 )
 # "Magnetic resonance imaging" is the method itself.
-_LAST_PICTURE = re.compile(rf"(?<!resonance)(?<!\bmr)[ ]+({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)
+_LAST_PICTURE = re.compile(rf"(?:(?<!resonance)(?<!\bmr)[ ]+|[ ]+(?!imaging))({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)
 _METHOD_AT_END = [
     (re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), alone, before) for pattern, (alone, before) in _METHODS.items()
 ]

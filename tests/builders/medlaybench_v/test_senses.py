@@ -325,3 +325,21 @@ def test_what_a_third_reading_found(caption: str, said: str) -> None:
 )
 def test_a_frame_fits_what_it_holds(caption: str, said: str) -> None:
     assert lay(caption) == said
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        (
+            "A subchondral lesion typical of cancer.",
+            "subchondral abnormal area (below the cartilage) typical of cancer",
+        ),
+        ("Image of a subcutaneous vein posterior.", "subcutaneous"),
+        ("Cranial MR image.", "head MRI image"),
+        ("The cranial end of the lump.", "cranial end (toward the head)"),
+        ("Axillary view of the shoulder.", "axillary view"),
+        ("Cartilage lesion of the knee.", "lesion"),
+    ],
+)
+def test_a_name_ends_with_its_noun(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
