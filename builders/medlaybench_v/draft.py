@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -138,6 +139,7 @@ _PAIRED_PLACE = re.compile(
     rf" (?:in|of|around|on|from|into|under|atop) (the) ({'|'.join(p[4:] for p in sorted(_PAIRED))})\Z"
 )
 _HALF_NAMES = ("bowel ", "intestinal ")  # of "small bowel perforation" the first word would be left with the hole
+_PREFIX = re.compile(r"(?:intra|extra|infra|supra|retro|peri|para|trans|endo|inter|sub|post|pre)(?=[a-z]{4})")
 _SIDE_SAID = re.compile(r"\b(?:left|right|bilateral|both|lower|upper)\b", re.IGNORECASE)
 _METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), ("ultrasound", "C0041618"))
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
@@ -402,8 +404,18 @@ def keeps_facts(surface: str, lay: str) -> bool:
     return {f.value for f in here if f.kind == "modality"} <= {f.value for f in there if f.kind == "modality"}
 
 
-def _entries(terms: Sequence[Term]) -> Iterator[Entry]:
+def _hyphenated(terms: Sequence[Term]) -> Iterator[Term]:
+    """Names of several words whose first word may be written with a hyphen: "intra-cranial hypotension"."""
     for term in terms:
+        if " " in term.expert and (prefix := _PREFIX.match(term.expert)):
+            cut = prefix.end()
+            many = term.expert_plural
+            many = f"{many[:cut]}-{many[cut:]}" if _PREFIX.match(many) else many
+            yield replace(term, expert=f"{term.expert[:cut]}-{term.expert[cut:]}", expert_plural=many)
+
+
+def _entries(terms: Sequence[Term]) -> Iterator[Entry]:
+    for term in (*terms, *_hyphenated(terms)):
         attributive = term.kind == "anatomy" and term.pos == "adjective"
         yield _entry(term.expert, term.lay, term, attributive)
         if term.pos == "noun":

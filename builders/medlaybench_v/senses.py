@@ -329,6 +329,13 @@ _SENSES = {
     **dict.fromkeys(("lad", "lcx", "rca"), _only(rf"{_HEART}|stenos|stent|occlu|angio|infarct|arter")),
     "sma": _only(r"mesenter|bowel|aort|intestin|celiac|coeliac|arter|duoden|pancrea|jejun"),
     "cbd": _only(r"duct|bil(?:e|ia)|gall|pancrea|ercp|mrcp|liver|hepat|choled"),
+    "ap": _only(r"x-?ray|radiogra|film|view|diameter|fluoro", behind=r"[ ](?:window|shunt)|[ ]?[=:]"),
+    "pa": _only(
+        r"\A(?!.*(?:arter|pulmonary|aort|\brpa\b|\blpa\b)).*(?:x-?ray|radiogra|film|cxr|chest)",
+        behind=r"[ ]?[,=:;)]|[ ](?:catheter|pressure|band|interval)",
+    ),
+    "sem": _sense(about=r"±|\bmeans?\b|standard error"),
+    "posterior enhancement": _only(r"ultraso|sonogra|echogra|echogenic|echoic|\bus\b"),
     "opg": _sense(about=r"glioma|optic"),
     **dict.fromkeys(("circumscribed",), _sense(behind=r"[ ](?:to|by)\b")),
     "peripheral": _sense(

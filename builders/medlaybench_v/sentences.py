@@ -16,7 +16,8 @@ from builders.medlaybench_v.stacks import FUNCTION_WORDS
 _HEADS = "scan|image|view|slice|[Xx]-ray|ultrasound|exam|picture|film|study|MRI|CT|sonogram|imaging"
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
-    rf"(?P<name>(?:(?!(?:on|in|at|by|from|during|through)[ ])\w[\w-]*[ ]){{0,6}}?(?:{_HEADS})(?:[ ](?:{_HEADS}))*"
+    r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through)[ ])\w[\w-]*[ ](?:\([^()]*\)[ ])?){0,6}?"
+    rf"(?:{_HEADS})(?:[ ](?:{_HEADS}))*"
     r"(?P<many>s)?)(?![\w-])"
 )
 _SHOWING = re.compile(

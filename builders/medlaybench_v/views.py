@@ -80,7 +80,10 @@ _METHODS = {
     r"(?:x-ray )?(?:computed|computerized|computerised|computer) tomogra(?:phy|phic)(?: \(ct\))?|ct": ("CT scan", "CT"),
     r"magnetic resonance(?: imaging)?(?: \(mri\)| \(mr\))?|mri|mr imaging|mr": ("MRI scan", "MRI"),
     r"radiographs?|radiography|radiographic|roentgenograms?|x[- ]?rays?|skiagrams?": ("X-ray", "X-ray"),
-    r"ultrasonographic|ultrasonography|ultrasound|sonographic|sonography|sonograms?|usg": ("ultrasound", "ultrasound"),
+    r"ultrasonographic|ultrasonography|ultrasound|sonographic|sonography|sonograms?|usg|us": (
+        "ultrasound",
+        "ultrasound",
+    ),
 }  # fmt: skip
 _KEPT = (
     r"t[12](?:-weighted| weighted|w)?|flair|stir|fat-suppressed|fat-saturated|plain|initial|follow-up|repeat|3d|2d|mdct"
@@ -96,6 +99,12 @@ _OTHER_MR = re.compile(
     r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
     r"nucl)[a-z]",
     re.IGNORECASE,
+)
+# Letters that stand for "ultrasound" beside a picture or a body part only.
+_US = re.compile(r"\bus\b", re.IGNORECASE)
+_US_PICTURE = re.compile(
+    r"\bUS (?:image|view|scan|exam|stud|picture|slice|section)|"
+    r"\b(?:[Aa]bdom|[Tt]ransv|[Ll]ong|[Rr]enal|[Bb]reast)\w* US\b"
 )
 _ADVERB = re.compile(r"ly[ ]\Z")
 _LONGEST_ADVERB = 4
@@ -132,11 +141,13 @@ _WORDS_IN_FRONT = re.compile(
     rf"(?P<kept>{_KEPT})|(?P<and>and))(?!\S)",
     re.IGNORECASE,
 )
-_CAPITALS = ("CT", "MR")  # "ct" and "mr" alone say too little
+_CAPITALS = ("CT", "MR", "US ")  # "ct" and "mr" alone say too little
 _PARTS_OF_METHODS = (
     "tomograph", "resonance", "x-ray", "x ray", "xray", "radiogra", "sonogra", "ultraso", "roentgen", "skiagram", "usg",
 )  # fmt: skip
-_METHOD_WORD = re.compile(r"\bct\b|\bmr|tomogra|resonance|x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg")
+_METHOD_WORD = re.compile(
+    r"\bct\b|\bmr|tomogra|resonance|x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg|\bus\b"
+)
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
 _NO_METHOD = re.compile(
     r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
@@ -157,8 +168,8 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
         return
     for start, end in _stacks(lower):
         surface = text[start:end]
-        if surface in ("Mr", "mr"):
-            continue  # a man
+        if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
+            continue  # a man; we, or a country
         if end < len(text) and _NO_METHOD.match(text, end + 1):
             continue
         if _AFTER_TIME.search(text, max(0, start - 9), start) and surface.lower().startswith(("pre", "post")):

@@ -343,3 +343,20 @@ def test_a_frame_fits_what_it_holds(caption: str, said: str) -> None:
 )
 def test_a_name_ends_with_its_noun(caption: str, said: str) -> None:
     assert said.lower() in lay(caption).lower(), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("AP film of the hip.", "AP (front-to-back) film of the hip"),
+        ("The PA interval of the heart.", "PA interval"),
+        ("Chest X-ray PA showing a mass.", "Chest X-ray PA (back-to-front) shows a mass."),
+        ("SEM image of a tooth showing a hole.", "A SEM (electron microscope) image of a tooth shows a hole."),
+        ("Transverse US view.", "This is a crosswise ultrasound view."),
+        ("A survey in the US is shown.", "in the US"),
+        ("Signs of intra-cranial hypotension.", "low fluid pressure inside the skull"),
+        ("Ultrasound of a cyst with posterior enhancement.", "cyst with ultrasound brightening behind it"),
+    ],
+)
+def test_letters_are_unfolded_where_they_are_sure(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
