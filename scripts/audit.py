@@ -12,7 +12,7 @@ import typer
 
 from baselines.results.sheets import table_bytes
 from builders.medlaybench_v.audit import Audited, Tally, audit, read_pairs
-from builders.medlaybench_v.gates import GATES
+from builders.medlaybench_v.gates import EVIDENCE, GATES
 from builders.medlaybench_v.judge import BROKEN, JUDGED, judge_pairs
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
@@ -34,8 +34,10 @@ def command(
     vocabulary: list[str] = typer.Option(
         ["bundled"], metavar="FILE|bundled", help="Allow what these vocabularies' lay phrases say. May be repeated."
     ),
-    show: int = typer.Option(20, min=0, help="How many failing pairs to print; 0 prints the summary alone."),
-    write: Path | None = typer.Option(None, "--write", metavar="FILE", help="Write every failure to a CSV."),
+    show: int = typer.Option(
+        20, min=0, help="How many failing and doubtful pairs to print; 0 prints the summary alone."
+    ),
+    write: Path | None = typer.Option(None, "--write", metavar="FILE", help="Write every failure and doubt to a CSV."),
     strict: bool = typer.Option(False, "--strict", help="Exit code 1 when a pair fails."),
     judge: str | None = typer.Option(
         None, metavar="NAME", help="Chat model that is asked about the doubtful pairs, and about no other."
@@ -48,7 +50,8 @@ def command(
     """Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
     markers.
 
-    A pair that only a reader can decide is doubtful: counted apart, and never taken for failed.
+    A pair fails where its captions contradict each other, or where a value with few wordings is missing. A pair that
+    only a reader can decide is doubtful: shown and counted apart, and never taken for failed.
 
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
     """
@@ -64,25 +67,30 @@ def command(
             failing.append(audited)
         elif audited.doubts:
             doubtful.append(audited)
-    _show(failing, show)
+    _show("fail a gate", failing, show)
+    _show("are doubtful, for a reader to decide", doubtful, show)
     _summary(tally)
     if model is not None:
         _judged(model, answers, doubtful)
     if write:
-        _write(write, failing)
+        _write(write, [*failing, *doubtful])
     return 1 if strict and failing else 0
 
 
-def _show(failing: list[Audited], show: int) -> None:
-    """The first failing pairs, with what each gate says."""
-    for audited in failing[:show]:
+def _show(what: str, found: list[Audited], show: int) -> None:
+    """The first pairs that fail or are doubtful, with what each gate says, and what it rests on."""
+    if found and show:
+        output.print(f"{len(found):,} {what}", style="bold underline", highlight=False)
+    for audited in found[:show]:
         output.print(audited.image_id, style="bold", highlight=False, markup=False)
         output.print(f"  expert  {audited.expert_caption}", highlight=False, markup=False)
         output.print(f"  lay     {audited.layman_caption}", highlight=False, markup=False)
-        for verdict in audited.failures:
-            output.print(f"  {verdict.gate:<11} {verdict.reason}", style="red", highlight=False, markup=False)
-    if show and len(failing) > show:
-        output.print(f"… and {len(failing) - show:,} more (--show, --write)")
+        for verdict in audited.failures or audited.doubts:
+            style = "yellow" if verdict.doubtful else "red"
+            evidence = f" ({verdict.evidence})" if verdict.evidence and not verdict.passed else ""
+            output.print(f"  {verdict.gate:<11} {verdict.reason}{evidence}", style=style, highlight=False, markup=False)
+    if show and len(found) > show:
+        output.print(f"… and {len(found) - show:,} more (--show, --write)")
 
 
 def _summary(tally: Tally) -> None:
@@ -92,13 +100,15 @@ def _summary(tally: Tally) -> None:
         "gate",
         "pairs",
         "share",
+        *EVIDENCE[:2],
         "doubtful",
-        right=("pairs", "share", "doubtful"),
+        right=("pairs", "share", *EVIDENCE[:2], "doubtful"),
     )
     for gate in GATES:
         count = tally.by_gate[gate]
         share = f"{count / tally.pairs:.1%}" if tally.pairs else ""
-        summary.add_row(gate, count, share, tally.doubts_by_gate[gate])
+        rests_on = [tally.by_evidence[gate, evidence] or "" for evidence in EVIDENCE[:2]]
+        summary.add_row(gate, count, share, *rests_on, tally.doubts_by_gate[gate])
     output.print(summary)
 
 
@@ -124,12 +134,12 @@ def _release(source: str, split: str | None, revision: str | None) -> Iterable[d
         yield from part.remove_columns("image")
 
 
-def _write(path: Path, failing: list[Audited]) -> None:
-    columns = ("image_id", "gate", "reason", "expert_caption", "layman_caption")
+def _write(path: Path, found: list[Audited]) -> None:
+    columns = ("image_id", "gate", "outcome", "evidence", "reason", "expert_caption", "layman_caption")
     rows = (
-        {name: getattr(verdict if name in ("gate", "reason") else audited, name) for name in columns}
-        for audited in failing
-        for verdict in audited.failures
+        {name: getattr(verdict if hasattr(verdict, name) else audited, name) for name in columns}
+        for audited in found
+        for verdict in audited.failures or audited.doubts
     )
     write_whole(path, table_bytes(columns, rows))
-    output.print(f"failures: {path}", highlight=False)
+    output.print(f"failures and doubts: {path}", highlight=False)

@@ -49,19 +49,21 @@ class Audited:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over an audit: pairs, pairs with a failure, pairs left doubtful, failures and doubts per gate."""
+    """Counts over an audit: pairs, pairs with a failure, pairs left doubtful; by gate failures, doubts, evidence."""
 
     pairs: int = 0
     failing: int = 0
     doubtful: int = 0
     by_gate: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(GATES, 0)))
     doubts_by_gate: Counter[str] = field(default_factory=Counter)
+    by_evidence: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, audited: Audited) -> None:
         self.pairs += 1
         self.failing += bool(audited.failures)
         self.doubtful += bool(audited.doubts)
         self.by_gate.update(v.gate for v in audited.failures)
+        self.by_evidence.update((v.gate, v.evidence) for v in audited.failures)
         self.doubts_by_gate.update(v.gate for v in audited.verdicts if v.doubtful)
 
 

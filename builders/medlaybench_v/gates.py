@@ -3,7 +3,8 @@
 The paper keeps a generated caption only if CheckFactuality holds (Algorithm 1) and does not say how it is checked; of
 the captions released with it, a third lose a number, a side, a negation, a modality or a figure marker. Here every
 row passes through all gates and carries their verdicts. Both captions are parsed into values (`facts`), and what is
-meant is compared: 15 mm is 1.5 cm, "patent" is "not blocked". What only a reader can decide is doubtful.
+meant is compared: 15 mm is 1.5 cm, "patent" is "not blocked". A pair fails where the captions contradict each other, or where
+a value is missing that has few wordings: a digit, a side, a mark. What is only not met in words is doubtful.
 
     >>> from builders.medlaybench_v.facts import read
     >>> expert, lay = read("CT shows a 2 cm mass in the left lung."), read("The scan shows a lump in the lung.")
@@ -41,6 +42,9 @@ ADDED_WORDS = 12
 DOUBTFUL = "doubtful: "
 """What the reason of a passed verdict begins with where only a reader can decide."""
 OUTCOMES = ("passed", "doubtful", "failed")
+EVIDENCE = ("contradicted", "missing", "not met in words")
+"""Both captions name a value, and they differ; nothing can carry a value that has few wordings; neither."""
+_CLAIMS = re.compile(r"(?:\A|; )(lost|changed|new|swapped): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,14 @@ class Verdict:
     def doubtful(self) -> bool:
         """Whether only a reader can decide."""
         return self.passed and self.reason.startswith(DOUBTFUL)
+
+    @property
+    def evidence(self) -> str:
+        """What a verdict of the facts rests on, one of `EVIDENCE`; empty where nothing was found, or style fails."""
+        if self.passed:
+            return EVIDENCE[2] if self.doubtful else ""
+        kinds = set(_CLAIMS.findall(self.reason))
+        return EVIDENCE[0] if kinds & {"changed", "swapped"} else EVIDENCE[1] if kinds else ""
 
     @property
     def outcome(self) -> str:

@@ -13,7 +13,7 @@ def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
     return [
         by_split("Modality", "code", statistics["modality_by_split"], splits),
         by_split("Status", "status", statistics["status_by_split"], splits),
-        by_split("Gates on the rows as they stand", "gate", statistics["gates"], ["passed", "failed"]),
+        by_split("Gates on the rows as they stand", "gate", statistics["gates"], ["passed", "doubtful", "failed"]),
     ]
 
 

@@ -57,12 +57,15 @@ class Refined:
 def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> Refined:
     """Polish the draft; where a gate fails, take back the fewest substitutions that mend it; else gloss.
 
-    `draft` is that of all matches, from whoever has made it already.
+    A doubt is mended too where that is possible: the expert's own word costs nothing, a reader does. `draft` is that of
+    all matches, from whoever has made it already.
     """
     text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     why = failures(verdicts) or _reads_badly(text, caption)
     if not why:
-        return Refined(text, "accepted", RULES, verdicts)
+        doubts = _doubts(verdicts)
+        surer = _repaired(caption, drafter, "repaired", doubts) if doubts else None
+        return surer if surer and not _doubts(surer.verdicts) else Refined(text, "accepted", RULES, verdicts)
     return _repaired(caption, drafter, "repaired", why) or _glossed(caption, why)
 
 
@@ -120,6 +123,11 @@ def failures(verdicts: Sequence[Verdict]) -> str:
     return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts if not v.passed)
 
 
+def _doubts(verdicts: Sequence[Verdict]) -> str:
+    """What only a reader can decide, in a line."""
+    return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts if v.doubtful)
+
+
 def parse(answer: str) -> str:
     """The caption in a model's answer, the text under `layman_caption` of its one JSON object.
 
@@ -144,17 +152,24 @@ def _polished(caption: Caption, draft: Draft) -> tuple[str, tuple[Verdict, ...]]
 
 
 def _repaired(caption: Caption, drafter: Drafter, status: str, why: str) -> Refined | None:
-    """The draft with one substitution taken back, else with more and more of those that add most words, that passes."""
+    """The draft with one substitution taken back, else with more and more of those that add most words, that passes.
+
+    One that is beyond doubt goes before others.
+    """
     matches = [m for m in caption.matches if m.changes]
     attempts = [matches[:i] + matches[i + 1 :] for i in range(len(matches))]
     by_growth = sorted(matches, key=lambda m: len(m.entry.surface.split()) - len(m.entry.lay.split()))
     attempts += [[m for m in matches if m not in by_growth[:drop]] for drop in range(2, len(matches))]
+    doubtful = None
     for attempt in attempts:
         if attempt:
             text, verdicts = _polished(caption, drafter.draft(caption.expert, attempt))
             if _passed(verdicts) and not _reads_badly(text, caption):
-                return Refined(text, status, RULES, verdicts, why)
-    return None
+                refined = Refined(text, status, RULES, verdicts, why)
+                if not _doubts(verdicts):
+                    return refined
+                doubtful = doubtful or refined
+    return doubtful
 
 
 def _glossed(caption: Caption, why: str) -> Refined:

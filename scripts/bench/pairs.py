@@ -3,8 +3,7 @@
     python -m scripts.bench.pairs [FILE.jsonl …] [--show missed|false|doubtful]
 
 Without files: the development set in tests/pairs. A line is {"class", "expert", "lay", "broken"}. Prints for each class
-the share of broken pairs that a gate fails, of faithful pairs that one fails (false alarms), and of pairs that are left
-doubtful, which count as neither.
+what becomes of the broken pairs and of the faithful ones: a gate fails it, it is left doubtful for a reader, it passes.
 """
 
 from __future__ import annotations
@@ -28,24 +27,31 @@ _FACTS = frozenset("numbers laterality negation certainty time comparison modali
 
 @dataclass(slots=True)
 class Score:
-    """Pairs of a class: broken and caught, faithful and failed, left doubtful."""
+    """Pairs of a class: broken ones caught, left doubtful and (the rest) passed; faithful ones failed and doubtful."""
 
     broken: int = 0
     caught: int = 0
+    broken_doubtful: int = 0
     faithful: int = 0
     alarms: int = 0
-    doubtful: int = 0
+    faithful_doubtful: int = 0
 
     def add(self, broken: bool, failed: bool, doubtful: bool) -> None:
         self.broken += broken
         self.caught += broken and failed
+        self.broken_doubtful += broken and doubtful and not failed
         self.faithful += not broken
         self.alarms += failed and not broken
-        self.doubtful += doubtful and not failed
+        self.faithful_doubtful += not broken and doubtful and not failed
 
     @property
     def detection(self) -> float:
         return self.caught / self.broken if self.broken else 1.0
+
+    @property
+    def unseen(self) -> float:
+        """The share of broken pairs that pass without a word."""
+        return (self.broken - self.caught - self.broken_doubtful) / self.broken if self.broken else 0.0
 
     @property
     def false_alarms(self) -> float:
@@ -53,7 +59,14 @@ class Score:
 
     @property
     def doubts(self) -> float:
-        return self.doubtful / (self.broken + self.faithful) if self.broken + self.faithful else 0.0
+        """The share of faithful pairs that a reader is asked about."""
+        return self.faithful_doubtful / self.faithful if self.faithful else 0.0
+
+    def shown(self) -> tuple[str, ...]:
+        """The cells of a row: broken, of these failed, doubtful, passed; faithful, of these failed, doubtful."""
+        doubtful = self.broken_doubtful / self.broken if self.broken else 0.0
+        shares = [f"{share:.1%}" for share in (self.detection, doubtful, self.unseen, self.false_alarms, self.doubts)]
+        return (str(self.broken), *shares[:3], str(self.faithful), *shares[3:])
 
 
 def main() -> None:
@@ -64,25 +77,10 @@ def main() -> None:
     options = parser.parse_args()
     pairs = [pair for pair in read(options.files) if options.only in (None, pair["class"])]
     judged = list(judge(pairs))
-    shown = table(
-        "",
-        "class",
-        "broken",
-        "found",
-        "faithful",
-        "false alarms",
-        "doubtful",
-        right=("broken", "found", "faithful", "false alarms", "doubtful"),
-    )
+    columns = ("broken", "failed", "doubtful", "passed", "faithful", "false alarms", "in doubt")
+    shown = table("", "class", *columns, right=columns)
     for name, score in scores(pairs, judged).items():
-        shown.add_row(
-            name,
-            str(score.broken),
-            f"{score.detection:.1%}",
-            str(score.faithful),
-            f"{score.false_alarms:.1%}",
-            f"{score.doubts:.1%}",
-        )
+        shown.add_row(name, *score.shown())
     output.print(shown)
     for pair, audited in zip(pairs, judged, strict=True):
         failed, doubtful = outcome(audited)

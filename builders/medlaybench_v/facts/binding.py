@@ -162,7 +162,15 @@ def _sequence(reading: Reading) -> list[str]:
     return [key for i, key in enumerate(ordered) if not i or key != ordered[i - 1]]
 
 
-def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> tuple[str, str] | None:
+class Exchange(NamedTuple):
+    """Two values that changed places; not `sure` where what stands near them hardly tells them apart."""
+
+    one: str
+    other: str
+    sure: bool
+
+
+def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> Exchange | None:
     """Two values that changed places between the texts, or None.
 
     What tells two values apart is what stands nearer to one than to the other.
@@ -173,11 +181,17 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
     if [p.value for p in here] == [p.value for p in there] and in_order(expert, lay):
         return None
     at_here, at_there = _near(expert, here), _near(lay, there)
+    perhaps = None
     for i, one in enumerate(values):
         for other in values[i + 1 :]:
-            if _crossed(_difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other])):
-                return one, other
-    return None
+            kept, turned = _crossing(
+                _difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other])
+            )
+            if min(turned) > 0.06 and sum(turned) > 1.3 * sum(kept) + 0.05:
+                return Exchange(one, other, True)
+            if min(turned) > 0.02 and sum(turned) > sum(kept) and perhaps is None:
+                perhaps = Exchange(one, other, False)
+    return perhaps
 
 
 def _near(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[str, float]]:
@@ -191,10 +205,10 @@ def _near(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[str, flo
     return near
 
 
-def _crossed(ours: dict[str, float], theirs: dict[str, float]) -> bool:
-    """Whether what stands by each of two values in one text stands by the other of them in the other text.
+def _crossing(ours: dict[str, float], theirs: dict[str, float]) -> tuple[list[float], list[float]]:
+    """How much of what stands by each of two values in one text stands by it in the other text, and by the other value.
 
-    Both have to be: a heading ("sizes: 3 cm and 5 cm") stands by the first value only.
+    Both have to be turned: a heading ("sizes: 3 cm and 5 cm") stands by the first value only.
     """
     kept = [0.0, 0.0]
     turned = [0.0, 0.0]
@@ -202,7 +216,7 @@ def _crossed(ours: dict[str, float], theirs: dict[str, float]) -> bool:
         here, there = ours[key], theirs[key]
         by = kept if (here > 0) == (there > 0) else turned
         by[here > 0] += (abs(here) * abs(there)) ** 0.5
-    return min(turned) > 0.06 and sum(turned) > 1.3 * sum(kept) + 0.05
+    return kept, turned
 
 
 def _difference(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:

@@ -160,9 +160,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             elif CONFIRMED in theirs or RULED_OUT in theirs:
                 outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
             else:
-                said_otherwise = _soft(expert, degree) or _MODAL & set(lay.texts)
-                basis = Basis.UNRECOGNISED if said_otherwise else Basis.MISSED
-                outcome.add("lost", f"“{_text(expert, degree)}”", basis)
+                outcome.add("lost", f"“{_text(expert, degree)}”", Basis.UNMET)
             break
     if outcome.failed:
         return outcome
@@ -184,13 +182,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if unsure_there and not unsure_here and SEEMING not in ours:
         hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
         if hedge is not None and hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
-            outcome.add("new", f"“{_text(lay, hedge)}”", Basis.UNRECOGNISED)
+            outcome.add("new", f"“{_text(lay, hedge)}”", Basis.UNMET)
     if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
         outcome.changed.append(f"{CONFIRMED} became {shown}")
     if not outcome.failed:
         swap = exchanged(expert, _placed(here), lay, _placed(there))
         if swap:
-            outcome.swapped.append(" and ".join(swap))
+            outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
     return outcome
 
 
@@ -201,8 +199,6 @@ def _denies_more(lay: Reading, there: list[Degree]) -> bool:
 
 
 _DENIES = frozenset("no not none without cannot nothing never neither nor free absent".split())
-# A plain sentence may be unsure by its verb alone: "as a scar would".
-_MODAL = frozenset("would could might may should seem seems appear appears perhaps looks think".split())
 _SOFT = frozenset(
     "indicated consistent compatible indicating indicates representing represent represents "
     " typical characteristic supports fits fitting match "

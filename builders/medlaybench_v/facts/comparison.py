@@ -76,6 +76,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 continue
         _one(expert, ours, lay, theirs, dimension, outcome)
     if not outcome.failed:
+        _other_poles(expert, here, lay, there, outcome)
+    if not outcome.failed:
         _ends(expert, here, lay, there, outcome)
     if not outcome.failed:
         course, told = expert.get(_courses), lay.get(_courses)
@@ -85,18 +87,29 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         if not told_by_numbers:
-            outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNRECOGNISED)
+            outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
     since = not _SINCE.isdisjoint(lay.bag) and _EARLIER.isdisjoint(expert.bag)
     if since and not any(p.dimension in ("size", "course", "stage") for p in here):
-        outcome.new += [match[0] for match in _CHANGED.finditer(lay.lower)]
+        for match in _CHANGED.finditer(lay.lower):
+            outcome.add("new", match[0], Basis.UNMET)
     if not outcome.failed and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
     if not outcome.failed and not turned(expert, lay):
         for dimension in sorted(dimensions & _EXCHANGED):
             one, other = _placed(here, dimension), _placed(there, dimension)
-            if min(len({p.value for p in found}) for found in (one, other)) > 1 and exchanged(expert, one, lay, other):
-                outcome.swapped.append(" and ".join(sorted({_at(expert, p) for p in one})))
+            if min(len({p.value for p in found}) for found in (one, other)) > 1:
+                swap = exchanged(expert, one, lay, other)
+                if swap:
+                    outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
     return outcome
+
+
+def _other_poles(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], outcome: Outcome) -> None:
+    """Dimensions of which the texts share no pole, though it may be told of two things; sizes are told of too many."""
+    for dimension in sorted({p.dimension for p in here} & {p.dimension for p in there} - {"size"}):
+        ours, theirs = ([p for p in found if p.dimension == dimension] for found in (here, there))
+        if {p.value for p in ours}.isdisjoint(p.value for p in theirs):
+            outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", Basis.UNMET)
 
 
 def _ends(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], outcome: Outcome) -> None:

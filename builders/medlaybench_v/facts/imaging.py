@@ -182,8 +182,12 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     return outcome
 
 
-# Words that tell from where a picture is seen, and names of an examination that are none of a method.
-_SEEN_FROM = frozenset("side front top slice slices across lengthwise 3d model middle".split())
+# Words that tell how a picture cuts or faces the body, in whatever words; and names of an examination that are none of
+# a method.
+_SEEN_FROM = re.compile(
+    r"(?:cross|cut|slic|section|view|fac(?:ed|es|ing)|front|side|see[ns]?\Z|look|top\Z|above|below|behind|across|through|"
+    r"length|profile|head\Z|middle|model|3d|layer)"
+).match
 _EXAMINES = re.compile(r"scan|views?\Z|series|metry|gra[mp]|scop|imag|exam|study|studies|films?\Z")
 
 
@@ -235,12 +239,16 @@ def _methods(
     if lost and new:
         outcome.changed.append(f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}")
     else:
-        outcome.lost += sorted(lost)
+        for method in sorted(lost):
+            outcome.add("lost", method, Basis.MISSING if method in _BY_NAME else Basis.UNMET)
         for method in sorted(new):  # a name that stands for no method here may still mean it: "bone densitometry"
             unnamed = not here.methods and any(map(_EXAMINES.search, expert.texts))
-            outcome.add("new", method, Basis.UNRECOGNISED if unnamed else Basis.CONTRADICTED)
+            outcome.add("new", method, Basis.MISSING if method in _SLICED and not unnamed else Basis.UNMET)
 
 
+# Methods that plain captions call by their names too; others are told by what is done: "a scan with a tracer".
+_SLICED = frozenset((CT, MRI, PET))
+_BY_NAME = _SLICED | {XRAY, ULTRASOUND, ANGIOGRAPHY}
 # Terms that belong to one method: who reads "hyperechoic" knows of an ultrasound.
 _SEEN_ONLY_BY = (
     (ULTRASOUND, re.compile(r"(?:hyper|hypo|an|iso)echo|echogen|sonolucen").match),
@@ -287,5 +295,5 @@ def _views(here: Imaging, there: Imaging, expert: Reading, lay: Reading, outcome
         elif plane == "axial" and {"slice", "slices", "section", "sections", "across"} & set(lay.texts):
             continue
         else:
-            told = not _SEEN_FROM.isdisjoint(lay.texts)
-            outcome.add("lost", plane, Basis.UNRECOGNISED if told else Basis.MISSED)
+            told = any(map(_SEEN_FROM, lay.bag))
+            outcome.add("lost", plane, Basis.UNMET if told else Basis.MISSING)

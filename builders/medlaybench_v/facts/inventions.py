@@ -130,34 +130,33 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
-        if not explained and _told_of_the_patient(lay, said):
+        told = _told_of_the_patient(lay, said) or _BOLD & set(lay.texts[said.first : said.last + 1])
+        if not explained and told:
             outcome.new.append(text)
-            continue
-        if not explained and _BOLD & set(lay.texts[said.first : said.last + 1]):
-            outcome.new.append(text)
-            continue
-        if not explained and any(kind_of(c) == "disease" for c in concepts):
-            outcome.new.append(text)
+        elif not explained and any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
+            outcome.add("new", text, Basis.UNMET if expert.get(_unknown_terms) else Basis.MISSING)
         elif firm and len(firm) == len(concepts):
             if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
                 continue
             treated = {"treatment"} == {kind_of(c) for c in firm}
             if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
-                outcome.add("new", text, _basis(expert, lay, said, explained, shown=treated))
+                of_the_patient = not explained and not treated and not _compares(lay, said)
+                outcome.add("new", text, Basis.MISSING if of_the_patient else Basis.UNMET)
         elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL:
-            outcome.add("new", text, _basis(expert, lay, said, explained, shown=True))
-    outcome.new += _caused(expert, lay)
-    outcome.new += _persons(expert, lay)
+            outcome.add("new", text, Basis.UNMET)
+    for person in _persons(expert, lay):
+        outcome.add("new", person, Basis.MISSING if person in _SEX else Basis.UNMET)
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     outcome.new += _reached(expert, lay, unfamiliar)
+    for text in (*_caused(expert, lay), *_put_in(expert, lay)):
+        outcome.add("new", text, Basis.UNMET)
     outcome.changed += _taken_away(expert, lay)
-    outcome.new += _put_in(expert, lay)
     outcome.changed += _replaced(expert, lay, allowed)
     strong = _STRONG & lay.bag - expert.bag
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
-        outcome.new += sorted(strong)
+        outcome.add("new", ", ".join(sorted(strong)), Basis.UNMET)
     return outcome
 
 
@@ -397,13 +396,10 @@ _LEVELS = {"mild": 0, "mildly": 0, "moderate": 1, "moderately": 1, "severe": 2, 
 _LEVEL_NAMES = ("mild", "moderate", "severe")
 
 
-def _basis(expert: Reading, lay: Reading, said: Said, explained: bool, *, shown: bool) -> Basis:
-    """What the claim of some words rests on; `shown`: it is of a kind that an expert term may stand for."""
+def _compares(lay: Reading, said: Said) -> bool:
+    """Whether the word of a symptom compares: "weaker"."""
     symptom = {kind_of(sense.concept) for sense in said.senses} == {"symptom"}
-    compares = symptom and any(p.first == said.first for p in lay.get(poles))  # "weaker"
-    if compares:
-        return Basis.PLAIN_WORD
-    return Basis.UNCOVERED if explained or (shown and expert.get(_unknown_terms)) else Basis.CLAIMED
+    return symptom and any(p.first == said.first for p in lay.get(poles))
 
 
 def _is_norm(lay: Reading, said: Said) -> bool:

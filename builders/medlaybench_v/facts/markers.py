@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import Placed, exchanged, keys, likeness
+from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, keys, likeness
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
@@ -284,16 +284,14 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     for shape in sorted(shapes_here - shapes_there):
         if shape not in _REQUIRED:
             if shape.startswith("letter") and not _letter_told(shape, lay):
-                outcome.lost.append(shape)
+                outcome.add("lost", shape, Basis.MISSING if len(shape) == 8 and shape != "letter A" else Basis.UNMET)
             continue
         like = set().union(*(group for group in _SAME if shape in group)) & shapes_there
         if shape == "arrowhead" and "arrow" in shapes_there - shapes_here:
             shapes_here = shapes_here | {"arrow"}  # to call an arrowhead an arrow points to the same place
             continue
         if not like:
-            outcome.add(
-                "lost", shape, Basis.UNRECOGNISED if _HINTS.get(shape, frozenset()) & set(lay.texts) else Basis.MISSED
-            )
+            outcome.add("lost", shape, Basis.UNMET if _HINTS.get(shape, frozenset()) & lay.bag else Basis.MISSING)
     for shape in sorted(shapes_there - shapes_here):
         if (shape in _REQUIRED and not set().union(*(g for g in _SAME if shape in g)) & shapes_here) or (
             shape.startswith("letter")
@@ -313,7 +311,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     colours = {_trait(colour) for colour in COLOURS}
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
-        kind, basis = ("colour", Basis.MISSED) if look in colours else ("shape", Basis.UNRECOGNISED)
+        kind, basis = ("colour", Basis.MISSING) if look in colours else ("shape", Basis.UNMET)
         basis = Basis.CONTRADICTED if instead else basis
         outcome.add("lost", f"{look} {kind}", basis)
     outcome.new += sorted(
@@ -324,11 +322,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
     if not outcome.failed:
-        swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there)) or _exchanged(
-            expert, here, lay, there
-        )
+        swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
+        if swap is None or not swap.sure:
+            swap = _exchanged(expert, here, lay, there) or swap
         if swap:
-            outcome.swapped.append(" and ".join(swap))
+            outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
     if not outcome.failed:
         outcome.swapped += _letters_moved(expert, here, lay, there)
     return outcome
@@ -465,7 +463,7 @@ def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
     return any(not m.inside and m.first < marker.first and _tells_ahead(reading, m) for m in found)
 
 
-def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> tuple[str, str] | None:
+def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
     """Two marks of which each stands, in the lay caption, by what the other stood by."""
     names = [{_name(m) for m in found} for found in (here, there)]
     if len(names[0] & names[1]) < 2:
@@ -478,7 +476,7 @@ def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Ma
             kept = likeness(mine[0], yours[0]), likeness(mine[1], yours[1])
             turned = likeness(mine[0], yours[1]), likeness(mine[1], yours[0])
             if min(turned) >= 0.3 and sum(turned) > 1.5 * sum(kept) + 0.5:
-                return one, other
+                return Exchange(one, other, True)
     return None
 
 

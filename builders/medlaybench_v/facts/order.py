@@ -156,7 +156,7 @@ def _basis(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment
         m.event == _FOLLOWS or _is_operation(r, m) for r, found in ((expert, here), (lay, there)) for m in found
     )
     alone = named and len(here) == len(there) == 1
-    return Basis.CONTRADICTED if alone or likeness(ours, theirs) > 0 else Basis.UNRECOGNISED
+    return Basis.CONTRADICTED if alone or likeness(ours, theirs) > 0 else Basis.UNMET
 
 
 def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:

@@ -366,20 +366,23 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, lost=theirs < ours, sure=sure)
         elif signs == {1} and told == {-1}:
             sure = theirs > ours or not _denied_there(lay, expert, concept)
-            _tell(outcome, concept, f"{concept} became no {concept}", expert, lay, lost=theirs > ours, sure=sure)
+            # a finding may be denied in one respect and told in another: "the stone no longer blocks"
+            denied_more = sure and theirs > ours and concept not in _WEAK
+            basis = Basis.CONTRADICTED if moved or denied_more else Basis.UNMET
+            outcome.add("changed", f"{concept} became no {concept}", basis)
     if ours and not theirs and not outcome.failed:
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
         if any(there.signs.get(concept) == {1} for concept in denied):
-            basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNRECOGNISED
+            basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNMET
         elif (
             _EXCEPTS.isdisjoint(expert.texts)
             and any(expert.texts[cue.first] in _OUTRIGHT for cue in here.cues)
             and _WELL.isdisjoint(lay.texts)
         ):
-            basis = Basis.MISSED
+            basis = Basis.MISSING
         else:
-            basis = Basis.UNRECOGNISED
-        if here.cues or basis is not Basis.UNRECOGNISED:  # an opposite may be told by its effect: "preserved"
+            basis = Basis.UNMET
+        if here.cues or basis is not Basis.UNMET:  # an opposite may be told by its effect: "preserved"
             outcome.add("lost", _shown(expert, here), basis)
     places = expert.get(_places), lay.get(_places)
     if not outcome.failed:

@@ -863,7 +863,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.failed:
         outcome.swapped += _intervals_moved(expert, here, lay, there)
     if not outcome.failed:
-        outcome.swapped += _amounts_moved(expert, here, lay, there)
+        _amounts_moved(expert, here, lay, there, outcome)
     return outcome
 
 
@@ -886,21 +886,22 @@ def _kept(
         other = next((q for q in new if _kinds_meet(quantity, q)), None)
         if other is not None:
             new.remove(other)
-            outcome.changed.append(f"{quantity.text} became {other.text}")
+            basis = Basis.UNMET if _nearly_one_time(quantity, other) else Basis.CONTRADICTED
+            outcome.add("changed", f"{quantity.text} became {other.text}", basis)
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
             if not _DIGITS_OF_THE_BODY & set(lay.texts):
                 outcome.doubts.append(f"lost: {quantity.text}")
         else:
-            outcome.add("lost", quantity.text, _basis(expert, quantity, here, there, lay.texts))
+            outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay.bag))
     for quantity in new:
         if not _small(quantity):
-            in_words = quantity.kind == "count" and quantity.value <= 10 and not _is_digit(quantity)
-            outcome.add("new", quantity.text, Basis.PLAIN_WORD if in_words else Basis.CLAIMED)
+            outcome.add("new", quantity.text, Basis.MISSING if _is_digit(quantity) else Basis.UNMET)
 
 
-def _amounts_moved(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
+def _amounts_moved(
+    expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], outcome: Outcome
+) -> None:
     """Two amounts of a kind that changed places."""
-    swapped: list[str] = []
     several = sorted(kind for kind, count in Counter(q.kind for q in here).items() if count > 1)
     written = _as_written(here, there) if several else []
     for kind in several:
@@ -908,14 +909,13 @@ def _amounts_moved(expert: Reading, here: list[Quantity], lay: Reading, there: l
         earlier = _earlier(expert, ours), _earlier(lay, theirs)
         if all(earlier):
             if earlier[0].isdisjoint(earlier[1]):
-                swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
+                outcome.swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
             if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
                 continue
         apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
-            swapped.append(f"{swap[0].partition(' ')[2]} and {swap[1].partition(' ')[2]}")
-    return swapped
+            outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure)
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
@@ -979,16 +979,30 @@ def _counts(reading: Reading, quantity: Quantity) -> bool:
 _FROM_AN_EVENT = frozenset("after before earlier following post prior since ago previously".split())
 
 
-def _basis(expert: Reading, quantity: Quantity, here: list[Quantity], there: list[Quantity], told: list[str]) -> Basis:
-    """A ratio may be told as "twice", and of two neighbouring levels one as "the one above"."""
+def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], told: frozenset[str]) -> Basis:
+    """A ratio may be told as "twice", a time as "the next day", a share as "most of it", a level by what lies there."""
+    if quantity.kind == "time" or (quantity.kind == "share" and not _SHARES.isdisjoint(told)):
+        return Basis.UNMET
     ratio = expert.text[expert.words[quantity.first].start - 1 : expert.words[quantity.first].start] == ":"
-    next_to = quantity.kind.startswith("level") and not {"above", "below", "next", "neighbour", "under"}.isdisjoint(
-        told
-    )
-    level = next_to and any(
-        abs(q.first - quantity.first) <= 1 and any(same(q, o) for o in there) for q in here if q is not quantity
-    )
-    return Basis.UNRECOGNISED if ratio or level else Basis.MISSED
+    other = any(q.kind.startswith("level") or q.text in known.ORDINALS for q in unmet)
+    level = quantity.kind.startswith("level") and not other and not _BY_PLACE.isdisjoint(told)
+    return Basis.UNMET if ratio or level else Basis.MISSING
+
+
+_BY_PLACE = frozenset(
+    "above below next neighbour neighbouring under between lowest last bottom lowermost top uppermost topmost highest "
+    "sacrum tailbone".split()
+)
+_SHARES = frozenset(
+    "half third thirds quarter quarters fifth fifths tenth tenths most majority nearly almost all every out".split()
+)
+
+
+def _nearly_one_time(quantity: Quantity, other: Quantity) -> bool:
+    """Whether two times in different units may be one, roundly told: "eight weeks", "two months"."""
+    if not quantity.kind == other.kind == "time" or _same_unit(quantity, other):
+        return False
+    return 0.7 <= other.value / quantity.value <= 1.4 if quantity.value else False
 
 
 def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 
@@ -256,7 +256,7 @@ def compare(
                 continue
             if (_HELD & expert.bag and side == LEFT) or (_HELD_RIGHT & expert.bag and side == RIGHT):
                 continue
-            outcome.new.append(side)
+            outcome.add("new", side, Basis.MISSING if outcome.lost or _has_structure(lay, there, side) else Basis.UNMET)
     if outcome.failed:
         return outcome
     shifts_here = {s.value for s in here if s.towards}
@@ -270,8 +270,17 @@ def compare(
         return outcome
     swap = exchanged(expert, _placed(expert, here, pair), lay, _placed(lay, there, pair))
     if swap and not turned(expert, lay):
-        outcome.swapped.append(" and ".join(swap))
+        outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
     return outcome
+
+
+def _has_structure(lay: Reading, there: list[Side], side: str) -> bool:
+    """Whether a body part stands beside a side: "left" may be a verb, "right" a word of place."""
+    near = (j for s in there if s.value == side for j in (s.last + 1, s.last + 2))
+    return any(_is_structure(lay, j) or lay.texts[j : j + 1] in _SIDE_OF for j in near)
+
+
+_SIDE_OF = (["side"], ["sided"], ["hand"], ["half"])
 
 
 def _unnamed(lay: Reading) -> bool:

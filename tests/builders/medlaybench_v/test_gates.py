@@ -110,6 +110,21 @@ def test_what_only_a_reader_can_decide_is_doubtful() -> None:
     assert modality.reason == "doubtful: lost: with contrast"
 
 
+@pytest.mark.parametrize(
+    ("lay", "evidence"),
+    [
+        ("A 3 cm stone on the left.", "contradicted"),
+        ("A stone on the left.", "missing"),
+        ("A 2 cm stone, worn by age, on the left.", ""),
+        ("A 2 cm stone on the left caused by a blow.", "missing"),
+        ("A 2 cm stone on the left that stems from a gland.", "not met in words"),
+    ],
+)
+def test_a_verdict_says_what_it_rests_on(lay: str, evidence: str) -> None:
+    verdicts = check(read("Stone of 2 cm on the left."), read(lay), Context())
+    assert [v.evidence for v in verdicts if v.evidence] == ([evidence] if evidence else [])
+
+
 _WORDS = st.lists(
     st.one_of(
         st.sampled_from(

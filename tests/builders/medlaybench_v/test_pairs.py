@@ -1,4 +1,4 @@
-"""Pairs written by others: how many broken ones the gates find, and how many faithful ones they reject.
+"""Pairs written by others: what becomes of the broken ones, and of the faithful ones.
 
 `tests/pairs` is the development set; others are kept apart (`python -m scripts.bench.pairs FILE`). The floors stand
 a little below what was measured, for each class: a change of the gates may not trade one kind of fact for another.
@@ -10,34 +10,34 @@ import pytest
 
 from scripts.bench.pairs import DEVELOPMENT, Score, judge, read, scores
 
-# class: least share of broken pairs found, largest share of false alarms
+# class: least share of broken pairs that fail, largest share that pass without a word, largest share of false alarms
 FLOORS = {
-    "certainty": (0.95, 0.02),
-    "comparison": (0.88, 0.02),
-    "invention": (0.91, 0.02),
-    "marker": (0.91, 0.02),
-    "method": (0.98, 0.02),
-    "other": (0.81, 0.02),
-    "polarity": (0.91, 0.05),
-    "quantity": (0.95, 0.02),
-    "side": (0.94, 0.02),
-    "time": (0.84, 0.02),
-    "all": (0.92, 0.01),
+    "certainty": (0.63, 0.03, 0.02),
+    "comparison": (0.80, 0.10, 0.02),
+    "invention": (0.70, 0.10, 0.02),
+    "marker": (0.87, 0.10, 0.02),
+    "method": (0.97, 0.03, 0.02),
+    "other": (0.77, 0.20, 0.02),
+    "polarity": (0.87, 0.06, 0.05),
+    "quantity": (0.90, 0.06, 0.02),
+    "side": (0.87, 0.06, 0.02),
+    "time": (0.70, 0.13, 0.02),
+    "all": (0.82, 0.07, 0.01),
 }
 # The same of a later writer, with whose pairs the rules were mended once they had been measured; eight of each kind a
 # class, so that a class may lose one broken pair and a faithful one in all.
 MAPLE_FLOORS = {
-    "certainty": (0.87, 0.13),
-    "comparison": (0.62, 0.13),
-    "invention": (0.75, 0.13),
-    "marker": (0.75, 0.13),
-    "method": (0.87, 0.13),
-    "other": (0.37, 0.13),
-    "polarity": (0.87, 0.13),
-    "quantity": (0.87, 0.13),
-    "side": (0.75, 0.13),
-    "time": (0.75, 0.13),
-    "all": (0.85, 0.02),
+    "certainty": (0.62, 0.13, 0.13),
+    "comparison": (0.62, 0.25, 0.13),
+    "invention": (0.50, 0.25, 0.13),
+    "marker": (0.75, 0.25, 0.13),
+    "method": (0.87, 0.13, 0.13),
+    "other": (0.37, 0.38, 0.13),
+    "polarity": (0.87, 0.13, 0.13),
+    "quantity": (0.87, 0.13, 0.13),
+    "side": (0.75, 0.25, 0.13),
+    "time": (0.62, 0.25, 0.13),
+    "all": (0.78, 0.10, 0.02),
 }
 
 
@@ -56,13 +56,11 @@ def test_the_development_set_is_what_it_says() -> None:
 
 @pytest.mark.parametrize("name", FLOORS)
 def test_floors(found: dict[str, Score], name: str) -> None:
-    detection, false_alarms = FLOORS[name]
-    score = found[name]
-    assert score.detection >= detection and score.false_alarms <= false_alarms, score
+    _holds(found[name], FLOORS[name])
 
 
-def test_few_pairs_are_left_doubtful(found: dict[str, Score]) -> None:
-    assert found["all"].doubts < 0.06
+def test_few_faithful_pairs_are_left_doubtful(found: dict[str, Score]) -> None:
+    assert found["all"].doubts < 0.07
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +72,9 @@ def found_of_maple() -> dict[str, Score]:
 
 @pytest.mark.parametrize("name", MAPLE_FLOORS)
 def test_floors_of_a_later_writer(found_of_maple: dict[str, Score], name: str) -> None:
-    detection, false_alarms = MAPLE_FLOORS[name]
-    score = found_of_maple[name]
-    assert score.detection >= detection and score.false_alarms <= false_alarms, score
+    _holds(found_of_maple[name], MAPLE_FLOORS[name])
+
+
+def _holds(score: Score, floors: tuple[float, float, float]) -> None:
+    failed, passed, alarms = floors
+    assert score.detection >= failed and score.unseen <= passed and score.false_alarms <= alarms, score

@@ -25,7 +25,7 @@ def test_only_positive_evidence_fails_a_pair(basis: Basis) -> None:
     assert outcome.failed == (basis in FAILS) and outcome.reason == "lost: 2 cm"
 
 
-UNRECOGNISED = [
+UNMET = [
     (certainty, "Fat pads imply a fracture.", "The fat pads are raised. Perhaps a bone is broken."),
     (certainty, "Opacity consistent with oedema.", "A haze, as water in the lung would give."),
     (comparison, "Fewer stones are in the duct.", "The duct holds some of the stones."),
@@ -36,7 +36,7 @@ UNRECOGNISED = [
 ]
 
 
-@pytest.mark.parametrize(("gate", "expert", "lay"), UNRECOGNISED)
+@pytest.mark.parametrize(("gate", "expert", "lay"), UNMET)
 def test_what_the_tables_do_not_know_is_left_to_a_reader(gate: ModuleType, expert: str, lay: str) -> None:
     assert not gate.compare(read(expert), read(lay), read("")).failed
 
