@@ -21,6 +21,7 @@ import os
 import random
 import re
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -52,9 +53,8 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 # A server is forked from a process that has imported all: to start one anew takes seconds, most of them for that.
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
-    ["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
-)
+_PRELOADED = ["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
+_FORKS.set_forkserver_preload(_PRELOADED)
 Server = ForkServerProcess
 COMPUTED = "computed"
 
@@ -252,6 +252,28 @@ def _turns(here: str) -> tuple[int, int]:
     return int(talk), int(turns)
 
 
+def _warm() -> None:
+    """What a study imports as it opens is there in each process that is forked: so many begin that it counts."""
+    from baselines.study.server import create_app
+
+    with tempfile.TemporaryDirectory() as place:
+        site = site_of(Path(place), "http://localhost:1/v1")
+        create_app(site, [])
+        site.close()
+    served = ["uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.lifespan.on", "psycopg", *_PRELOADED]
+    ours = (
+        "baselines.",
+        "loaders.",
+        "builders.",
+        "scripts.study",
+        "inspect_ai.",
+        "openai.",
+        "sqlalchemy.",
+        "pydantic.",
+    )
+    _FORKS.set_forkserver_preload(served + [name for name in sorted(sys.modules) if name.startswith(ours)])
+
+
 def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -411,6 +433,7 @@ def kills(
 ) -> None:
     """SIGKILL at random moments, in as many rounds of talks as it takes."""
     draw, struck = random.Random(seed), Struck()
+    _warm()
     while struck.kills < kills:
         with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
             folder, port = Path(place), _free_port()
