@@ -55,6 +55,12 @@ _ENDS = {
 }
 
 
+_OVER = {
+    "time": "The time is up: the conversation is over.",
+    "addressed": "The patient accepts the plan: the conversation is over.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a person is: the stage, the item in hand, and all that they were given so far; `now` is when."""
@@ -145,6 +151,8 @@ def _notice(site: Site, place: Place) -> str:
         tries = who.TRIES - place.person.tries
         again = "once more" if tries == 1 else f"{tries} times more"
         parts.append(f"An answer did not agree with the instructions. Please read them again; you may answer {again}.")
+    if place.slot is not None and place.slot.task == "intervention" and place.slot.step == "after":
+        parts.append(_OVER.get(place.slot.why or "", "The conversation is over."))
     before = [slot for slot in place.given if slot.step == "lost"]
     if place.slot is not None and before and before[-1].position == place.slot.position - 1:
         if before[-1].why == "interrupted":

@@ -26,6 +26,7 @@ from baselines.study.talks import Talks
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
+from loaders.medconceal import AIMS
 from loaders.models.messages import Answer
 from tests.parts.study_site import login
 from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, links, talking, visiting
@@ -188,6 +189,27 @@ def test_the_clock_stands_while_the_patient_answers_and_while_no_server_runs(tmp
         clock.now += 16
         person.look()
         assert person.title == "What was not said outright" and "The time is up" in person.page
+
+
+def test_a_page_says_why_it_comes_and_keeps_the_aims_in_sight(tmp_path: Path) -> None:
+    clock = Clock()
+    site = talking(tmp_path, "intervention", per_person=1, clock=clock)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.do("consent", answer="agree")
+        person.do("survey", years="More")
+        for answer, told in (("1", True), ("0", False)):
+            person.do("instructions")
+            person.do("practice", text="Hello.")
+            person.do("feedback")
+            person.do("comprehension", check0=answer)
+            assert ("did not agree with the instructions" in person.page) is told
+        assert person.page.index(AIMS[1]) > person.page.index("Reason for the encounter")
+        person.do("begin")
+        assert person.page.index(AIMS[0]) < person.page.index(AIMS[1]) < person.page.index("Reason for the encounter")
+        clock.now += 700
+        person.look()
+        assert person.title == "About this case" and "The time is up" in person.page
 
 
 def test_nothing_stands_in_for_a_model_that_fails(tmp_path: Path) -> None:
