@@ -425,13 +425,14 @@ class Struck:
 def kills(
     people: int = 6,
     kills: int = 20,
+    a_round: int = 40,
     turns: int = 40,
     seconds: float = 0.3,
     typing: float = 2.0,
     seed: int = 0,
     on_postgres: bool = typer.Option(False, "--postgres", help="Not SQLite: a Postgres that is started for this."),
 ) -> None:
-    """SIGKILL at random moments, in as many rounds of talks as it takes."""
+    """SIGKILL at random moments, in as many rounds of talks as it takes, at most so many in each."""
     draw, struck = random.Random(seed), Struck()
     _warm()
     while struck.kills < kills:
@@ -441,7 +442,9 @@ def kills(
             models, counted = stack.enter_context(paid_server(seconds))
             tokens = _invited(folder, models, people, database)
             start = partial(_start, folder, port, models, database)
-            talked, times = asyncio.run(_round(start, port, tokens, (turns, typing), kills - struck.kills, draw))
+            talked, times = asyncio.run(
+                _round(start, port, tokens, (turns, typing), min(a_round, kills - struck.kills), draw)
+            )
             struck.kills += len(times)
             site = site_of(folder, models, database)
             struck.count(site, talked, counted())
