@@ -32,6 +32,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from loaders.errors import ModelError, ModelRefused
 from loaders.files.images import ImageError, clean_bytes
+from loaders.models.answer_parts import AnswerPart
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
@@ -95,9 +96,15 @@ class Step:
             raise BuildError(f"step {name}: reads {missing}, which no step before it writes")
         settings = {each: _identity(value, f"step {name}: {each}") for each, value in self.given.items()}
         work = _Opened(self.declared, self.given)
-        requests = sum(value.concurrency for value in self.given.values() if isinstance(value, Chat))
+        chats = [value for value in self.given.values() if isinstance(value, Chat)]
         return Stage(
-            schema_in=before, schema_out=after, open=work, settings=settings, requests=requests, **self.declared.stage
+            schema_in=before,
+            schema_out=after,
+            open=work,
+            settings=settings,
+            requests=sum(chat.concurrency for chat in chats),
+            answers=tuple(chat.answers for chat in chats),
+            **self.declared.stage,
         )
 
 
@@ -318,7 +325,7 @@ class Chat:
         self, overlap: Overlap, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]
     ) -> list[Said]:
         share = max(1, self.concurrency // overlap.processes)
-        store = overlap.opened((self.answers, "store"), lambda open: open.enter_context(AnswerStore(self.answers)))
+        store = overlap.opened((self.answers, "store"), lambda open: open.enter_context(self._store(overlap.unit)))
         turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(share))
 
         async def one(item: Item) -> Said:
@@ -326,6 +333,10 @@ class Chat:
                 return await ask(item, store)
 
         return await gather_bounded(one, items, limit=max(1, len(items)))
+
+    def _store(self, unit: str | None) -> AnswerStore:
+        """The file of answers; for a `unit` of work that is done on some machine, its part."""
+        return AnswerStore(self.answers) if unit is None else AnswerPart(self.answers, unit)
 
     def each_or_error(
         self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Mapping[str, Item]

@@ -6,8 +6,9 @@
 Each batch runs in a thread, all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
 client, a limit and a store of answers. Requests are sent in the order in which they were asked for.
 
-One process sends some 100 to 200 requests a second. Where more are wanted at a time than `PER_PROCESS`, several of this
-machine take part (`asked_by`), one client each, and share the limit and the file of answers.
+One process sends some 100 to 200 requests a second. Where more are wanted at a time than `PER_PROCESS`, several take
+part (`asked_by`), one client each, and share the limit. Those of this machine share the file of answers, too; on a
+cluster each unit of work has its part (`loaders.models.answer_parts`), which the driver takes into the file.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from contextlib import ExitStack, closing
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from builders.pipeline.stage import Stage
 from builders.pipeline.work import Work
 from builders.pipeline.workspace import Batch
 from loaders.engines.engine import Engine, Unsendable
-from loaders.engines.local import Local, pickled
-from loaders.models.answers import gather_bounded
+from loaders.engines.local import pickled
+from loaders.models.answers import AnswerStore, gather_bounded
 
 PER_PROCESS = 32
 """Requests at a time that one process is for: it is as fast as servers that answer in a tenth of a second."""
@@ -38,8 +40,9 @@ _shared: ContextVar[Overlap | None] = ContextVar("overlap", default=None)
 class Overlap:
     """What batches that are under way at once share: the event loop, and what is opened in it by name."""
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, unit: str | None) -> None:
         self.processes = processes
+        self.unit = unit
         self._loop = asyncio.get_running_loop()
         self._things: dict[object, Any] = {}
         self._open = ExitStack()
@@ -84,18 +87,24 @@ def under_way() -> Overlap | None:
 
 
 def overlapped(
-    work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None], *, processes: int = 1
+    work: Work,
+    units: Sequence[tuple[str, Sequence[Batch]]],
+    advance: Callable[[int], None],
+    *,
+    processes: int = 1,
+    unit: str | None = None,
 ) -> None:
     """Does the units, `AT_ONCE` of them at a time; `advance` is told the rows of each as it is finished.
 
-    So many `processes` do the same, and share the limit of requests.
+    So many `processes` do the same, and share the limit of requests; one that shares no file of answers names the
+    `unit` that it does.
 
     Raises whatever the work raises, the first error; what is under way then is cancelled, as it is by Ctrl-C.
     """
     work.open()
 
     async def every() -> None:
-        overlap = Overlap(processes)
+        overlap = Overlap(processes, unit)
         _shared.set(overlap)
 
         async def do(unit: tuple[str, Sequence[Batch]]) -> None:
@@ -114,34 +123,46 @@ def asked_by(
 ) -> None:
     """Does the units as `overlapped`, by as many processes as their requests are worth, of those that `engine` has.
 
-    They are of this machine whatever the engine, as they share one SQLite file of answers.
-
     Raises: as `overlapped`; BedsideError when a process died.
     """
-    most = min(engine.slots, os.cpu_count() or 1, work.stage.requests // PER_PROCESS, len(units) // AT_ONCE)
-    asking = _Asking(work, most)
+    stage = work.stage
+    most = min(engine.slots, stage.requests // PER_PROCESS, len(units) // AT_ONCE)
+    most = most if engine.spread else min(most, os.cpu_count() or 1)
+    asking = _Asking(work, most, engine.spread)
     if most < 2 or not _sendable(asking):
         overlapped(work, units, advance)
         return
     size = min(4 * AT_ONCE, max(AT_ONCE, len(units) // (4 * most)))
     parts = [units[start : start + size] for start in range(0, len(units), size)]
+    if engine.spread:
+        _take_in(stage)  # what a killed build left; and so nobody writes to the file while others read it
     with (
-        Local(most) as clients,
-        closing(clients.each(asking, ((part[0][0], part) for part in parts), where=f"stage {work.stage.name}")) as done,
+        engine.narrowed(most) as clients,
+        closing(clients.each(asking, ((part[0][0], part) for part in parts), where=f"stage {stage.name}")) as done,
     ):
         for _, rows in done:
             advance(rows)
+    if engine.spread:
+        _take_in(stage)
+
+
+def _take_in(stage: Stage) -> None:
+    for path in stage.answers:
+        AnswerStore(path).close()
 
 
 class _Asking:
     """Several batches of a stage that asks a model, as a task of one process of several."""
 
-    def __init__(self, work: Work, processes: int) -> None:
-        self.work, self.processes = work, processes
+    paid = True
+
+    def __init__(self, work: Work, processes: int, spread: bool) -> None:
+        self.work, self.processes, self.spread = work, processes, spread
         self.packages, self.floats = work.packages, work.floats
 
     def __call__(self, name: str, unit: Sequence[tuple[str, Sequence[Batch]]]) -> int:
-        overlapped(self.work, unit, lambda rows: None, processes=self.processes)
+        left = [(each, batches) for each, batches in unit if self.work.store.load(each) is None]
+        overlapped(self.work, left, lambda rows: None, processes=self.processes, unit=name if self.spread else None)
         return sum(batch.rows for _, batches in unit for batch in batches)
 
     def told(self, unit: Sequence[tuple[str, Sequence[Batch]]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -35,7 +36,7 @@ class Stage:
     `version` when the meaning of a stage changes. A batch comes as a list; a `whole` stage is given all rows as one
     batch, in this process, read from the disk as it goes through them, and of each no more than the key and the columns
     that it `reads`, so that what it holds is what it keeps of them. A stage that asks a model is not `parallel`: its
-    batches overlap, with so many `requests` under way at a time.
+    batches overlap, with so many `requests` under way at a time, and its answers are kept in the files `answers`.
     """
 
     name: str
@@ -48,3 +49,4 @@ class Stage:
     reads: tuple[str, ...] = ()
     parallel: bool = True
     requests: int = 0
+    answers: tuple[Path, ...] = ()

@@ -12,6 +12,7 @@ it made under a name made of all that it depends on.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 Done = TypeVar("Done")
@@ -23,7 +24,10 @@ class Unsendable(Exception):
 
 
 class Task(Protocol[DoneBy]):
-    """Work of one kind. Picklable; opened once in each process that takes part, and kept there."""
+    """Work of one kind. Picklable; opened once in each process that takes part, and kept there.
+
+    One that costs money has an attribute `paid` that is true, and is never started twice only because it takes long.
+    """
 
     @property
     def packages(self) -> Sequence[str]:
@@ -54,6 +58,13 @@ class Engine(Protocol):
     @property
     def machines(self) -> Sequence[str]:
         """The kinds of machine (CPU and BLAS) that have worked for tasks with floating point, in order."""
+
+    @property
+    def spread(self) -> bool:
+        """Whether other machines take part."""
+
+    def narrowed(self, slots: int) -> AbstractContextManager[Engine]:
+        """The same with so many slots at most, for a while."""
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
         """Do the units, each under its name; the name and what came of it as each is finished, in any order.

@@ -37,6 +37,7 @@ class Local:
             raise ValueError(f"workers={workers}: they start at 1")
         self.slots = workers
         self.grain = GRAIN
+        self.spread = False
         self.machines: tuple[str, ...] = ()
         self._pool: ProcessPoolExecutor | None = None
         self._lifeline: Connection | None = None
@@ -56,6 +57,10 @@ class Local:
             lifeline.close()
         pool.shutdown(cancel_futures=True)
         lifeline.close()
+
+    def narrowed(self, slots: int) -> Local:
+        """As `Engine.narrowed`: processes of their own."""
+        return Local(min(slots, self.slots))
 
     def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:

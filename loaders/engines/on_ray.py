@@ -11,6 +11,8 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -52,6 +54,7 @@ class OnRay:
         self._address, self._workers, self._mixed = address, workers, mixed_nodes
         self._machines: set[str] = set()
         self.grain = GRAIN
+        self.spread = True
 
     def __enter__(self) -> Self:
         before = signal.getsignal(signal.SIGTERM)
@@ -69,6 +72,12 @@ class OnRay:
 
     def __exit__(self, *_: object) -> None:
         ray.shutdown()
+
+    def narrowed(self, slots: int) -> AbstractContextManager[OnRay]:
+        """As `Engine.narrowed`."""
+        narrow = copy(self)
+        narrow.slots = narrow._workers = min(slots, self.slots)
+        return nullcontext(narrow)
 
     @property
     def machines(self) -> tuple[str, ...]:
@@ -108,8 +117,9 @@ class OnRay:
                 send(name, unit)
             while under_way:
                 yield from finished(_LOOK)
-                for late in _slow([*under_way.values()], took, self.slots):
-                    send(late.name, late.unit)
+                if not getattr(task, "paid", False):
+                    for late in _slow([*under_way.values()], took, self.slots):
+                        send(late.name, late.unit)
         finally:
             for left in under_way:
                 ray.cancel(left, force=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from loaders.engines.engine import Done, Task
@@ -20,7 +21,12 @@ class Threads:
             raise ValueError(f"workers={workers}: they start at 1")
         self.slots = workers
         self.grain = 1
+        self.spread = False
         self.machines: tuple[str, ...] = ()
+
+    def narrowed(self, slots: int) -> AbstractContextManager[Threads]:
+        """As `Engine.narrowed`."""
+        return nullcontext(Threads(min(slots, self.slots)))
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
         """As `Engine.each`. Closing it (or an interrupt) gives up what has not been started."""

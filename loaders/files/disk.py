@@ -25,7 +25,8 @@ from loaders.errors import BedsideError, InputError
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
-_HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
+HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
+"""The name of this machine, as it stands in names of files."""
 # The second form is that of earlier versions, which held no lock.
 _TEMPORARY = re.compile(r"\.bedside-(?P<host>\w*)-\d+-[0-9a-f]+\.tmp|.+\.\d+\.tmp")
 _PATIENCE = 3600.0
@@ -208,7 +209,7 @@ def _held_folder(within: Path) -> tuple[Path, int]:
 
 
 def _temporary_name() -> str:
-    return f".bedside-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}.tmp"
+    return f".bedside-{HOST}-{os.getpid()}-{secrets.token_hex(6)}.tmp"
 
 
 def _locked(number: int) -> bool:
@@ -234,7 +235,7 @@ def _sweep(folder: Path) -> None:
         for entry in entries:
             if name := _TEMPORARY.fullmatch(entry.name):
                 with suppress(OSError):
-                    _remove_left(Path(entry.path), ours=name["host"] == _HOST)
+                    _remove_left(Path(entry.path), ours=name["host"] == HOST)
 
 
 def _remove_left(path: Path, *, ours: bool) -> None:

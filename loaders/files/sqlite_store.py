@@ -46,9 +46,7 @@ class SqliteStore:
                     self._create(path)
                 self._check_header(path)
                 self._keep_private(path)
-            self.connection = sqlite3.connect(
-                path or ":memory:", timeout=self.PATIENCE, check_same_thread=not self.THREADS
-            )
+            self.connection = self._connected()
             if autocommit:
                 self.connection.isolation_level = None
             try:
@@ -60,6 +58,9 @@ class SqliteStore:
             except BaseException:
                 self.connection.close()
                 raise
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path or ":memory:", timeout=self.PATIENCE, check_same_thread=not self.THREADS)
 
     def __enter__(self) -> Self:
         return self

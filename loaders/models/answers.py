@@ -13,6 +13,8 @@ digests of images, the decoding, schema, namespace and encounter. The server's a
 moves to another port, or to two servers, has said what it has said. A store of format 1, whose keys held the address,
 is brought over as it is opened; of two servers' answers to one request the first is kept.
 
+Writers on other machines keep logs of their own (`answer_parts`), which the file takes in as it is opened.
+
 A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
 in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;
 a power cut may undo the last answers (never the file), and they are asked again.
@@ -26,17 +28,18 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, ClassVar, TypeVar, Unpack
 
 from loaders.errors import InputError
 from loaders.files.disk import private_folder
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
 from loaders.files.untrusted import is_there
+from loaders.models.answer_logs import Row, forget, rows_of, units_of
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 
 STORE = "answers.sqlite"
@@ -46,7 +49,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-_Row = tuple[str, str, str, str, int | None, int | None]
 _INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 
 
@@ -77,6 +79,8 @@ CREATE TABLE answers (
 )"""
     PRAGMAS = ("journal_mode = WAL",)
     PRIVATE = True
+    OWNED: ClassVar[bool] = True
+    """Whether this process may write to the file, and so takes in what others were answered."""
     WHEN_DAMAGED = "It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`"
 
     def __init__(self, path: Path, *, dialogue: bool = False) -> None:
@@ -84,7 +88,7 @@ CREATE TABLE answers (
         self._dialogue = dialogue
         self.usage = Usage()
         self._in_flight: dict[str, asyncio.Event] = {}
-        self._waiting: list[tuple[_Row, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[Row, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._writer = ThreadPoolExecutor(
             1, "answers"
@@ -94,6 +98,12 @@ CREATE TABLE answers (
             self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
             if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
                 self.connection.execute("PRAGMA wal_autocheckpoint = 10000")
+        try:
+            if self.OWNED:
+                self._take_in(parts_of(path))
+        except BaseException:
+            self.connection.close()
+            raise
 
     async def ask(
         self,
@@ -140,10 +150,11 @@ CREATE TABLE answers (
     def _read(self, digest: str) -> Answer | None:
         with self.explained():
             row = self.connection.execute("SELECT answer FROM answers WHERE digest = ?", (digest,)).fetchone()
-        if row is None:
-            return None
+        return None if row is None else self._parsed(digest, str(row[0]))
+
+    def _parsed(self, digest: str, answer: str) -> Answer:
         try:
-            return from_json(Answer, str(row[0]).encode("utf-8", "surrogatepass"), self.path)
+            return from_json(Answer, answer.encode("utf-8", "surrogatepass"), self.path)
         except InputError:
             raise self.damaged(f"the answer {digest} cannot be read") from None
 
@@ -182,7 +193,17 @@ CREATE TABLE answers (
                     if not written.done():
                         written.set_result(None)
 
-    def _commit(self, rows: Sequence[_Row]) -> None:
+    def _take_in(self, parts: Path) -> None:
+        """Keep what writers on other machines left in their logs (`AnswerPart`): of equal requests, the first."""
+        for unit in units_of(parts):
+            with self.explained(), self.connection:
+                self.connection.execute("BEGIN")
+                self.connection.executemany(_INSERT, rows_of(unit))
+            forget(unit)
+        with suppress(OSError):
+            parts.rmdir()
+
+    def _commit(self, rows: Sequence[Row]) -> None:
         with self.explained(), closing(sqlite3.connect(self.path or "", timeout=self.PATIENCE)) as connection:
             connection.execute("PRAGMA synchronous = FULL")
             with connection:
@@ -213,6 +234,11 @@ CREATE TABLE answers (
             self.connection.execute(
                 "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE rowid = ?", (_digest(plain), plain, row)
             )
+
+
+def parts_of(path: Path) -> Path:
+    """The folder beside a file of answers where writers on other machines keep theirs."""
+    return path.with_suffix(".parts")
 
 
 def store_of(run: Path) -> Path:

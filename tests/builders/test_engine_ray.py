@@ -21,6 +21,7 @@ from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError
+from tests.parts.chat_server import ChatServer
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
 
@@ -88,6 +89,7 @@ def cluster(modules: Path) -> Iterator[Any]:
     quick = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{ROOT}:{modules}"
+    os.environ.setdefault("LOCAL_API_KEY", "none")  # nodes know the keys of models by themselves
     head = {"num_cpus": 1, "include_dashboard": False, "_system_config": quick}
     started = Cluster(initialize_head=True, head_node_args=head)
     try:
@@ -156,6 +158,27 @@ def test_the_sample_of_each_recipe_is_the_same_bytes(
     recipes.build(recipe, chosen, tmp_path / "local", workspace=tmp_path / "l")
     monkeypatch.setattr(recipes, "run", partial(run, batch_rows=8))  # the sample would be one batch
     recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", engine=engine)
+    assert files(tmp_path / "ray") == files(tmp_path / "local")
+
+
+def test_nodes_ask_a_model_and_the_driver_has_all_answers(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of("medlaybench-v")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    monkeypatch.setattr(recipes, "run", partial(run, batch_rows=4))
+    with ChatServer('{"layman_caption": "A picture."}') as server:
+        model = {"model": "openai-api/local/m", "base_url": (server.base_url,), "concurrency": 64}
+        chosen = recipe.options(captions="sample", limit=40, **model)
+        with monkeypatch.context() as patch:
+            patch.delattr("builders.pipeline.overlap.overlapped")  # here: what asks does so on the nodes
+            recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", engine=engine)
+        asked = len(server.requests)
+        assert asked >= 40 and not (tmp_path / "r" / "answers.parts").exists()
+        (tmp_path / "l").mkdir()
+        (tmp_path / "l" / "answers.sqlite").write_bytes((tmp_path / "r" / "answers.sqlite").read_bytes())
+        recipes.build(recipe, chosen, tmp_path / "local", workspace=tmp_path / "l")
+        assert len(server.requests) == asked
     assert files(tmp_path / "ray") == files(tmp_path / "local")
 
 

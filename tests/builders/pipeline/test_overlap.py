@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,13 @@ from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
 from builders.steps import Chat, Step, stages, step
 from loaders.engines.local import Local
-from loaders.errors import ModelRefused
+from loaders.errors import BedsideError, ModelRefused
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from scripts.terminal import stopping
+from tests.loaders.engines.test_engines import Shuffled
 from tests.parts.chat_server import ChatServer, Reply, completion
 from tests.parts.processes import started
 
@@ -73,13 +74,19 @@ def say(rows: list[Row], chat: Chat, same: bool = False) -> Iterable[Row | Exclu
 
 
 def built(
-    at: Path, said: Callable[[Chat], Step], model: Model, *, rows: int = 12, limit: int = 4, batch: int = 2
+    at: Path,
+    said: Callable[[Chat], Step],
+    model: Model,
+    *,
+    rows: int = 12,
+    limit: int = 4,
+    batch: int = 2,
+    engine: Any = None,
 ) -> Any:
     chat = Chat(model, Prompts({}), at / "answers.sqlite", limit)
     source = [{"id": f"r{n:02}"} for n in range(rows)]
-    return run(
-        source, stages([said(chat)], SCHEMA), key="id", workspace=at / "w", source_identity="x", batch_rows=batch
-    )
+    given: dict[str, Any] = {"workspace": at / "w", "source_identity": "x", "batch_rows": batch, "engine": engine}
+    return run(source, stages([said(chat)], SCHEMA), key="id", **given)
 
 
 def test_a_slow_answer_holds_up_no_other_batch(tmp_path: Path) -> None:
@@ -191,3 +198,46 @@ def test_more_requests_than_one_process_is_for_are_shared_by_several(tmp_path: P
         assert len(server.requests) == 128 and most <= 64  # how many meet depends on when the processes are up
     with closing(sqlite3.connect(tmp_path / "a")) as answers:  # of both processes
         assert answers.execute("SELECT count(*) FROM answers").fetchone() == (128,)
+
+
+class Elsewhere(Shuffled):
+    """Stands for a cluster: units in an order of chance, some of them done twice; it is lost after so many."""
+
+    spread = True
+
+    def __init__(self, seed: int, lost_after: int = 100) -> None:
+        super().__init__(seed)
+        self.left = lost_after
+
+    def narrowed(self, slots: int) -> Any:
+        assert slots == 2  # 64 requests at a time
+        return nullcontext(self)
+
+    def each(self, task: Any, units: Any, *, where: str) -> Any:
+        for done in super().each(task, units, where=where):
+            if not self.left:
+                raise BedsideError("the cluster", found="is gone")
+            self.left -= 1
+            yield done
+
+
+async def at_once(text: str) -> None:
+    return None
+
+
+@pytest.mark.parametrize("lost", [100, 0, 2])
+def test_on_a_cluster_each_unit_keeps_its_answers_and_the_driver_takes_them_in(tmp_path: Path, lost: int) -> None:
+    model = Model(at_once)
+    given: dict[str, Any] = {"rows": 40, "limit": 64, "batch": 2}
+    with pytest.raises(BedsideError, match="is gone") if lost < 100 else nullcontext():
+        built(tmp_path, say, model, engine=Elsewhere(lost, lost), **given)
+    assert (tmp_path / "answers.parts").exists() == (lost < 100)
+    for result in (tmp_path / "w" / "results").iterdir():
+        result.unlink()
+    done = built(tmp_path, say, model, engine=Elsewhere(7), **given)
+    assert [row["said"] for row in done.rows()] == [f"said r{n:02}" for n in range(40)]
+    assert len(model.asked) == 40 and not (tmp_path / "answers.parts").exists()
+    for result in (tmp_path / "w" / "results").iterdir():
+        result.unlink()
+    built(tmp_path, say, model, **given)
+    assert len(model.asked) == 40

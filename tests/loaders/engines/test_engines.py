@@ -31,7 +31,7 @@ SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
 class Shuffled:
     """An engine whose units end in an order of chance, some of them done twice, as by a node thought dead."""
 
-    slots, machines = 3, ()
+    slots, machines, spread = 3, (), False
 
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed)

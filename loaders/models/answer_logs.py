@@ -1,0 +1,91 @@
+"""Logs of answers: what one writer was answered, a line an answer, in a file that nobody else writes to.
+
+    <folder>/<unit of work>/<host>-<random>.jsonl
+
+Appending to a file of one's own works on every shared disk, where SQLite does not. A line is on the disk before its
+answer is used; a writer that is killed leaves half a line at most. Units and logs count in the order of their names.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from loaders.errors import InputError
+from loaders.files.disk import HOST, private_folder, writing
+from loaders.files.untrusted import blocks_of, entries, is_folder, open_file, parse_json, stream_lines
+
+Row = tuple[str, str, str, str, int | None, int | None]
+"""An answer as it is stored: digest and model of the request, the request, the answer, tokens of both."""
+_SHAPE = (str, str, str, str, int | None, int | None)
+_MOST_LINE = 64 << 20
+
+
+class LogWriter:
+    """A new log of a unit. Raises: BedsideError when the disk is full; InputError when it may not be written."""
+
+    def __init__(self, unit: Path) -> None:
+        self.path = private_folder(unit) / f"{HOST}-{secrets.token_hex(6)}.jsonl"
+        with writing(self.path):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+            self._file = os.open(self.path, flags, 0o600)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Append answers, and wait for the disk."""
+        data = "".join(f"{json.dumps(row)}\n" for row in rows).encode("ascii")
+        with writing(self.path):
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+def rows_of(unit: Path) -> Iterator[Row]:
+    """The answers in the logs of a unit, in order. Raises: InputError for a line that is none and not the last."""
+    for path in sorted(entries(unit)) if is_folder(unit) else ():
+        with open_file(path) as file:
+            torn: InputError | None = None
+            for number, line in stream_lines(blocks_of(file), path, _MOST_LINE):
+                if torn is not None:
+                    raise torn
+                try:
+                    yield _row(line, f"{path}:{number}")
+                except InputError as error:
+                    torn = error
+
+
+def _row(line: bytes, where: str) -> Row:
+    row = parse_json(line, where)
+    if not isinstance(row, list) or len(row) != len(_SHAPE) or not all(map(isinstance, row, _SHAPE)):
+        raise InputError(where, found="no stored answer", expected="a line as a build wrote it", do="Delete the line")
+    digest, model, request, answer, read, wrote = row
+    return digest, model, request, answer, read, wrote
+
+
+def units_of(folder: Path) -> list[Path]:
+    """The folders of units, in order."""
+    return sorted(entries(folder)) if is_folder(folder) else []
+
+
+def forget(unit: Path) -> None:
+    """Remove the logs of a unit, but for one whose writer still lives."""
+    for path in entries(unit):
+        with suppress(OSError):
+            number = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(number)
+    with suppress(OSError):
+        unit.rmdir()

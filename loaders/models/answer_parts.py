@@ -1,0 +1,62 @@
+"""Answers that are asked for on several machines: `AnswerPart` in the place of `AnswerStore`.
+
+    with AnswerPart(workspace / "answers.sqlite", unit="9f3c…") as store: ...
+
+No two machines may write to one SQLite file (WAL needs memory that they share). So a part reads the file as it lies,
+while nobody writes to it, and keeps what it is answered in a log of its own (`answer_logs`), beside those of earlier
+writers of the same unit of work, which it reads first: a unit that is done again, after its writer died, asks again
+what was in flight and no more. The owner of the file takes the logs in when it opens it. Of two answers to one request
+the first counts from then on: the smaller unit, log, line.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from loaders.errors import InputError
+from loaders.files.untrusted import is_there
+from loaders.models.answer_logs import LogWriter, Row, rows_of
+from loaders.models.answers import AnswerStore, parts_of
+from loaders.models.messages import Answer
+
+
+class AnswerPart(AnswerStore):
+    """The answers of one unit of work, beside all that the file at `path` holds, which is there and is not changed.
+
+    Raises: as `AnswerStore`; InputError while somebody writes to the file.
+    """
+
+    OWNED = False
+
+    def __init__(self, path: Path, unit: str) -> None:
+        folder = parts_of(path) / unit
+        self._own: dict[str, str] = {}
+        for digest, _, _, answer, *_ in rows_of(folder):
+            self._own.setdefault(digest, answer)
+        super().__init__(path)
+        self._log = LogWriter(folder)
+
+    def _connected(self) -> sqlite3.Connection:
+        assert self.path is not None
+        if is_there(self.path.with_name(f"{self.path.name}-wal")):
+            raise InputError(self.path, found="another process writes to it", do="Wait for it to end")
+        return sqlite3.connect(f"file:{quote(str(self.path))}?immutable=1", uri=True)
+
+    def _read(self, digest: str) -> Answer | None:
+        own = self._own.get(digest)
+        return super()._read(digest) if own is None else self._parsed(digest, own)
+
+    def _commit(self, rows: Sequence[Row]) -> None:
+        self._log.write(rows)
+        for digest, _, _, answer, *_ in rows:
+            self._own.setdefault(digest, answer)
+
+    def close(self) -> None:
+        """As `AnswerStore.close`."""
+        try:
+            super().close()
+        finally:
+            self._log.close()

@@ -1,0 +1,84 @@
+"""Answers of writers on several machines: nothing that was on the disk is asked again, and the first counts."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaders.errors import InputError
+from loaders.models.answer_parts import AnswerPart
+from loaders.models.answers import AnswerStore
+from loaders.models.messages import Answer, ChatModel, Message
+
+
+class Model(ChatModel):
+    """Says how many it has answered."""
+
+    name = "local/counting"
+
+    def __init__(self) -> None:
+        self.answered = 0
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"name": self.name, "provider": "local", "base_url": "", "client": ""}
+
+    async def ask(self, messages: Any, **_: Any) -> Answer:
+        self.answered += 1
+        return Answer(f"answer {self.answered}", 1, 1, "stop")
+
+
+def asked(store: AnswerStore, model: Model, *texts: str) -> list[str]:
+    async def each() -> list[str]:
+        return [(await store.ask(model, [Message("user", text)], temperature=0, max_tokens=5)).text for text in texts]
+
+    return asyncio.run(each())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with AnswerStore(tmp_path / "answers.sqlite") as store:
+        asked(store, Model(), "old")
+    return tmp_path / "answers.sqlite"
+
+
+def test_a_unit_that_is_done_again_asks_nothing_that_was_answered(path: Path) -> None:
+    model, logs = Model(), path.parent / "answers.parts"
+    with AnswerPart(path, "b") as killed:
+        assert asked(killed, model, "old", "new", "newer") == ["answer 1", "answer 1", "answer 2"]
+        (log,) = (logs / "b").iterdir()
+        assert log.stat().st_mode & 0o77 == 0
+        with log.open("ab") as file:
+            file.write(b'["half a li')
+        with AnswerPart(path, "b") as again:  # the first is thought dead, and lives
+            assert asked(again, model, "new", "newer", "newest") == ["answer 1", "answer 2", "answer 3"]
+        with AnswerPart(path, "a") as other:
+            assert asked(other, model, "newest", "newer") == ["answer 4", "answer 5"]
+        with AnswerStore(path) as owner:
+            assert asked(owner, model, "old", "new") == ["answer 1", "answer 1"]
+            assert asked(owner, model, "newer", "newest") == ["answer 5", "answer 4"]  # of the smaller unit
+        assert list(logs.rglob("*.jsonl")) == [log]  # its writer may have more to say
+    with AnswerStore(path):
+        assert not logs.exists()
+    assert model.answered == 5
+
+
+def test_a_damaged_line_is_named_and_nothing_is_lost(path: Path) -> None:
+    with AnswerPart(path, "a") as part:
+        asked(part, Model(), "new")
+    (log,) = (path.parent / "answers.parts" / "a").iterdir()
+    log.write_bytes(b'["no answer"]\n' + log.read_bytes())
+    for opened in (lambda: AnswerPart(path, "a"), lambda: AnswerStore(path)):
+        with pytest.raises(InputError, match=r"\.jsonl:1.* no stored answer"):
+            opened()
+    assert log.exists()
+
+
+def test_a_file_that_somebody_writes_to_is_no_ground_for_a_part(path: Path) -> None:
+    with AnswerStore(path) as owner:
+        asked(owner, Model(), "one more")
+        with pytest.raises(InputError, match="another process writes to it"):
+            AnswerPart(path, "a")
