@@ -42,7 +42,7 @@ class ImageStore:
         except InputError:
             data = b""
         if hashlib.sha256(data).hexdigest() != digest:
-            do = f"Delete the workspace {self.folder.parent} (keep its answers.sqlite and answers.parts) and run the same command again"
+            do = f"Delete the workspace {self.folder.parent} (keep its answers.*) and run the same command again"
             raise BedsideError(
                 path, found="an image of this build is gone or damaged", expected=f"SHA-256 {digest}", do=do
             )
