@@ -439,7 +439,8 @@ def _sided(expert: str, lay: str, term: Term) -> Iterator[Entry]:
 def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Entry:
     if behind := said_behind(term):
         return Entry(surface.lower(), behind, term, False, False, term.licence, True, behind)
-    closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in lay.split()[1:])
+    named = lay.partition(" (")[0] if term.expert.isupper() else lay  # letters stand before a noun as they are
+    closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in named.split()[1:])
     changes = lay.lower() != surface.lower()
     heads = changes and (closes or " (" in lay) and term.pos == "noun" and " " in surface
     tail = _DYE if term.pos == "noun" and lay.endswith(f" {_DYE}") else ""

@@ -47,7 +47,9 @@ _OPPOSITES = tuple(
         ("many|several", "single|solitary|one|isolated|lone"),
     )
 )
-_BARE = frozenset("intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero".split())
+_BARE = frozenset(
+    "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre".split()
+)
 _PREFIXES = tuple(f"{prefix} " for prefix in sorted(_BARE))
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")

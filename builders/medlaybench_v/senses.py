@@ -234,7 +234,10 @@ _SENSES = {
         behind=r"(?![ ](?:and|v\w+|hypert\w+|hil\w+|system|tract|flow|circul\w+|pressure|triad|confl\w+|branch\w*|"
         r"trunk))"
     ),
-    "papillary": _sense(behind=r"[ ](?:muscle\w*|necrosis|tips?|blush|dermis)"),
+    "papillary": _sense(
+        about=r"ercp|ampulla|\bvater|sphincter|bile|biliary",
+        behind=r"[ ](?:muscle\w*|balloon|stenosis|necrosis|tips?|blush|dermis)",
+    ),
     **dict.fromkeys(
         ("molar", "molars"),
         _sense(about=_WITH_CHILD, behind=r"[ ](?:pregnan\w*|changes|ratio|tissue|tooth|teeth)|[ ]?/"),
@@ -325,10 +328,11 @@ _SENSES = {
         ),
     ),
     # Letters that stand for more than one thing.
-    **dict.fromkeys(("asd", "vsd", "pfo", "lvot", "rvot"), _only(_HEART)),
+    **dict.fromkeys(("asd", "vsd", "pfo", "lvot", "rvot"), _only(rf"{_HEART}|\btee\b|shunt|occluder|amplatz")),
     **dict.fromkeys(("lad", "lcx", "rca"), _only(rf"{_HEART}|stenos|stent|occlu|angio|infarct|arter")),
     "sma": _only(r"mesenter|bowel|aort|intestin|celiac|coeliac|arter|duoden|pancrea|jejun"),
     "cbd": _only(r"duct|bil(?:e|ia)|gall|pancrea|ercp|mrcp|liver|hepat|choled"),
+    "bleb": _sense(about=_EYE),
     "ap": _only(r"x-?ray|radiogra|film|view|diameter|fluoro", behind=r"[ ](?:window|shunt)|[ ]?[=:]"),
     "pa": _only(
         r"\A(?!.*(?:arter|pulmonary|aort|\brpa\b|\blpa\b)).*(?:x-?ray|radiogra|film|cxr|chest)",
