@@ -22,6 +22,7 @@ from loaders.files.records import to_json
 from loaders.models.messages import Message
 
 _TURN = re.compile(r"<turn_to_rate>\n(.*)\n</turn_to_rate>", re.DOTALL)
+_EARLIER = re.compile(r"<earlier_turn>\n(.*?)\n</earlier_turn>", re.DOTALL)
 _SAID = re.compile(r"<patient_said>\n(.*)\n</patient_said>", re.DOTALL)
 _PENDING = re.compile(r"<pending_question>\n(.*)\n</pending_question>", re.DOTALL)
 
@@ -32,7 +33,12 @@ def rules_evaluator(case: Any) -> Script:
     def script(messages: Sequence[Message]) -> str:
         request = messages[-1].text
         turn, pending, said = _TURN.search(request), _PENDING.search(request), _SAID.search(request)
-        evaluation = rules.evaluate(turn[1] if turn else "", pending[1] if pending else None, said[1] if said else "")
+        evaluation = rules.evaluate(
+            turn[1] if turn else "",
+            pending[1] if pending else None,
+            said[1] if said else "",
+            _EARLIER.findall(request),
+        )
         probabilities = {name: evaluation.intent_probabilities.get(name, 0.0) for name in INTENTS}
         return json.dumps(
             {

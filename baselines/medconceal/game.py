@@ -181,9 +181,9 @@ class CaseInPlay:
         """The evaluation of the clinician's next turn; by the rules where `ask` is None."""
         question = None if self.pending is None else self.pending.question
         said = self.exchanges[-1].patient if self.exchanges else ""
+        window = [heard(exchange.clinician) for exchange in self.exchanges[-rubric.WINDOW :]]
         if ask is None:
-            return by_rules.evaluate(turn, question, said)
-        window = [exchange.clinician for exchange in self.exchanges[-rubric.WINDOW :]]
+            return by_rules.evaluate(turn, question, said, window)
         return await rubric.evaluate(ask, prompts, turn, window, question, said)
 
     async def rate(

@@ -123,7 +123,7 @@ async def evaluate(
         attempts=ATTEMPTS,
     )
     if asked.value is None:
-        return rules.evaluate(turn, pending, said, obtained="rules_after_failure", attempts=ATTEMPTS)
+        return rules.evaluate(turn, pending, said, window[-WINDOW:], obtained="rules_after_failure", attempts=ATTEMPTS)
     return replace(asked.value, label_probe=label_probe(turn), attempts=asked.attempts)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from statistics import fmean
 
 from baselines.medconceal.acts import acts
 from baselines.medconceal.manner import manner
@@ -58,22 +60,34 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
 _ACTED = {"ER": 0.7, "PA": 0.7, "CE": 0.7, "SP": 0.7, "CM": 1.0, "PS": 0.7}
 _DEAF = 0.3  # the manner of one who does not listen at all
 _PASSED_OVER = 0.05  # less for words that take up nothing of what was just said
+# Manner is the clinician's and not one turn's: one good question does not undo a lecture, nor one clumsy turn a talk.
+# So much of it is that of the turns before; which also halves what a single turn is misread by.
+_STANDING = 0.5
 
 _LIST = 4  # questions for facts in one turn: a list is being worked off
 _LONG, _LONGEST = 60, 130  # words: from where on a turn leaves less room, and where it leaves none
 
 
 def evaluate(
-    turn: str, pending: str | None, heard: str = "", *, obtained: Obtained = "rules", attempts: int = 0
+    turn: str,
+    pending: str | None,
+    heard: str = "",
+    earlier: Sequence[str] = (),
+    *,
+    obtained: Obtained = "rules",
+    attempts: int = 0,
 ) -> TurnEvaluation:
-    """The evaluation of a turn as the patient hears it (`untrusted.heard`); `heard` are the patient's last words."""
+    """The evaluation of a turn as the patient hears it (`untrusted.heard`).
+
+    `heard` are the patient's last words, `earlier` the clinician's last turns, those that a model would be shown.
+    """
     if not words(turn):
         covered = None if pending is None else False
         features = Features(PQC=0.5 if pending is None else 0.0)
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)
     probe = label_probe(turn)
     found = acts(turn, heard)
-    scores = _practice(turn, found, heard)
+    scores = _practice(turn, found, heard, earlier)
     scores["MR"] = 1.0 if probe else 0.5 if found["fact"] >= _LIST else 0.0
     scores["PQC"] = _pending_coverage(turn, pending)
     scores = {key: round(4 * scores[key]) / 4 for key in FEATURES}
@@ -106,7 +120,7 @@ def turn_quality(
     halfway. `manners` are weights in place of those of `manner.csv`.
     """
     found = acts(turn, heard)
-    practice = _practice(turn, found, heard, manners)
+    practice = _practice(turn, found, heard, earlier, manners)
     features = [{**practice, "MR": 0.0, "PQC": 0.5}[key] for key in FEATURES]
     new = newness(policy, earlier, turn)
     if task == "confirmation":
@@ -115,11 +129,17 @@ def turn_quality(
 
 
 def _practice(
-    turn: str, found: Mapping[str, float], heard: str, manners: Mapping[str, float] | None = None
+    turn: str,
+    found: Mapping[str, float],
+    heard: str,
+    earlier: Sequence[str],
+    manners: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """The features of good practice, each in [0, 1]: the acts, and in those that hear the patient the manner."""
     done = _shares(found, heard)
     listens = manner(turn, found, manners) - _DEAF
+    if before := [_manner_before(text) if manners is None else manner(text, acts(text), manners) for text in earlier]:
+        listens += _STANDING * (fmean(before) - _DEAF - listens)
     # Kind words for anybody: nothing of what was just said is in them.
     if content_roots(heard) and not found["echo"] and not found["subjects"]:
         listens -= _PASSED_OVER
@@ -129,6 +149,12 @@ def _practice(
         score = listens + _ACTED[key] * acted if key in _ACTED else acted
         scores[key] = min(1.0, max(0.0, score))
     return scores
+
+
+@lru_cache(maxsize=1024)
+def _manner_before(turn: str) -> float:
+    """The manner of an earlier turn, by itself; every turn of a talk is asked about again with those that follow it."""
+    return manner(turn, acts(turn))
 
 
 def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:
