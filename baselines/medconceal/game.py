@@ -26,7 +26,17 @@ from baselines.medconceal import clinician, rubric
 from baselines.medconceal import patient as patient_side
 from baselines.medconceal import rules as by_rules
 from baselines.medconceal.leaks import Guard
-from baselines.medconceal.policy import DEFAULT, Concern, PatientState, PolicyConfig, Update, start, step, take_back
+from baselines.medconceal.policy import (
+    DEFAULT,
+    Concern,
+    PatientState,
+    PolicyConfig,
+    Update,
+    nearness,
+    start,
+    step,
+    take_back,
+)
 from baselines.medconceal.record import (
     ADDRESSED,
     HIDDEN,
@@ -223,6 +233,10 @@ class CaseInPlay:
 
     def keep(self, turn: str, evaluation: TurnEvaluation, update: Update, spoken: patient_side.Spoken) -> None:
         """Write the exchange down; `turn` is the clinician's text as sent."""
+        traces = tuple(
+            replace(trace, nearness=nearness(self.policy, concern, self.task)) if at in self.state.tracked else trace
+            for at, (trace, concern) in enumerate(zip(update.traces, self.state.concerns, strict=True))
+        )
         self.exchanges.append(
             Exchange(
                 turn=self.state.turn,
@@ -233,7 +247,7 @@ class CaseInPlay:
                 blocked=update.blocked,
                 revealed=update.revealed,
                 addressed=update.addressed,
-                traces=update.traces,
+                traces=traces,
                 patient=spoken.text,
                 source=spoken.source,
                 leak=spoken.leak,

@@ -121,6 +121,7 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
     return [
         _rate("Reveal Rate", revealed, gold),
+        _nearness(episodes),
         _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=note),
         *precision_recall_f1("Coarse", coarse, submitted, gold),
         _rate("Coarse F1 of four blind guesses", *_blind_guesses(episodes), note="the floor: one guess a category"),
@@ -183,6 +184,30 @@ def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequen
     ]
 
 
+def came_near(episode: Episode) -> list[float]:
+    """How near each concern that the task tracks was (`policy.nearness`), as a mean over the turns up to the limit.
+
+    After the end it stays as it was, as in Figure 2. Empty for a dialogue whose trace does not say.
+    """
+    tracked = range(len(episode.states)) if episode.task == "confirmation" else (episode.primary,)
+    found = []
+    for concern in tracked:
+        near = [exchange.traces[concern].nearness for exchange in episode.exchanges]
+        known = [value for value in near if value is not None]
+        if len(known) < len(near):
+            return []
+        last, turns = known[-1] if known else 0.0, max(episode.turn_limit, len(known), 1)
+        found.append((sum(known) + last * (turns - len(known))) / turns)
+    return found
+
+
+def _nearness(episodes: Sequence[Episode]) -> Measure:
+    near = [came_near(episode) for episode in episodes]
+    unknown = sum(not values for values in near)
+    note = f"{unknown} of {len(near)} dialogues of an earlier version do not say" if unknown else ""
+    return _rate("Nearness", [sum(values) for values in near], [len(values) for values in near], note=note)
+
+
 # --- Intervention -----------------------------------------------------------------------------------------------------
 
 
@@ -200,6 +225,7 @@ def _intervention(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     return [
         _rate("Success", success, ones),
         _rate("Reveal Rate", revealed, ones),
+        _nearness(episodes),
         _mean("Turn-to-Address", addressed, success, "turns", "down"),
         _mean("Reveal-to-Address", lag, success, "turns", "down"),
     ]

@@ -412,6 +412,29 @@ def take_back(state: PatientState, update: Update, unsaid: Sequence[int]) -> tup
     return replace(state, concerns=tuple(concerns)), replace(update, revealed=revealed, traces=tuple(traces))
 
 
+def nearness(config: PolicyConfig, concern: ConcernState, task: Task) -> float:
+    """How near a concern is to what the task wants of it, in [0, 1]: 1 where that is reached, and only there.
+
+        confirmation    out = E / T_hi; 1 once it is out
+        intervention    (out + A / T_A + hits / K) / 3; 1 once it is addressed
+
+    Each quotient counts 1 at most, `out` less than 1 while the concern is hidden. A run's Nearness is the mean over
+    turns, so that of two clinicians who reveal nothing it says who was nearer. It moves nothing, and nobody who plays
+    is told: an outcome beside Reveal Rate and Success, and ours, not the paper's.
+    """
+    out = 1.0 if concern.state != HIDDEN else min(_SHORT, _share_of(concern.evidence, config.high))
+    if task == "confirmation" or concern.state == ADDRESSED:
+        return out
+    return (out + _share_of(concern.address_evidence, config.address_high) + concern.address_hits / config.hits) / 3
+
+
+_SHORT = 0.99  # of a concern that is due, and was not said
+
+
+def _share_of(evidence: float, threshold: float) -> float:
+    return min(1.0, evidence / threshold) if threshold else 1.0
+
+
 def _overlap(config: PolicyConfig, utterance: str, said: frozenset[str], concern: Concern) -> float:
     if config.overlap == "lexical":
         return overlap(content_stems(utterance), concern.stems)

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from loaders.files.records import GROWN
 from loaders.medconceal import Task
 
@@ -81,7 +83,8 @@ class ConcernTrace:
     """One concern after one turn: its state, its reveal evidence E and address evidence A, and what moved them.
 
     `p_reveal` and `overlap` are None on turns that could not move E (a concern that is out, a blocked turn, a concern
-    that the task does not track); `p_address` is None on turns that could not move A.
+    that the task does not track); `p_address` is None on turns that could not move A. `nearness` is how near it is to
+    what the task wants (`policy.nearness`); None where the task does not track it, and in runs that did not keep it.
     """
 
     state: int
@@ -90,6 +93,7 @@ class ConcernTrace:
     p_reveal: float | None = None
     overlap: float | None = None
     p_address: float | None = None
+    nearness: Annotated[float | None, Field(exclude_if=lambda value: value is None)] = None
 
     def __post_init__(self) -> None:
         if self.state not in (HIDDEN, REVEALED, ADDRESSED):

@@ -12,9 +12,15 @@ HEADLINES: Mapping[str, tuple[str, ...]] = {
     "captioning": ("BERTScore", "FKGL"),
     "classifier": ("Accuracy", "Macro F1"),
     "consultation": ("F1", "Accuracy (strict)", "Number of utterances (mean)"),
-    "confirmation": ("Reveal Rate", "Process-grounded Fine F1", "Coarse F1", "Coarse F1 of four blind guesses"),
-    "intervention": ("Success", "Reveal Rate", "Turn-to-Address"),
-}
+    "confirmation": (
+        "Reveal Rate",
+        "Nearness",
+        "Process-grounded Fine F1",
+        "Coarse F1",
+        "Coarse F1 of four blind guesses",
+    ),
+    "intervention": ("Success", "Reveal Rate", "Nearness", "Turn-to-Address"),
+}  # fmt: skip
 """By baseline; of one that is not here, the first numbers are shown."""
 
 FEW = 12

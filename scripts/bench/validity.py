@@ -10,9 +10,9 @@ one by rules, the patient the template. So every number is a stand-in's: it says
 anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` and `quality` from 1 to 5, in place of the
 turns in `tests/turns`. `--clinicians` are scripts that their author ranked before they were played: for each task a
 list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} a thing of
-it; a sentence whose slot cannot be filled is left out. Beside each stands its author's rank and what it reveals, and in
-an intervention in how many cases it is accepted. The rules were tuned on what lies in `tests/turns`: only files of
-writers whom nobody has read tell how good they are.
+it; a sentence whose slot cannot be filled is left out. Beside each stands its author's rank and what it gets: Reveal
+Rate and Nearness, in an intervention Success before them. The rules were tuned on what lies in `tests/turns`: only
+files of writers whom nobody has read tell how good they are.
 `--out` writes the curves of three kinds of patient and two tasks, which `bedside run patients` puts into a report.
 """
 
@@ -23,6 +23,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from baselines.medconceal.clinician_scripted import CLINICIANS, Line, agent
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.judge_rules import judge
 from baselines.medconceal.judgement import JudgedEpisode
-from baselines.medconceal.metrics import measures
+from baselines.medconceal.metrics import came_near, measures
 from baselines.medconceal.policy import BEDSIDE, PAPER, PolicyConfig
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import ADDRESSED, HIDDEN
@@ -140,40 +141,54 @@ def _quality(policy: PolicyConfig, one: dict[str, Any]) -> float:
 
 
 def ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:
-    """How Reveal Rate orders clinicians whom their author ranked, for each task, and what each of them gets."""
+    """How each outcome orders clinicians whom their author ranked, for each task, and what each of them gets.
+
+    By the task's headline, by it with Nearness among those that are level, and by Nearness alone.
+    """
     authored = json.loads(path.read_text(encoding="utf-8"))
-    found = []
+    found: list[Row] = []
     for task in TASKS:
         own = sorted(authored[task], key=lambda clinician: clinician["rank"])
-        rates = {policy.name: [_rates(task, policy, cases, one["turns"]) for one in own] for policy in (PAPER, BEDSIDE)}
-
-        def order(policy: PolicyConfig, own: Any = own, rates: Any = rates) -> str:
-            return f"{spearmanr([-one['rank'] for one in own], [shown for shown, _ in rates[policy.name]])[0]:.2f}"
-
-        name = f"{len(own)} clinicians ranked by their author, {task}: rank correlation of reveal"
-        found.append((name, order(PAPER), order(BEDSIDE)))
+        ranks = [-one["rank"] for one in own]
+        got = [[_outcomes(task, policy, cases, one["turns"]) for one in own] for policy in (PAPER, BEDSIDE)]
+        head = OUTCOMES[task][0]
+        orders: tuple[tuple[str, Callable[[Outcomes], tuple[float, ...]]], ...] = (
+            (head, lambda one: one[:1]),
+            (f"{head}, then Nearness", lambda one: (one[0], one[-1])),
+            ("Reveal Rate", lambda one: one[-2:-1]),
+            ("Nearness", lambda one: one[-1:]),
+        )
+        for name, key in orders[0 if task == "intervention" else 1 :]:
+            paper, ours = (f"{spearmanr(ranks, _places([key(one) for one in of]))[0]:.2f}" for of in got)
+            found.append((f"{len(own)} clinicians ranked by their author, {task}: order by {name}", paper, ours))
         for at, one in enumerate(own):
-            paper, ours = (_as_text(task, *rates[policy.name][at]) for policy in (PAPER, BEDSIDE))
-            found.append((f"{one['rank']}. {one['name']}: {_as_text(task, 'reveal', 'success')}", paper, ours))
+            paper, ours = (" / ".join(f"{value:.2f}" for value in of[at]) for of in got)
+            found.append((f"{one['rank']}. {one['name']}: {' / '.join(OUTCOMES[task])}", paper, ours))
     return found
 
 
-def _rates(
-    task: Task, policy: PolicyConfig, cases: Sequence[PatientProfile], turns: Sequence[str]
-) -> tuple[float, float]:
-    """The shares of tracked concerns that a written clinician reveals and addresses."""
+Outcomes = tuple[float, ...]
+OUTCOMES: dict[Task, tuple[str, ...]] = {
+    "confirmation": ("Reveal Rate", "Nearness"),
+    "intervention": ("Success", "Reveal Rate", "Nearness"),
+}
+
+
+def _outcomes(task: Task, policy: PolicyConfig, cases: Sequence[PatientProfile], turns: Sequence[str]) -> Outcomes:
+    """What a written clinician gets, by `OUTCOMES`."""
     game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
-    states = [
-        state
-        for episode in play_scripted(game, cases, agent(_authored(turns)))
-        for state in ([episode.states[episode.primary]] if task == "intervention" else episode.states)
-    ]
-    return sum(state != HIDDEN for state in states) / len(states), states.count(ADDRESSED) / len(states)
+    played = play_scripted(game, cases, agent(_authored(turns)))
+    near = [value for episode in played for value in came_near(episode)]
+    if task == "confirmation":
+        states = [state for episode in played for state in episode.states]
+        return sum(state != HIDDEN for state in states) / len(states), fmean(near)
+    states = [episode.states[episode.primary] for episode in played]
+    return states.count(ADDRESSED) / len(states), sum(state != HIDDEN for state in states) / len(states), fmean(near)
 
 
-def _as_text(task: Task, *rates: float | str) -> str:
-    said = [rate if isinstance(rate, str) else f"{rate:.2f}" for rate in rates]
-    return " / ".join(said if task == "intervention" else said[:1])
+def _places(keys: Sequence[tuple[float, ...]]) -> list[int]:
+    """How many are below each: equal ones are level."""
+    return [sum(other < key for other in keys) for key in keys]
 
 
 def _authored(turns: Sequence[str]) -> Line:

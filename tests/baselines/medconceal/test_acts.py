@@ -13,7 +13,8 @@ from scipy.stats import spearmanr  # type: ignore[import-untyped]
 from baselines.medconceal.acts import acts, subjects
 from baselines.medconceal.manner import _weights, manner
 from baselines.medconceal.policy import BEDSIDE
-from baselines.medconceal.rules import turn_quality
+from baselines.medconceal.rules import evaluate, turn_quality
+from loaders.medconceal import TASKS, Task
 from scripts.bench.manner import fitted, left_out, rated_turns
 
 TURNS = [
@@ -145,3 +146,17 @@ def test_what_the_clinician_has_said_before_is_worth_nothing() -> None:
     turn, heard = "What is that like for you at home?", "It is fine at home."
     new, again = (turn_quality(BEDSIDE, turn, heard, "confirmation", earlier=said) for said in ([], [turn]))
     assert new > 0 == again
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_turn_is_heard_in_the_light_of_the_turns_before_it(task: Task) -> None:
+    """A good question after a lecture, by itself, and after two like it; three lectures and a kind line likewise."""
+    heard, turn = "The bus only goes at nine.", "At nine. What is that like for you?"
+    kind = ["Hello. What has it been like for you?", "That sounds hard. What worries you most about it?"]
+    lecture = ["Adherence lowers complications considerably.", "You must take it daily, as everybody is told to."]
+    after_lecture, alone, after_kind = (
+        turn_quality(BEDSIDE, turn, heard, task, earlier=earlier) for earlier in (lecture, [], kind)
+    )
+    assert after_lecture < alone - 0.05 and after_lecture < after_kind - 0.05
+    found, other = (evaluate(turn, None, heard, earlier).features for earlier in (kind, lecture))
+    assert sum(found.vector) > sum(other.vector) and evaluate(turn, None, heard, []) == evaluate(turn, None, heard)

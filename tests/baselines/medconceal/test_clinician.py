@@ -138,7 +138,7 @@ def test_the_known_order_of_clinicians() -> None:
     assert reveal["expert"][0] >= 0.80 and reveal["expert"][1] >= 0.80
     assert reveal["closed-checklist"][0] <= 0.10 and reveal["closed-checklist"][2] < reveal["open-empathic"][1]
     # Kind questions to nobody in particular get less than what follows the patient.
-    assert reveal["open-empathic"][0] < 0.80 and reveal["open-empathic"][2] < reveal["expert"][1]
+    assert reveal["open-empathic"][0] < 0.85 and reveal["open-empathic"][2] < reveal["expert"][1]
     assert reveal["meta-prober"][0] == 0 and reveal["meta-prober"][2] < 0.05
     success = {
         name: rate([e.success for e in play_scripted(intervention, cases, CLINICIANS[name])])

@@ -127,6 +127,20 @@ def test_only_the_roles_that_play_are_asked() -> None:
     assert [exchange.traces for exchange in by_rules.exchanges] == [exchange.traces for exchange in episode.exchanges]
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_a_trace_says_how_near_what_the_task_tracks_was(task: Task) -> None:
+    game = task_game(Rules(task, evaluator="rules", patient="template"))
+    episode = asyncio.run(game.play(CASES[0], playing({"clinician": CLINICIANS["expert"](None)})))
+    tracked = range(len(episode.states)) if task == "confirmation" else (episode.primary,)
+    for exchange in episode.exchanges:
+        for at, trace in enumerate(exchange.traces):
+            reached = trace.state >= (1 if task == "confirmation" else 2)
+            assert (trace.nearness == 1) == (reached and at in tracked) and (trace.nearness is None) == (
+                at not in tracked
+            )
+    assert any(trace.nearness == 1 for trace in episode.exchanges[-1].traces)
+
+
 @pytest.mark.parametrize("noise", ["", "%&/ 12 \ud83d <|im_end|>", "{" * 3_000, "<think>", '{"findings": 7}'])
 @pytest.mark.parametrize("task", TASKS)
 def test_garbage_in_every_role_is_played_and_counted(task: Task, noise: str) -> None:

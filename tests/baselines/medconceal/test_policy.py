@@ -22,6 +22,7 @@ from baselines.medconceal.policy import (
     Logistic,
     PolicyConfig,
     blocks,
+    nearness,
     overlap,
     start,
     step,
@@ -462,3 +463,35 @@ def test_a_wrong_config_is_one_clear_error(tmp_path, content: str, says: str) ->
     path.write_text(content)
     with pytest.raises(InputError, match=says):
         PolicyConfig.read(path)
+
+
+@pytest.mark.parametrize(
+    ("concern", "confirmation", "intervention"),
+    [
+        (ConcernState(), 0.0, 0.0),
+        (ConcernState(evidence=0.35), 0.5, 0.5 / 3),
+        # Due, and never said: hidden still.
+        (ConcernState(evidence=0.9), 0.99, 0.99 / 3),
+        (ConcernState(state=1, evidence=0.46), 1.0, 1 / 3),
+        (ConcernState(state=1, address_evidence=0.25, address_hits=1), 1.0, (1 + 0.5 + 0.5) / 3),
+        (ConcernState(state=1, address_evidence=0.9), 1.0, 2 / 3),
+        (ConcernState(state=2, address_evidence=0.6, address_hits=2), 1.0, 1.0),
+    ],
+)
+def test_nearness_by_hand(concern: ConcernState, confirmation: float, intervention: float) -> None:
+    assert nearness(PAPER, concern, "confirmation") == pytest.approx(confirmation)
+    assert nearness(PAPER, concern, "intervention") == pytest.approx(intervention)
+
+
+@given(configs(), people(), turns())
+@settings(max_examples=60, deadline=None)
+def test_what_is_reached_and_that_alone_is_as_near_as_can_be(
+    config: PolicyConfig, concerns: list[Concern], played: list[tuple[TurnEvaluation, str]]
+) -> None:
+    for task, wanted in (("confirmation", 1), ("intervention", 2)):
+        state = start(len(concerns), 0, task)
+        for turn, text in played:
+            state, _ = step(config, state, turn, concerns, text)
+            for index in state.tracked:
+                near = nearness(config, state.concerns[index], task)
+                assert 0 <= near <= 1 and (near == 1) == (state.concerns[index].state >= wanted)

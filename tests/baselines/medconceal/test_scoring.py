@@ -37,7 +37,7 @@ from baselines.results.run import DataUsed, RunRecord
 from baselines.results.statistics import holm, mcnemar_exact, wilson_interval
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
-from loaders.medconceal import CATEGORIES, VALUES
+from loaders.medconceal import CATEGORIES, VALUES, Task
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
 
@@ -300,6 +300,32 @@ def test_intervention_by_hand() -> None:
     assert numbers["Reveal-to-Address"].value == 3.5
     nobody = by_name(measures(cases[3:]))
     assert nobody["Turn-to-Address"].value is None and nobody["Turn-to-Address"].interval() is None
+
+
+def _nearer(trace: ConcernTrace, near: float | None) -> ConcernTrace:
+    return replace(trace, nearness=near)
+
+
+@pytest.mark.parametrize(
+    ("task", "near", "value"),
+    [
+        # Two turns of four, then as it was: (.2 + .6 + .6 + .6) / 4 and (.4 + 1 + 1 + 1) / 4.
+        ("confirmation", [(0.2, 0.4), (0.6, 1.0)], (0.5 + 0.85) / 2),
+        ("intervention", [(0.2, None), (0.6, None)], 0.5),
+        ("confirmation", [], 0.0),
+        ("confirmation", [(None, None), (None, None)], None),  # of a version that did not say
+    ],
+)
+def test_nearness_is_a_mean_over_the_turns(task: Task, near: list[tuple[float | None, ...]], value: Any) -> None:
+    one = episode(task=task, said=[("What?", "Well.")] * len(near), limit=4, findings=None)
+    exchanges = [
+        replace(exchange, traces=tuple(map(_nearer, exchange.traces, by_turn)))
+        for exchange, by_turn in zip(one.exchanges, near, strict=True)
+    ]
+    one = replace(one, exchanges=tuple(exchanges))
+    found = by_name(measures([judged(one)]))["Nearness"]
+    assert found.value == (None if value is None else pytest.approx(value)) and bool(found.note) == (value is None)
+    assert from_json(Episode, to_json(one), "record") == one
 
 
 def test_repetitions_of_a_case_are_drawn_together() -> None:
