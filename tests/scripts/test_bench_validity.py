@@ -19,13 +19,17 @@ def test_every_row_has_a_number_for_both_policies() -> None:
 @pytest.mark.parametrize(
     ("file", "first", "last"),
     [
-        ("clinicians.json", "1. excellent_follower: reveal", "10. parrot: reveal / success"),
-        ("hazel.json", "1. Moira Tannahill: reveal", "10. Julian Pemberton: reveal / success"),
+        ("clinicians.json", "1. excellent_follower", "10. parrot"),
+        ("hazel.json", "1. Moira Tannahill", "10. Julian Pemberton"),
     ],
 )
 def test_every_clinician_of_an_author_stands_beside_its_rank(file: str, first: str, last: str) -> None:
     found = ranked(TURNS / file, profiles()[:2])
-    assert len(found) == 2 * (1 + 10)
-    assert found[0][0].startswith("10 clinicians ranked by their author, confirmation")
-    assert found[1][0] == first and found[-1][0] == last
+    orders = [
+        name.rpartition(" by ")[2] for name, *_ in found if name.startswith("10 clinicians ranked by their author")
+    ]
+    head = ["Reveal Rate, then Nearness", "Reveal Rate", "Nearness"]
+    assert orders == [*head, "Success", "Success, then Nearness", *head[1:]] and len(found) == 7 + 2 * 10
+    assert found[3][0] == f"{first}: Reveal Rate / Nearness"
+    assert found[-1][0] == f"{last}: Success / Reveal Rate / Nearness"
     assert all(paper and ours for _, paper, ours in found)
