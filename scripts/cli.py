@@ -35,6 +35,7 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 _BOXES = 100  # columns of a terminal in which help stands in boxes; in fewer these cut the names of options
+_BARS = 80  # columns of one that has room for a bar of `datasets`; in fewer its words are cut
 
 
 class _Deferred(TyperCommand):
@@ -158,8 +159,8 @@ def say_anything() -> None:
 
 
 def keep_bars_from_logs() -> None:
-    """Let `datasets`, which a command imports later, draw its bars in a terminal alone: a log holds lines."""
-    if not sys.stderr.isatty():
+    """Let `datasets`, which a command imports later, draw its bars where a terminal has room: a log holds lines."""
+    if not sys.stderr.isatty() or shutil.get_terminal_size().columns < _BARS:
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
 
 

@@ -201,7 +201,7 @@ def graph(edges: Mapping[tuple[str, str], float]) -> str:
 # --- Lines over turns -------------------------------------------------------------------------------------------------
 
 _LEFT, _TOP, _TURN, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
-_NAMED = 30  # more on the right, where a name stands at the end of a curve
+_LETTER = 5.5  # about the width of a sign in a name that stands at the end of a curve
 
 
 class Curve(NamedTuple):
@@ -234,13 +234,12 @@ def over_turns(turns: int, curves: Sequence[Curve], events: Sequence[Event] = ()
 
 def over_steps(steps: Sequence[str], curves: Sequence[Curve], what: str) -> str:
     """Curves of values from 0 to 1 over named steps, the first of which is step 1; each tells its values."""
-    return _over(steps, [f"{what} {step}" for step in steps], curves, (), wider=_NAMED)
+    return _over(steps, [f"{what} {step}" for step in steps], curves, ())
 
 
-def _over(
-    names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], events: Sequence[Event], wider: int = 0
-) -> str:
+def _over(names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], events: Sequence[Event]) -> str:
     turns = len(names)
+    width = float(_LEFT + turns * _TURN + _RIGHT)
     parts = [_frame(names)]
     ends: dict[tuple[int, float], list[str]] = {}  # lines that end in one place share a label
     for curve in curves:
@@ -254,7 +253,9 @@ def _over(
     parts += [mark(event.shape, *_at(event.turn, event.value), event.colour) for event in events]
     for point, names in ends.items():
         x, y = _at(*point)
-        parts.append(f'<text x="{x + 6:g}" y="{y + 3:g}">{escape(", ".join(names))}</text>')
+        label = ", ".join(names)
+        parts.append(f'<text x="{x + 6:g}" y="{y + 3:g}">{escape(label)}</text>')
+        width = max(width, x + 6 + _LETTER * len(label))
     for turn in range(1, turns + 1):
         there = [
             f"{curve.name} {curve.values[turn - curve.start]:.2f}"
@@ -265,7 +266,7 @@ def _over(
         if said:
             box = (_at(turn - 0.5, 0)[0], _TOP, _TURN, _HEIGHT)
             parts.append(told(f"{steps[turn - 1]}: {said}", "", box=box))
-    return _svg(_LEFT + turns * _TURN + _RIGHT + wider, _TOP + _HEIGHT + _BOTTOM, "plot trace", parts)
+    return _svg(width, _TOP + _HEIGHT + _BOTTOM, "plot trace", parts)
 
 
 def _at(turn: float, value: float) -> tuple[float, float]:

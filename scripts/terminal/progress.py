@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
-    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from loaders.models.waiting import watched
 from scripts.terminal.console import errors, output
+from scripts.terminal.tables import wrapped
 
 
 class Bars(Progress):
@@ -35,12 +35,11 @@ class Bars(Progress):
 
     def __init__(self, console: Console = errors, *, quiet: bool = False) -> None:
         super().__init__(
-            TextColumn("{task.description}", markup=False),
+            TextColumn("{task.description}", markup=False, table_column=Column()),
             BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            _Status(),
+            MofNCompleteColumn(table_column=_whole()),
+            TimeElapsedColumn(table_column=_whole()),
+            TimeRemainingColumn(table_column=_whole()),
             console=console,
             disable=quiet or output.quiet or not console.is_terminal,
         )
@@ -71,14 +70,21 @@ class Bars(Progress):
             self.update(self._named[what], status=status)
 
     def tell(self, status: str) -> None:
-        """Says beside every bar what the work waits for, such as `waiting 30 s: rate limit`; an empty text ends it.
+        """Says below the bars what the work waits for, such as `waiting 30 s: rate limit`; an empty text ends it.
 
         What requests to models wait for is told by itself.
         """
         for task in self.task_ids:
             self.update(task, status=status)
 
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bars, and below them what they wait for, where a narrow terminal has room for it."""
+        yield self.make_tasks_table(self.tasks)
+        for status in dict.fromkeys(str(task.fields.get("status") or "") for task in self.tasks):
+            if status:
+                yield Text("\n".join(wrapped(status, self.console.width, "  ")), style="yellow")
 
-class _Status(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(str(task.fields.get("status", "")), style="yellow")
+
+def _whole() -> Column:
+    """A column whose numbers a narrow terminal does not cut: the bar gives way, and names are wrapped."""
+    return Column(no_wrap=True)

@@ -232,13 +232,16 @@ def test_diff_shows_a_fact_of_many_parts_in_60_columns(
     assert '"part 8": [8, 8, 8]' in " ".join(told.split()) and max(map(len, told.splitlines())) <= 60
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_bars_of_datasets_are_drawn_in_a_terminal_alone(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("terminal", "columns", "drawn"), [(True, 80, True), (True, 60, False), (False, 80, False)])
+def test_bars_of_datasets_are_drawn_where_a_terminal_has_room(
+    terminal: bool, columns: int, drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("HF_DATASETS_DISABLE_PROGRESS_BARS", "")
     monkeypatch.delenv("HF_DATASETS_DISABLE_PROGRESS_BARS")  # and gone again after the test
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     keep_bars_from_logs()
-    assert os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS") == (None if terminal else "1")
+    assert os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS") == (None if drawn else "1")
 
 
 def test_a_mistyped_command_is_told_in_60_columns(

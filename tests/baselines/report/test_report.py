@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from baselines.report.captions import captions
-from baselines.report.drawing import Point, Series, dot_plot
+from baselines.report.drawing import Curve, Point, Series, dot_plot, over_turns
 from baselines.report.figures import PROJECTIONS, figures
 from baselines.report.page import write_report
 from baselines.report.tables import TableView, tables
@@ -379,6 +379,14 @@ def test_an_axis_has_round_ticks_between_its_ends() -> None:
         assert 3 <= len(values) == len(set(values)) <= 7 and low <= values[0] and values[-1] <= high, (low, high)
     same = dot_plot([Series("a", {"r": Point(5.0, (5.0, 5.0))}, 0)], "x")
     assert "NaN" not in same and 'cx="' in same
+
+
+@pytest.mark.parametrize("names", [list("12345678"), ["guarded", "open", "reserved"]])
+def test_what_stands_at_the_end_of_a_curve_is_inside_its_drawing(names: list[str]) -> None:
+    drawn, label = over_turns(8, [Curve(name, [0.0] * 9, shown=True) for name in names]), ", ".join(names)
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)[0])
+    (x,) = re.findall(rf'<text x="([\d.]+)"[^>]*>{label}<', drawn)
+    assert width >= float(x) + 5 * len(label)
 
 
 def test_columns_are_named_by_their_meaning(tmp_path: Path) -> None:
