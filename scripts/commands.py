@@ -259,7 +259,6 @@ COMMANDS: dict[str, Command | Group] = {
     "demo": Command(
         "scripts.demo",
         "Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.",
-        tables=False,
     ),
     "ratings": Command(
         "scripts.ratings",

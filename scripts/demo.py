@@ -88,6 +88,7 @@ class _Way:
 
         with ExitStack() as stack:
             stack.enter_context(_doing(words))
+            stack.enter_context(output.apart())
             log = stack.enter_context(self.log.open("a", encoding="utf-8", errors="backslashreplace"))
             log.write(f"\n$ bedside {' '.join(words)}\n")
             stack.enter_context(redirect_stdout(log))
@@ -303,6 +304,7 @@ def _finish(way: _Way, learned: bool) -> None:
         missing = MissingExtra.named("torch", extra="models", purpose="retrieval and the classifier")
         how, _, line = missing.do.partition(": ")  # a line of its own: it is there to be copied
         output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}", highlight=False)
+    output.tell(report=str(page), log=str(way.log))
     output.print(f"What every command said: {way.log}", highlight=False)
     output.print(f"Open {page.as_uri()}", style="bold", highlight=False)
 

@@ -30,7 +30,7 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCardData
 from pydantic import JsonValue
 
-from builders.release.croissant import STATEMENT, croissant
+from builders.release.croissant import STATEMENT, croissant, stated
 from loaders import __version__
 from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest, order_splits
@@ -98,7 +98,7 @@ def _filled(
         )
         raise ReleaseError("card", found=found, expected=f"parts named {', '.join(STATEMENT)}")
     statement = {name: " ".join(str(statement[name]).split()) for name in STATEMENT if name in statement}
-    values["statement"] = "\n\n".join(f"**{STATEMENT[name][0]}.** {text}" for name, text in statement.items())
+    values["statement"] = "\n\n".join(stated(STATEMENT[name][0], text) for name, text in statement.items())
     values["citation"] = "```bibtex\n" + "\n\n".join(filter(None, (bibtex, SOFTWARE))) + "\n```"
     fields = {name: value for name, value in filled.items() if value != ""}
     return fields, statement, bibtex, _fill(template[head.end() :], values)

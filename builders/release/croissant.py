@@ -36,6 +36,7 @@ STATEMENT = {
 }
 """The parts of a data statement: name in the head of a card -> heading, and property of Croissant."""
 
+_SHOWN = 60  # characters of a text that is another in the card
 _TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
 _CONTEXT: Json = {
     "@language": "en",
@@ -103,8 +104,14 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
     return json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False, indent=1) + "\n"
 
 
-def check(folder: Path, manifest: Manifest) -> Iterator[Problem]:
-    """What of croissant.json is not what the manifest says: files and their digests, columns, the canary."""
+def stated(heading: str, text: str) -> str:
+    """A part of the data statement, as a card has it."""
+    return f"**{heading}.** {text}"
+
+
+def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Problem]:
+    """What of croissant.json is not what the manifest says (files and their digests, columns, the canary), or not what
+    the text of the card says: the data statement."""
     try:
         said = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
         held = said.get("conformsTo")
@@ -121,6 +128,9 @@ def check(folder: Path, manifest: Manifest) -> Iterator[Problem]:
             yield Problem(f"{NAME}: recordSet", str(columns), str(expected))
         if manifest.canary and manifest.canary not in said["description"]:
             yield Problem(f"{NAME}: description", "no canary", manifest.canary)
+        for heading, place in STATEMENT.values():
+            if card is not None and (text := said.get(place)) and stated(heading, text) not in card:
+                yield Problem(f"{NAME}: {place}", f"{text[:_SHOWN]}…", f"what the card says under {heading!r}")
     except InputError as error:
         yield Problem(NAME, error.found, error.expected)
     except (KeyError, TypeError, AttributeError) as error:

@@ -90,7 +90,8 @@ def verify(
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
     problems += _check_canary(folder, manifest, sound)
     if CROISSANT in sound:
-        problems += croissant.check(folder, manifest)
+        card = read_text(folder / CARD, most=_MOST_CARD, expected="a card") if CARD in sound else None
+        problems += croissant.check(folder, manifest, card)
     if is_file(folder / CARD):
         problems += _check_card(folder, manifest)
     elif CARD not in manifest.files:

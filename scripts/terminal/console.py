@@ -7,8 +7,8 @@ it writes into a pipe (`COLUMNS` gives that a width). `NO_COLOR` takes the colou
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -33,6 +33,15 @@ class Terminal(Console):
         """Cells of a line; None where nothing bounds them."""
         given = os.environ.get("COLUMNS", "")
         return self.width if self.is_terminal else int(given) if given.isdecimal() and int(given) else None
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What commands print within it stands in no document but their own."""
+        document, self.document = self.document, None
+        try:
+            yield
+        finally:
+            self.document = document
 
     def tell(self, **facts: Any) -> None:
         """Puts facts that are no table into the document of `--json`."""

@@ -13,6 +13,7 @@ import pytest
 
 from scripts.cli import find
 from scripts.commands import COMMANDS, Command, Group
+from scripts.terminal import console, finish, planning
 
 HERE = Path(__file__).resolve().parents[2]
 HEAVY = {"PIL", "datasets", "inspect_ai", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "scipy", "torch"}
@@ -33,6 +34,16 @@ def test_the_line_of_help_is_the_first_of_the_commands_docstring(words: tuple[st
     doc = inspect.getdoc(command.callback)
     assert doc is not None
     assert entry.help == " ".join(doc.partition("\n\n")[0].split())
+
+
+@pytest.mark.parametrize(
+    "words", [pytest.param(line, id=" ".join(line)) for line, one in _lines(COMMANDS) if not one.tables]
+)
+def test_a_command_without_json_prints_no_table(words: tuple[str, ...]) -> None:
+    command, _ = find(words)
+    module = inspect.unwrap(command.callback).__module__
+    makers = [console.table, finish.headline_table, finish.tables_of, planning.showing, planning.spending]
+    assert not [name for name, value in vars(sys.modules[module]).items() if value in makers]
 
 
 def _imported(*words: str) -> set[str]:

@@ -104,6 +104,8 @@ def _no_column(text: str) -> str:
         (NAME, _no_column, "recordSet"),
         (NAME, lambda text: text.replace(CANARY, ""), "no canary"),
         (NAME, lambda text: text.replace("croissant/1.1", "croissant/0.9"), "conforms to"),
+        (NAME, lambda text: text.replace('"Nothing."', '"Much."'), "what the card says under 'What they do not show'"),
+        ("README.md", lambda text: text.replace("** Nothing.", "** Little."), "what the card says under"),
         (NAME, lambda text: "[]", "cannot be used"),
         (NAME, lambda text: "{", NAME),
         ("README.md", lambda text: text.replace(CANARY, ""), "no canary"),

@@ -29,7 +29,7 @@ from builders.threemdbench.download import Limits
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
 from loaders.engines.local import Local
-from loaders.errors import InputError, ModelError, ReleaseError
+from loaders.errors import InputError, MissingExtra, ModelError, ReleaseError
 from loaders.files.image_formats import readable
 from loaders.manifest import Manifest
 from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES, PERSONALITIES
@@ -116,6 +116,13 @@ def test_the_faults_of_the_sample_are_found(sample: Path) -> None:
         "curate: quality: near uniform": 2,
         "curate: quality: overexposed": 1,  # the one that nobody meant
     }
+
+
+def test_a_missing_extra_is_said_before_the_first_photo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loaders.installed.find_spec", lambda name: None if name == "cv2" else object())
+    with pytest.raises(MissingExtra, match=r"cv2: is not installed .*Install it with: .*\[curation\]"):
+        build(tmp_path, "sample")
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".jpg", ".parquet", ".sqlite")]
 
 
 def test_its_croissant_is_valid_and_gives_every_row(sample: Path) -> None:

@@ -183,6 +183,14 @@ def test_a_check_that_found_something_still_prints_its_document(capsys: pytest.C
     assert json.loads(capsys.readouterr().out) == {"tables": [{"title": "Found", "rows": [{"section": "a", "n": 3}]}]}
 
 
+def test_what_is_printed_apart_is_in_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "document", {})
+    with output.apart():
+        output.print(people(2))
+    output.print(people(3))
+    assert output.document is not None and [len(table["rows"]) for table in output.document["tables"]] == [3]
+
+
 def test_an_option_of_a_commands_own_stays_its_own() -> None:
     def command(quiet: bool = False, as_json: bool = typer.Option(False, "--json")) -> tuple[bool, bool]:
         return quiet, as_json
