@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, keys, likeness
+from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, in_order, keys, likeness
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
@@ -322,9 +322,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
     if not outcome.failed:
-        swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
-        if swap is None or not swap.sure:
-            swap = _exchanged(expert, here, lay, there) or swap
+        swap = _moved(expert, here, lay, there)
         if swap:
             outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
     if not outcome.failed:
@@ -463,11 +461,18 @@ def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
     return any(not m.inside and m.first < marker.first and _tells_ahead(reading, m) for m in found)
 
 
+def _moved(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
+    """Two marks that changed places."""
+    if len({_name(m) for m in here} & {_name(m) for m in there}) < 2:
+        return None
+    if [_name(m) for m in here] == [_name(m) for m in there] and in_order(expert, lay):
+        return None
+    swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
+    return swap if swap and swap.sure else _exchanged(expert, here, lay, there) or swap
+
+
 def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
     """Two marks of which each stands, in the lay caption, by what the other stood by."""
-    names = [{_name(m) for m in found} for found in (here, there)]
-    if len(names[0] & names[1]) < 2:
-        return None
     ours, theirs = _stretches(expert, here), _stretches(lay, there)
     shared = sorted(set(ours) & set(theirs))
     for i, one in enumerate(shared):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.binding import in_order, keys, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import TIMES
@@ -118,7 +118,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     outcome = Outcome()
     if not here or not there:
         return outcome
-    turned = _turned(expert, here, lay, there)
+    same = [(m.value, m.event) for m in here] == [(m.value, m.event) for m in there] and in_order(expert, lay)
+    turned = "" if same else _turned(expert, here, lay, there)
     if turned:
         outcome.changed.append(turned)
         return outcome

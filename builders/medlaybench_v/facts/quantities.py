@@ -160,7 +160,8 @@ class _Reader:
     def all(self) -> list[Quantity]:
         i = 0
         for at in [at for at, word in enumerate(self.texts) if _may_count(word)]:
-            if at >= i and not (self.texts[at] in _ARTICLES and self.word(at + 1) not in _BEHIND_ARTICLE):
+            behind = _ONLY_BEFORE.get(self.texts[at])
+            if at >= i and (behind is None or self.word(at + 1) in behind):
                 i = max(at + 1, self._at(at))
         return self._joined()
 
@@ -709,10 +710,12 @@ def _may_count(word: str) -> bool:
     )
 
 
-_ARTICLES = frozenset(("a", "an"))
-# Behind an article only these state an amount.
 _BEHIND_ARTICLE = frozenset("full whole single half quarter third dozen hundred thousand day".split())
 _BEHIND_ARTICLE |= _PARTS.keys() | UNITS.keys()
+# Frequent words that state an amount only before these.
+_ONLY_BEFORE = {
+    "a": _BEHIND_ARTICLE, "an": _BEHIND_ARTICLE, "right": frozenset(("angle", "angles", "angled")),
+}  # fmt: skip
 
 
 def _loosened(quantity: Quantity) -> Quantity:

@@ -188,22 +188,29 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     begun = [known.get(word) or index.look_up(word) for word in texts]
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
     last = len(begun) - 1
-    for i, (_, single, phrases, open_phrases) in enumerate(begun):
+    seconds = [*(one.root for one in begun[1:]), ""]
+    here = [
+        (i, one, second)
+        for i, (one, second) in enumerate(zip(begun, seconds, strict=False))
+        if one.single or second in one.phrases or one.open_phrases
+    ]
+    for i, (_, single, phrases, open_phrases), second_root in here:
         several: list[_Phrase] = []
-        if i < last and (phrases or open_phrases):
-            second = phrases.get(begun[i + 1].root, ())
-            begins = [phrase for phrase in open_phrases if texts[i + 1].startswith(phrase.keys[1][:-1])]
-            if begins:
-                second = tuple(sorted((*second, *begins), key=lambda phrase: (-len(phrase.keys), phrase.keys)))
+        if i < last:
+            second = phrases.get(second_root, ())
+            if open_phrases:
+                begins = [phrase for phrase in open_phrases if texts[i + 1].startswith(phrase.keys[1][:-1])]
+                if begins:
+                    second = tuple(sorted((*second, *begins), key=lambda phrase: (-len(phrase.keys), phrase.keys)))
             if second:  # the first two words of each stand here
                 several = [p for p in second if len(p.keys) == 2 or _stands(p.keys, texts, begun, i)]
         if several:
-            here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
+            begins_here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
             for table, keys, named in several:
-                here.setdefault(table, []).append((len(keys), named))
+                begins_here.setdefault(table, []).append((len(keys), named))
             for table, alone in single:
-                here.setdefault(table, []).extend(alone)
-            for table, all_here in here.items():
+                begins_here.setdefault(table, []).extend(alone)
+            for table, all_here in begins_here.items():
                 found[table].append((i, tuple(all_here)))
         else:
             for table, alone in single:
