@@ -13,7 +13,7 @@ SIDES = [Placed("left", 5, 5), Placed("right", 12, 12)]
     ("lay", "same"),
     [
         ("A cyst of the kidney on the left, and on the right a stone of the liver.", False),
-        ("A kidney cyst (a sac of fluid) on the left and a liver stone on the right.", True),
+        ("A kidney cyst on the left side and further a liver stone on the right.", True),
         ("A liver stone on the right and a kidney cyst on the left.", False),
         ("", True),
     ],
