@@ -335,7 +335,12 @@ def _stands_alone(caption: str, entry: _Entry) -> bool:
     return entry.rest <= 3
 
 
-def _keys(caption: str) -> Iterator[_Key]:
+@lru_cache(maxsize=64)  # one caption is asked for its keys and for what they define
+def _keys(caption: str) -> tuple[_Key, ...]:
+    return tuple(_found_keys(caption))
+
+
+def _found_keys(caption: str) -> Iterator[_Key]:
     for run in _runs(caption, _entries(caption)):
         entries = _believed(caption, run)
         if not entries:
@@ -367,7 +372,7 @@ def without_key(caption: str) -> tuple[str, Span | None]:
     """
     if not _MAYBE.search(caption):
         return caption, None
-    keys = list(_keys(caption))
+    keys = _keys(caption)
     if not keys or not keys[-1].complete:
         return caption, None
     start, stop = keys[-1].span

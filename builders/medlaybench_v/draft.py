@@ -221,7 +221,7 @@ class Drafter:
             if start < free_from:
                 continue
             end = -minus_end
-            if entry.changes and (number >= known or number not in plain) and _means_otherwise(entry, text, start, end):
+            if entry.changes and (number >= known or number not in plain) and _means_otherwise(entry, caption, start, end):
                 elsewhere = start
                 continue
             if (entry.takes_head and shares_head(text, start)) or (entry.changes and follows_prefix(lower, start)):
@@ -614,29 +614,31 @@ def _is_direction(entry: Entry) -> bool:
 
 def _stays(entry: Entry) -> bool:
     """Whether the lay phrase is the expert's word with an explanation."""
-    return entry.lay.lower().startswith(f"{entry.surface} (")
+    size = len(entry.surface)
+    return entry.lay[size : size + 2] == " (" and entry.lay[:size].lower() == entry.surface
 
 
-def _means_otherwise(entry: Entry, text: str, start: int, end: int) -> bool:
+def _means_otherwise(entry: Entry, caption: Reading, start: int, end: int) -> bool:
     """Whether the lay phrase would say something else here than the expert's word (`senses`)."""
+    text, lower = caption.text, caption.lower
     if _stays(entry) and unexplainable(entry.term.expert, text, start, end):
         return True
-    if entry.placed and entry.surface in text[start:end].lower():
+    if entry.placed and entry.surface in lower[start:end]:
         adjective = composed_of(entry.surface)
         at = start + entry.surface.index(adjective)
-        if another_sense(adjective, text, at, at + len(adjective)):
+        if another_sense(adjective, lower, at, at + len(adjective)):
             return True
     singular = "" if entry.placed else entry.term.expert.lower()
-    if another_sense(entry.surface, text, start, end, singular) or (
-        entry.only_attributive and counted_elsewhere(text, start)
+    if another_sense(entry.surface, lower, start, end, singular) or (
+        entry.only_attributive and counted_elsewhere(lower, start)
     ):
         return True
-    if _is_direction(entry) and names_a_part(text, end):
+    if _is_direction(entry) and names_a_part(lower, end):
         return True
     if entry.term.kind == "modality" and _another_method(entry, text, start, end):
         return True
     renamed = entry.lay.rpartition(" ")[2] != entry.surface.rpartition(" ")[2]
-    return renamed and shares_its_name(text, start, end)
+    return renamed and shares_its_name(lower, start, end)
 
 
 def _another_method(entry: Entry, text: str, start: int, end: int) -> bool:

@@ -66,4 +66,4 @@ def unfold_key(text: str) -> list[Part]:
 def _last_stretch(text: str) -> int:
     """Where the text after the last full stop, semicolon or opening bracket starts, closing marks aside."""
     end = len(text.rstrip(" .;)]"))
-    return max(text.rfind(mark, 0, end) for mark in ".;([") + 1
+    return max(text.rfind(".", 0, end), text.rfind(";", 0, end), text.rfind("(", 0, end), text.rfind("[", 0, end)) + 1

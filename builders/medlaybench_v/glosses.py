@@ -45,9 +45,10 @@ class Told:
         """Whether `name` at `at` still wants a bracket and its sentence has room; True counts as said."""
         if name in self.names or self.quiet or inside_brackets(text, at):
             return False
-        since = max((end.end() for end in _SENTENCE_END.finditer(text, 0, at)), default=0)
-        if sum(place >= since for place in self._places) >= most:
-            return False
+        if len(self._places) >= most:
+            since = max((end.end() for end in _SENTENCE_END.finditer(text, 0, at)), default=0)
+            if sum(place >= since for place in self._places) >= most:
+                return False
         self.names.add(name)
         self._places.append(at)
         return True
