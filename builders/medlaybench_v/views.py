@@ -11,9 +11,11 @@ The stack is read as a whole and unfolded: what says from where stays in front, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.attachment import landing
 
@@ -121,6 +123,7 @@ def _any(words: object) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))  # type: ignore[call-overload]
 
 
+_WORDLIKE = re.compile(r"\w")
 _WIDEST = 120  # characters of a stack before its method
 _MOST_WORDS = 3
 _METHOD = "|".join(_METHODS)
@@ -142,12 +145,13 @@ _WORDS_IN_FRONT = re.compile(
     re.IGNORECASE,
 )
 _CAPITALS = ("CT", "MR", "US ")  # "ct" and "mr" alone say too little
+# What a method is known by; the last two are words of their own, and the two before them begin one.
 _PARTS_OF_METHODS = (
     "tomograph", "resonance", "x-ray", "x ray", "xray", "radiogra", "sonogra", "ultraso", "roentgen", "skiagram", "usg",
+    "mr", "ct", "us",
 )  # fmt: skip
-_METHOD_WORD = re.compile(
-    r"\bct\b|\bmr|tomogra|resonance|x[- ]?ray|radiogra|sonogra|ultraso|roentgen|skiagram|\busg|\bus\b"
-)
+_USG, _CT = _PARTS_OF_METHODS.index("usg"), _PARTS_OF_METHODS.index("ct")
+_METHOD_WORDS = AhoCorasick(_PARTS_OF_METHODS)
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
 _NO_METHOD = re.compile(
     r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
@@ -164,9 +168,10 @@ _NO_METHOD = re.compile(
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
     lower = lower or text.lower()
-    if not any(part in lower for part in _PARTS_OF_METHODS) and not any(part in text for part in _CAPITALS):
+    found = _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True)
+    if not any(part <= _USG for part, _, _ in found) and not any(part in text for part in _CAPITALS):
         return
-    for start, end in _stacks(lower):
+    for start, end in _stacks(lower, [start for part, start, end in found if _is_method(part, lower, start, end)]):
         surface = text[start:end]
         if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
             continue  # a man; we, or a country
@@ -185,12 +190,19 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             yield Picture(start, end, lay, tail)
 
 
-def _stacks(lower: str) -> Iterator[tuple[int, int]]:
-    """Where names of pictures stand in a text in lower case, looked for around the words of a method."""
+def _is_method(part: int, lower: str, start: int, end: int) -> bool:
+    """Whether a part of a method's name stands where it names one: "ct" is a word of its own, "mr" begins one."""
+    if part < _USG:
+        return True
+    return not _WORDLIKE.match(lower[start - 1 : start]) and not (part >= _CT and _WORDLIKE.match(lower, end))
+
+
+def _stacks(lower: str, methods: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Where names of pictures stand in a text in lower case, looked for around the words of `methods`."""
     done = 0
-    for method in _METHOD_WORD.finditer(lower):
-        if method.start() >= done:
-            found = _STACK.search(lower, max(done, _word_start(lower, max(0, method.start() - _WIDEST))))
+    for method in methods:
+        if method >= done:
+            found = _STACK.search(lower, max(done, _word_start(lower, max(0, method - _WIDEST))))
             if found is None:
                 return
             yield found.span()
