@@ -10,10 +10,11 @@ corpus.
 
 from __future__ import annotations
 
+import gc
 import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -177,6 +178,18 @@ def recipe_of(name: str) -> Recipe[Any]:
     return replace(find_corpus(name), place=known.recipe).load_kind("RECIPE", Recipe)
 
 
+@contextmanager
+def _settled() -> Iterator[None]:
+    """What is there before the work begins (modules, mostly) stays to the end: looking through it again for every few
+    thousand objects that the work leaves takes a tenth of a build."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+@_settled()
 def build(
     recipe: Recipe[Chosen],
     options: Chosen,

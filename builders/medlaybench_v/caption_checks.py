@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from ahocorasick_rs import AhoCorasick
+
 from builders.medlaybench_v.languages import is_english
 
 MAX_CHARACTERS = 5_000
@@ -96,6 +98,8 @@ _ADDRESSES = tuple(
         (("layman_caption",), r"[\"'“]?layman_caption[\"'”]?\s*[:=]"),
     )
 )
+_WORDS = AhoCorasick([word for words, _ in _ADDRESSES for word in words])
+_PATTERN_OF = [number for number, (words, _) in enumerate(_ADDRESSES) for _ in words]
 
 
 def row_problem(row: Mapping[str, Any]) -> str | None:
@@ -120,8 +124,9 @@ def row_problem(row: Mapping[str, Any]) -> str | None:
         if _LOOK_ALIKES.search(plain):
             return "caption mixes scripts within a word"
     lower = plain.lower()
-    for words, pattern in _ADDRESSES:
-        if any(word in lower for word in words) and (address := pattern.search(lower)):
+    found = {_PATTERN_OF[word] for word, _, _ in _WORDS.find_matches_as_indexes(lower, overlapping=True)}
+    for pattern in sorted(found):
+        if address := _ADDRESSES[pattern][1].search(lower):
             return f'caption addresses a language model: "{" ".join(address[0].split())[:60]}"'
     return None if is_english(plain) else "caption is not in English"
 

@@ -221,7 +221,8 @@ class Drafter:
             if start < free_from:
                 continue
             end = -minus_end
-            if entry.changes and (number >= known or number not in plain) and _means_otherwise(entry, caption, start, end):
+            may_mean = entry.changes and (number >= known or number not in plain)
+            if may_mean and _means_otherwise(entry, caption, start, end):
                 elsewhere = start
                 continue
             if (entry.takes_head and shares_head(text, start)) or (entry.changes and follows_prefix(lower, start)):

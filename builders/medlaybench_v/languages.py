@@ -9,6 +9,7 @@ has, by form where a language marks its words ("-ique", "-ción", "l'", "à"). N
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _ENGLISH = frozenset(
     "the of and with in is are was were at by from to after before showing shows shown show showed this that which "
@@ -81,7 +82,15 @@ def is_english(caption: str) -> bool:
             other += lower not in _SHARED and not (word[:1].isupper() and match.start() > 0 and word != lower.upper())
         elif lower in _ON_LOAN or lower in _LOOKS_MARKED:
             continue
-        elif _MARKED.match(lower) or (_ACCENTED.search(lower) and (word == lower or match.start() == 0)):
+        elif _is_marked(lower) or (
+            not lower.isascii() and _ACCENTED.search(lower) and (word == lower or match.start() == 0)
+        ):
             other += 1
-    other += len(_ELIDED.findall(text))
+    if "'" in text or "’" in text:
+        other += len(_ELIDED.findall(text))
     return other <= english
+
+
+@lru_cache(maxsize=16384)
+def _is_marked(word: str) -> bool:
+    return _MARKED.match(word) is not None

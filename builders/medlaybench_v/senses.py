@@ -502,9 +502,7 @@ _COUNTING = re.compile(
 # Parts that share the first word of a name: "the femoral head, neck and shaft".
 _PARTS = r"head|neck|shaft|body|tail|apex|base|arch|root|condyles?|trochanter\w*|bulb|antrum|fundus"
 _PART_AT_END = re.compile(rf"\b(?:{_PARTS})\Z")
-_PART_BEHIND = re.compile(
-    rf"(?:[ ]?[,/&]|[ ](?:and|or|to)\b)[ ]?(?:(?:and|or|the|proximal|distal)[ ])*(?:{_PARTS})\b"
-)
+_PART_BEHIND = re.compile(rf"(?:[ ]?[,/&]|[ ](?:and|or|to)\b)[ ]?(?:(?:and|or|the|proximal|distal)[ ])*(?:{_PARTS})\b")
 # Vessels, nerves and parts of bones are called by their direction: "the superior mesenteric artery".
 _NAMED_PART = re.compile(
     r"(?:[ ][\w-]+){0,2}?[ ](?:arter(?:y|ies)|veins?|nerves?|muscles?|ligaments?|tendons?|sinus(?:es)?|fissures?|"
@@ -619,7 +617,16 @@ def narrowed(lay: str, text: str) -> str:
 
 def defined_otherwise(short: str, text: str, expected: str) -> bool:
     """Whether a caption tells itself what some capitals stand for, and none of the words of `expected` is told."""
+    if _beside_a_mark(short).search(text) is None:
+        return False
     return any(told.short == short and not re.match(expected, told.long, re.IGNORECASE) for told in resolve(text))
+
+
+@lru_cache(maxsize=1024)
+def _beside_a_mark(short: str) -> re.Pattern[str]:
+    """Some capitals beside what every definition has there (`abbreviations`): most captions define nothing."""
+    short = re.escape(short)
+    return re.compile(rf"[(\[]\s?{short}|{short}(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s)")
 
 
 def has_other_sense(surface: str) -> bool:

@@ -41,7 +41,7 @@ def batched(rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
     size = 0
     for row in rows:
         part.append(row)
-        size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        size += sum(len(value) for value in row.values() if isinstance(value, (str, bytes)))
         if len(part) == most or size >= _BATCH_BYTES:
             yield part
             part, size = [], 0

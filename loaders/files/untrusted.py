@@ -370,21 +370,25 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
+_LEAVES = frozenset((str, bytes, int, float, bool, type(None)))  # most of what a row holds
+
+
 def unusual(value: Any) -> str:
     """What JSON, or a row, may not hold, or ""."""
     texts: list[str] = []
+    names: set[Any] = set()  # a row's structs have the same ones
     level = [value]
     for _ in range(MOST_DEPTH):
+        texts += [item for item in level if isinstance(item, str)]
         inner: list[Any] = []
-        for item in level:
-            if isinstance(item, str):
-                texts.append(item)
-            elif isinstance(item, dict):
-                inner += item
+        for item in [item for item in level if type(item) not in _LEAVES]:
+            if isinstance(item, dict):
+                names.update(item)
                 inner += item.values()
             elif isinstance(item, (list, tuple)):
                 inner += item
         if not inner:
+            texts += [name for name in names if isinstance(name, str)]
             return "" if is_text("".join(texts)) else "is no text: half a character, or NUL"
         level = inner
     return "is no JSON (nested too deep)"
