@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from builders.medlaybench_v import senses
 from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.grammar import polish
@@ -16,6 +19,23 @@ BUNDLED = Drafter(read_vocabulary("bundled").terms)
 def lay(caption: str) -> str:
     expert = read(caption)
     return in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert))))
+
+
+def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
+    told = [part for sense in senses._SENSES.values() for part in sense]
+    told += [senses._COUNTING, senses._PART_AT_END, senses._PART_BEHIND, senses._NAMED_PART]
+    told += [pattern for _, _, one, _, other in senses._EITHER for pattern in (one, other)]
+    told += [pattern for _, pattern in senses._WITH_CORTEX]
+    patterns = [part.pattern for part in told if part is not None]
+    assert [pattern for pattern in patterns if re.search(r"(?<!\\)[A-Z]", pattern)] == []
+    assert not any(part.flags & re.IGNORECASE for part in told if part is not None)
+
+
+def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() -> None:
+    assert senses.defined_otherwise("MR", "Severe mitral regurgitation (MR) on echo.", "magnetic")
+    assert senses.defined_otherwise("CT", "Note the CT, connective tissue; LV, left ventricle.", "computed")
+    assert not senses.defined_otherwise("MR", "Axial MR of the brain, magnetic resonance (MR).", "magnetic")
+    assert not senses.defined_otherwise("CT", "Axial CT, arrow.", "computed")
 
 
 @pytest.mark.parametrize(
