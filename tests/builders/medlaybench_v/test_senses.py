@@ -33,7 +33,7 @@ def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
 
 def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() -> None:
     assert senses.defined_otherwise("MR", "Severe mitral regurgitation (MR) on echo.", "magnetic")
-    assert senses.defined_otherwise("CT", "Note the CT, connective tissue; LV, left ventricle.", "computed")
+    assert senses.defined_otherwise("CT", "The root is wide. CT, connective tissue; LV, left ventricle.", "computed")
     assert not senses.defined_otherwise("MR", "Axial MR of the brain, magnetic resonance (MR).", "magnetic")
     assert not senses.defined_otherwise("CT", "Axial CT, arrow.", "computed")
 
