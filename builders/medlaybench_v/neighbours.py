@@ -102,7 +102,7 @@ def without_contradiction(lay: str, before: str) -> str:
     """A lay phrase without the word that the modifiers before it contradict."""
     for said, told in _deniable(lay):
         if told.search(_modifiers(before)):
-            lay = said.sub("", lay)
+            lay = said.sub("", lay).strip() or lay  # "neither benign nor malignant": what is said alone is no addition
     return lay
 
 

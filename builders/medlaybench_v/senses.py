@@ -158,6 +158,7 @@ _SENSES = {
         ("left ventricle", "right ventricle"),
         _sense(about=_OF_BRAIN, unless=r"heart|cardi|atri(?:um|al|a\b)|valv|coronar|aort|mitral|echo|ejection|septal"),
     ),
+    **dict.fromkeys(("radiologically", "radiographically"), _sense(behind=r"[ ]\w+(?:ed|ing|al|ic|ent)\b")),
     "numerous": _sense(before=r"\b(?:most|more|as|so|too|less)[ ]\Z"),
     "bilaterally": _sense(
         behind=r"(?![ ](?:in|on|at|with|without|and|or|to|from|but|for|of|by|within|as|which|that|is|are|was|were|"
@@ -167,7 +168,8 @@ _SENSES = {
     **dict.fromkeys(
         ("anterior to", "posterior to", "superior to", "inferior to"),
         _sense(
-            behind=r"[ ](?:the )?(?:left|right|top|bottom)[ ]?(?:[.,;:)]|\Z)", before=r"\bwith[ ]\Z", about=_ANIMAL
+            behind=r"[ ](?:the )?(?:left|right|top|bottom)[ ]?(?:[.,;:)]|\Z)|"
+            r"[ ](?:posterior|anterior|superior|inferior)\b", before=r"\bwith[ ]\Z", about=_ANIMAL
         ),
     ),
     **dict.fromkeys(

@@ -388,3 +388,16 @@ def test_every_entry_of_the_list_passes_its_own_gate() -> None:
     assert "heart in mirror position" in lay("Film showing dextrocardia.")
     assert "TEE (heart ultrasound through the food pipe) image" in lay("TEE image of the heart.")
     assert "finger" not in lay("ERCP with papillary balloon dilatation.")
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Neither a benign nor a malignant sign.", "neither a noncancerous nor a cancerous sign"),
+        ("Impacted premolars and impacted teeth.", "premolar teeth stuck in the jaw and teeth stuck in the jaw"),
+        ("A tear of the rim from anterior to posterior.", "from anterior to"),
+        ("Patients with radiologically isolated syndrome.", "radiologically isolated"),
+    ],
+)
+def test_no_word_is_lost_to_a_neighbour(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
