@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, in_order, keys, likeness
@@ -67,9 +68,8 @@ def markers(reading: Reading) -> list[Marker]:
     """The markers of a caption, in their order, letters and numbers of a key among them."""
     texts, words, text = reading.texts, reading.words, reading.text
     found: list[Marker] = []
-    for i, word in enumerate(texts):
-        if not _may_mark(word):
-            continue
+    for i in compress(range(len(texts)), map(_may_mark, texts)):
+        word = texts[i]
         shape = _SHAPES.get(word)
         if shape and _is_marker(reading, i, shape):
             found.append(Marker(shape, _looks(reading, i), i, i, _in_parentheses(text, words[i].start)))

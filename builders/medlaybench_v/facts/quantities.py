@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
@@ -159,7 +159,7 @@ class _Reader:
 
     def all(self) -> list[Quantity]:
         i = 0
-        for at in [at for at, word in enumerate(self.texts) if _may_count(word)]:
+        for at in compress(range(len(self.texts)), map(_may_count, self.texts)):
             behind = _ONLY_BEFORE.get(self.texts[at])
             if at >= i and (behind is None or self.word(at + 1) in behind):
                 i = max(at + 1, self._at(at))

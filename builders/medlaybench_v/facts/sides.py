@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import compress
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
@@ -73,11 +74,10 @@ _SHIFT = frozenset("to toward towards into over onto".split())
 
 def sides(reading: Reading) -> list[Side]:
     """The sides of a caption, in their order."""
-    texts, found = reading.texts, []
-    words = reading.words
-    for i, word in enumerate(texts):
-        if not _may_be_side(word):
-            continue
+    texts, words = reading.texts, reading.words
+    found: list[Side] = []
+    for i in compress(range(len(texts)), map(_may_be_side, texts)):
+        word = texts[i]
         before = texts[i - 1] if i else ""
         after = texts[i + 1] if i + 1 < len(texts) else ""
         raw = reading.text[words[i].start : words[i].end]
