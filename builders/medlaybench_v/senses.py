@@ -278,11 +278,15 @@ _SENSES = {
     "humeri": _sense(before=r"\b(?:caput|capitulum|trochlea|tuberculum|condylus|epicondylus|\w+um|\w+us)[ ]\Z"),
     **dict.fromkeys(("apex", "apices"), _sense(about=r"lung|pulmon|thora|chest|orbit|scolio|curve|kypho|petrous")),
     **dict.fromkeys(("distal", "proximal", "distally"), _sense(about=rf"mesial|{_TEETH}")),
-    **dict.fromkeys(("dorsal", "dorsal side", "dorsal to"), _sense(about=_SMALL_LIMB)),
+    **dict.fromkeys(
+        ("dorsal", "dorsal side", "dorsal to"),
+        _sense(about=_SMALL_LIMB, behind=r"[ ](?:[\w-]+[ ]){0,2}?(?:images?|planes?|views?|sections?|scans?)\b"),
+    ),
     **dict.fromkeys(
         ("axial", "axial view", "axial views", "axial image", "axial images"),  # a flat picture has no cross-section
         _sense(
-            about=r"patell|calcan|shoulder|axillary|skyline|merchant|acromio|x-?ray|radiogra",
+            about=r"patell|calcan|shoulder|axillary|skyline|merchant|acromio|humer|glenoid|antero-?posterior view|"
+            r"\bap view|x-?ray|radiogra",
             unless=r"\bc[ae]?c?t\b|tomogra|\bmri?\b|magnetic|t[12]\b|weighted|ultraso|sonogra|\bpet\b",
         ),
     ),

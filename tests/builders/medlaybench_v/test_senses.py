@@ -401,3 +401,8 @@ def test_every_entry_of_the_list_passes_its_own_gate() -> None:
 )
 def test_no_word_is_lost_to_a_neighbour(caption: str, said: str) -> None:
     assert said.lower() in lay(caption).lower(), lay(caption)
+
+
+def test_a_view_of_a_flat_picture_is_no_cross_section() -> None:
+    assert "axial view" in lay("Axial view after a year, with erosion of the glenoid.").lower()
+    assert "(toward" not in lay("Dorsal T2-weighted images of the cord.")
