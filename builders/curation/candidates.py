@@ -31,7 +31,7 @@ from loaders.files.disk import scratch
 
 CLOSEST = 32
 RAREST, MATCHES = 16, 2048  # keypoints that a picture keeps in any case; matches up to which it keeps more
-SAMPLE = 2048  # pictures
+SAMPLE = 8192  # pictures
 COMMON, COMMON_SHARE = 64, 0.01  # a keypoint is common that is like more others than both this number and this share
 
 Owners = NDArray[np.integer[Any]]  # numbers of pictures, or counts

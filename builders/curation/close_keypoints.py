@@ -34,15 +34,21 @@ def close_pairs(hashes: Hashes, asking: NDArray[np.bool_], *, part: int = _PART)
             if len(places) < 2 or not asked.any():
                 continue
             some = hashes[places]
+            columns = np.ascontiguousarray(_bytes(some).T)
             for key in keys:
                 if key[0] == first:
-                    for left, right in _agreeing(some, asked, key):
+                    for left, right in _agreeing(some, columns, asked, key):
                         yield places[left], places[right]
+
+
+def _bytes(hashes: Hashes) -> NDArray[np.uint8]:
+    """The bytes of each, the lowest first."""
+    return hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
 
 
 def _parts(hashes: Hashes, byte: int, size: int) -> Iterator[Places]:
     """Places, ascending, of the hashes whose byte lies between two values: about `size` of them."""
-    value = np.ascontiguousarray(hashes.astype("<u8", copy=False).view(np.uint8)[byte::8])
+    value = np.ascontiguousarray(_bytes(hashes)[:, byte])
     ends = np.cumsum(np.bincount(value, minlength=256))
     low = done = 0
     while low < 256:
@@ -51,14 +57,16 @@ def _parts(hashes: Hashes, byte: int, size: int) -> Iterator[Places]:
         low, done = high, int(ends[high - 1])
 
 
-def _agreeing(hashes: Hashes, asking: NDArray[np.bool_], key: tuple[int, ...]) -> Iterator[tuple[Places, Places]]:
+def _agreeing(
+    hashes: Hashes, columns: NDArray[np.uint8], asking: NDArray[np.bool_], key: tuple[int, ...]
+) -> Iterator[tuple[Places, Places]]:
     """The pairs for which these are the first bytes that they agree in."""
-    entries = np.zeros(len(hashes), np.uint64)
-    for byte in key:
-        entries = (entries << np.uint64(8)) | ((hashes >> np.uint64(8 * byte)) & _BYTE)
-    entries = (entries << np.uint64(32)) | np.arange(len(hashes), dtype=np.uint64)  # a sort without indices is fastest
+    entries = np.arange(len(hashes), dtype="<u8")  # the key, then the place: a sort without indices is fastest
+    for place, byte in enumerate(key, 8 - _AGREED):
+        _bytes(entries)[:, place] = columns[byte]
     entries.sort()
-    value, order = entries >> np.uint64(32), (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    halves = entries.view("<u4").reshape(-1, 2)
+    order, value = halves[:, 0].astype(np.int64), halves[:, 1]
     rows = np.flatnonzero(value[1:] == value[:-1])
     if not len(rows):
         return

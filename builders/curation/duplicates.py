@@ -87,7 +87,8 @@ def group(
     """
     by_digest = {content.digest: content for content in contents}
     links, crowded = _links(contents, files, index, engine, progress)
-    copies, clusters = DisjointSet(by_digest), DisjointSet(by_digest)
+    linked = sorted({digest for link in links for digest in (link.first, link.second)})
+    copies, clusters = DisjointSet(linked), DisjointSet(linked)  # most pictures are like no other: they need no set
     for link in links:
         if link.verdict.kind == COPY:
             copies.merge(link.first, link.second)
@@ -96,7 +97,7 @@ def group(
 
     sets = [members for members in _members(copies) if len(members) > 1]
     looks = _looks([digest for members in sets for digest in members], files, index, engine, progress)
-    best = {digest: digest for digest in by_digest}
+    best: dict[str, str] = {}
     for members in sets:
         sharpness: dict[int, list[float]] = defaultdict(list)
         for digest in members:
@@ -104,12 +105,12 @@ def group(
         usual = {pixels: median(levels) for pixels, levels in sharpness.items()}
         chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, files[digest].name))
         best.update(dict.fromkeys(members, chosen))
-    pairs = [(best[digest], digest) for digest in by_digest if best[digest] != digest]
+    pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
     told = _verdicts(pairs, files, index, engine)
-    places = {}
+    places = {digest: Place(digest[:16], digest, False, None) for digest in by_digest}
     for members in _members(clusters):
         for digest in members:
-            kept = best[digest]
+            kept = best.get(digest, digest)
             same = digest != kept and looks[digest].pixels == looks[kept].pixels
             verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
             places[digest] = Place(members[0][:16], kept, same, verdict)
@@ -159,16 +160,18 @@ def _links(
     already known as copies of copies are passed over."""
     pairs, crowded = candidates(contents)
     meter = Meter(progress, "compare", rows=len(pairs), batches=1)
-    copies = DisjointSet(content.digest for content in contents)
+    copies = DisjointSet()
     links = []
     compare = Compare()
     for start in range(0, len(pairs), _ROUND):
         some = [(contents[i].digest, contents[j].digest) for i, j in pairs[start : start + _ROUND]]
-        asked = [pair for pair in some if not copies.connected(*pair)]
+        asked = [pair for pair in some if not (pair[0] in copies and pair[1] in copies and copies.connected(*pair))]
         for (first, second), verdict in _verdicts(asked, files, index, engine, compare).items():
             if verdict.kind != DIFFERENT:
                 links.append(Link(first, second, verdict))
             if verdict.kind == COPY:
+                copies.add(first)
+                copies.add(second)
                 copies.merge(first, second)
         meter.advance(len(some))
     meter.finish(0)

@@ -55,12 +55,12 @@ def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iter
 
 
 class Lookup:
-    """Hashes that are asked again and again: their tables are made once, of at most 8 bytes a hash and chunk."""
+    """Hashes that are asked again and again: their tables are made once, of at most 16 bytes a hash and chunk."""
 
     def __init__(self, hashes: Hashes, distance: int) -> None:
         self._hashes, self._distance = hashes, distance
         self._chunks = _checked_plan(distance, len(hashes), 0, max(16, len(hashes).bit_length()))
-        self._tables = [_Table.of(hashes, low, bits)._replace(sorted=None) for low, bits, _ in self._chunks]
+        self._tables = [_Table.of(hashes, low, bits) for low, bits, _ in self._chunks]
 
     def blocks(self, queries: Hashes) -> Iterator[tuple[Places, Places]]:
         """As `blocks_within`."""
@@ -80,7 +80,7 @@ class _Table(NamedTuple):
 
     order: NDArray[np.int32]
     starts: NDArray[np.int32]
-    sorted: Hashes | None
+    sorted: Hashes
 
     @classmethod
     def of(cls, hashes: Hashes, low: int, bits: int) -> _Table:
@@ -152,8 +152,8 @@ def _agreeing(
             # Each unordered pair once: within a chunk from the earlier one, across a mask from the smaller chunk.
             first = np.arange(1, len(order) + 1, dtype=np.int32) if mask == 0 else np.where(other > asked, first, last)
         for rows, counts, right in ranges(np.arange(len(asked), dtype=np.int32), first, np.maximum(first, last)):
-            found = hashes[order[right]] if sorted_hashes is None else sorted_hashes[right]
-            near = np.flatnonzero(distances(np.repeat(sorted_queries[rows], counts), found) <= distance)
+            asked_for = np.repeat(sorted_queries[rows], counts)
+            near = np.flatnonzero(distances(asked_for, sorted_hashes[right]) <= distance)
             if len(near):
                 left = np.repeat(rows, counts)[near]
                 yield asking[left].astype(np.int64), order[right[near]].astype(np.int64)
