@@ -56,7 +56,7 @@ from loaders.models.asking import said_by
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
-FORMAT = 2
+FORMAT = 3
 """Of what is played; a change of the rules in code that no setting shows counts it up."""
 
 FIRST_STOP = 5
