@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from typing import Any
 
 from pydantic import JsonValue
 
+from builders.pipeline.rows import Row
+from builders.release.counted import Counted
 from builders.threemdbench.complaints import STATUSES
 from builders.threemdbench.validators import check_basic, check_facts
 from loaders.errors import ReleaseError
@@ -31,64 +32,89 @@ PAPER = {
 _DOMAIN_OF = {diagnosis.name: diagnosis.domain for diagnosis in DIAGNOSES}
 
 
-def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
+class Tally:
     """Counts by split, diagnosis, domain, source, licence, temperament and status of complaints.
 
     Raises:
         ReleaseError: a patient, lesion, case or cluster has photos in two splits.
     """
-    by: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    temperament: Counter[tuple[str, str]] = Counter()
-    status: Counter[str] = Counter()
-    licence: Counter[str] = Counter()
-    split_of: dict[tuple[str, str], str] = {}
-    splits: set[str] = set()
-    complaints = 0
-    for row in rows:
+
+    def __init__(self) -> None:
+        self.by: dict[str, Counter[Any]] = defaultdict(Counter)
+        self.split_of: dict[tuple[str, str], str] = {}
+
+    def add(self, row: Row) -> None:
+        """Take in a row."""
         split = row["split"]
-        splits.add(split)
+        self.by["split"][split] += 1
         for column in ("diagnosis", "domain", "source"):
-            by[column][row[column] or "unknown", split] += 1
-        licence[row["licence"] or "unknown"] += 1
+            self.by[column][row[column] or "unknown", split] += 1
+        self.by["licence"][row["licence"] or "unknown"] += 1
         if row["personality"]:
-            temperament[row["diagnosis"], row["personality"]] += 1
+            self.by["temperament"][row["personality"]] += 1
         if row["complaints_status"]:
-            status[row["complaints_status"]] += 1
-            complaints += len(row["complaints"])
+            self.by["status"][row["complaints_status"]] += 1
+            self.by["complaints"]["all"] += len(row["complaints"])
         for kind in ("group_id", "cluster_id"):
-            if row[kind] and split_of.setdefault((kind, row[kind]), split) != split:
-                raise ReleaseError(
-                    f"{kind} {row[kind]!r}",
-                    found=f"has photos in {split_of[kind, row[kind]]} and in {split}",
-                    expected="one split",
-                    do="Do not use this release: build it again",
-                )
-    order = order_splits(splits)
-    test = {name: by["diagnosis"][name, "test"] for name in _DOMAIN_OF}
-    present = [n for n in test.values() if n]
-    told = sum(status.values())
-    here = {
-        **{f"{split} photos": sum(n for (_, s), n in by["domain"].items() if s == split) for split in _SPLITS},
-        "diagnoses in test": len(present),
-        "photos of the largest class": max(present, default=0),
-        "photos of the smallest class": min(test.values()),
-        "classes of exactly 64": sum(n == FLOOR for n in present),
-    }
-    return {
-        "diagnosis_by_split": {name: {s: by["diagnosis"][name, s] for s in order} for name in _DOMAIN_OF},
-        "domain_by_split": {name: {s: by["domain"][name, s] for s in order} for name in DOMAINS},
-        "source_by_split": {
-            name: {s: by["source"][name, s] for s in order} for name in sorted({source for source, _ in by["source"]})
-        },
-        "temperament": {p: sum(n for (_, q), n in temperament.items() if q == p) for p in PERSONALITIES},
-        "complaints_status": {name: status[name] for name in STATUSES if status[name]},
-        "complaints_per_case": round(complaints / told, 2) if told else 0.0,
-        "licence": dict(sorted(licence.items())),
-        "below_floor": sum(n < FLOOR for n in test.values()),
-        "groups": sum(kind == "group_id" for kind, _ in split_of),
-        "clusters": sum(kind == "cluster_id" for kind, _ in split_of),
-        "against_paper": {name: {"this release": here[name], "the paper": PAPER[name]} for name in PAPER},
-    }
+            if row[kind]:
+                self._keep_together(kind, row[kind], split)
+
+    def merge(self, other: Tally) -> None:
+        """Take in what was counted of other rows."""
+        for name, counts in other.by.items():
+            self.by[name].update(counts)
+        for (kind, name), split in other.split_of.items():
+            self._keep_together(kind, name, split)
+
+    def _keep_together(self, kind: str, name: str, split: str) -> None:
+        before = self.split_of.setdefault((kind, name), split)
+        if before != split:
+            raise ReleaseError(
+                f"{kind} {name!r}",
+                found=f"has photos in {before} and in {split}",
+                expected="one split",
+                do="Do not use this release: build it again",
+            )
+
+    def statistics(self) -> JsonValue:
+        """The counts by name, beside the paper's."""
+        by, order = self.by, order_splits(self.by["split"])
+        told = sum(by["status"].values())
+        return {
+            "diagnosis_by_split": {name: {s: by["diagnosis"][name, s] for s in order} for name in _DOMAIN_OF},
+            "domain_by_split": {name: {s: by["domain"][name, s] for s in order} for name in DOMAINS},
+            "source_by_split": {
+                name: {s: by["source"][name, s] for s in order}
+                for name in sorted({source for source, _ in by["source"]})
+            },
+            "temperament": {p: by["temperament"][p] for p in PERSONALITIES},
+            "complaints_status": {name: by["status"][name] for name in STATUSES if by["status"][name]},
+            "complaints_per_case": round(by["complaints"]["all"] / told, 2) if told else 0.0,
+            "licence": dict(sorted(by["licence"].items())),
+            "below_floor": sum(n < FLOOR for n in self._test().values()),
+            "groups": sum(kind == "group_id" for kind, _ in self.split_of),
+            "clusters": sum(kind == "cluster_id" for kind, _ in self.split_of),
+            "against_paper": self._against_paper(),
+        }
+
+    def _test(self) -> dict[str, int]:
+        """Photos of each class in the test split."""
+        return {name: self.by["diagnosis"][name, "test"] for name in _DOMAIN_OF}
+
+    def _against_paper(self) -> JsonValue:
+        test = self._test()
+        present = [n for n in test.values() if n]
+        here = {
+            **{f"{split} photos": self.by["split"][split] for split in _SPLITS},
+            "diagnoses in test": len(present),
+            "photos of the largest class": max(present, default=0),
+            "photos of the smallest class": min(test.values()),
+            "classes of exactly 64": sum(n == FLOOR for n in present),
+        }
+        return {name: {"this release": here[name], "the paper": PAPER[name]} for name in PAPER}
+
+
+measure = Counted(Tally)
 
 
 _SPLITS = ("train", "validation", "test")
