@@ -97,7 +97,7 @@ def _time_draft(shown: Table, captions: Sequence[str], few: Sequence[str], draft
 
 def _time_gates(shown: Table, captions: Sequence[str], cases: Sequence[tuple[Caption, str]], repeats: int) -> None:
     """Adds the reading of facts and the gates, which compare two readings."""
-    facts = len(captions) / _best(lambda: [read(caption) for caption in captions], repeats)
+    facts = len(captions) / _best(lambda: [read(caption).facts for caption in captions], repeats)
     shown.add_row("facts", f"{facts:,.0f}", "", "", "")
     gates = len(cases) / _best(lambda: [check(read(c.expert.text), read(lay), c.context) for c, lay in cases], repeats)
     shown.add_row("gates", f"{gates:,.0f}", "", "", "")
