@@ -286,13 +286,14 @@ def read_records(path: Path) -> Records:
     """Open a file by its suffix: CSV, TSV, JSON, JSON lines, YAML or Parquet.
 
     Raises:
-        InputError: missing, empty, too long, of another type, or without the structure of its type.
+        InputError: missing, empty, too long, of another type, or without the structure of its type; as its rows are
+            read, if the file changes meanwhile.
     """
     suffix = path.suffix.casefold()
     if suffix in (".csv", ".tsv"):
-        return Records(path, _columns_of_table(path), lambda _: _table_rows(path), digest_of(path))
+        return _streamed(path, _columns_of_table(path), lambda _: _table_rows(path))
     if suffix in (".jsonl", ".ndjson"):
-        return Records(path, _names_in(_lines_in(path), path), lambda _: _lines_in(path), digest_of(path))
+        return _streamed(path, _names_in(_lines_in(path), path), lambda _: _lines_in(path))
     if suffix in _LISTS:
         data = _filled(path)
         rows = list(_LISTS[suffix](data, path))
@@ -302,12 +303,27 @@ def read_records(path: Path) -> Records:
             columns, count = dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows
         if count == 0:
             raise InputError(path, found="holds no row", expected="at least one row")
-        return Records(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None), digest_of(path))
+        return _streamed(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None))
     with open_file(path):
         pass
     raise InputError(
         path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json, .jsonl or .yaml"
     )
+
+
+def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None], Iterator[Placed | BadRow]]) -> Records:
+    """Records that are read anew each time. What was read must be what the digest names: an error at the end, else."""
+    digest = digest_of(path)
+
+    def rows(only: str | None) -> Iterator[Placed | BadRow]:
+        yield from each(only)
+        if digest_of(path) != digest:
+            raise InputError(
+                path, found="another content at its end than when it was opened", expected="a file that rests",
+                do="Run the command again when nothing writes to it any more",
+            )  # fmt: skip
+
+    return Records(path, columns, rows, digest)
 
 
 def _columns_of_table(path: Path) -> tuple[str, ...]:

@@ -168,3 +168,21 @@ def test_records_are_read_as_they_are_asked_for(tmp_path: Path, suffix: str) -> 
         assert tracemalloc.get_traced_memory()[1] < 6 << 20  # the file is of 20 MB
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_file_that_changes_while_it_is_read_is_told(tmp_path: Path, suffix: str) -> None:
+    """The digest that a release names is that of the rows that it holds."""
+    path = tmp_path / f"a.{suffix}"
+
+    def fill(name: str) -> None:
+        if suffix == "parquet":
+            pq.write_table(pa.table({"id": [name]}), path)
+        else:
+            path.write_text(f"id\n{name}\n" if suffix == "csv" else f'{{"id": "{name}"}}\n')
+
+    fill("a")
+    records = read_records(path)
+    fill("b")
+    with pytest.raises(InputError, match="another content at its end"):
+        list(records.each(None))
