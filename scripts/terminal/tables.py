@@ -98,7 +98,8 @@ class Table:
 
 
 def wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
-    """The text in lines of at most `room` cells, broken between words alone; those that go on a line are indented."""
+    """The text in lines of at most `room` cells, broken between words alone; those that go on a line are indented, but
+    not where a terminal would break the word, such as an address, for the sake of the indent."""
     if room is None:
         return text.split("\n")
     lines = []
@@ -110,7 +111,9 @@ def wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
         for word in _WORD.findall(given):  # with the space before it, which may align something
             if line.strip() and cell_len(line) + cell_len(word) > room:
                 lines.append(line)
-                line, word = indent, word.lstrip()
+                line, word = "", indent + word.lstrip()
+            if not line.strip() and cell_len(line) + cell_len(word) > room:
+                line, word = "", word.lstrip()
             line += word
         lines.append(line)
     return lines

@@ -84,6 +84,15 @@ def people(count: int) -> Table:
     return made
 
 
+@pytest.mark.parametrize("length", [57, 58, 59, 60])
+@pytest.mark.parametrize("before", ["v1.0.0 ->\n  ", "v1.0.0 -> ", "  "])
+def test_an_address_that_fits_is_not_broken_by_its_indent(before: str, length: int) -> None:
+    address = "http://".ljust(length, "x")
+    lines = wrapped(before + address, 60, "  ")
+    assert max(map(len, lines)) <= 60 and lines[-1].strip() == address
+    assert lines[-1].startswith("  ") == (length <= 58)
+
+
 def test_each_width_has_its_layout() -> None:
     table = people(3)
     assert shown_at(table, 80)[1:3] == [
