@@ -37,7 +37,13 @@ def command(
         return
     if filled is None and not sys.stdin.isatty():
         raise InputError("--from", found="nobody to ask", expected="a filled-in template (--template writes one)")
-    cases = read_filled(filled) if filled else [asked(lambda question: typer.prompt(question, default=""))]
+    cases = read_filled(filled) if filled else [asked(_ask)]
     add(file, *cases)
     output.print(f"{len(cases):,} added to {file}. Next:", markup=False, highlight=False)
     output.print(f"  bedside build medconceal --source cases={file} --out runs/ours", markup=False, highlight=False)
+
+
+def _ask(question: str) -> str:
+    """The answer to a question, which stands above it in whole words; empty where there is none."""
+    output.print(question, highlight=False)
+    return str(typer.prompt("", default="", show_default=False, prompt_suffix="> "))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from builders.curation.neighbours import Places
 from loaders.files.disk import writing
+from loaders.files.untrusted import is_file
 
 _HELD = 1 << 18  # rows in memory, of 16 bytes, before they are written
 
@@ -34,7 +35,7 @@ class Blocks:
         """All rows of a slice, in an order that says nothing."""
         self._write()
         path = self._file(number)
-        return (np.fromfile(path, np.uint32) if path.exists() else np.empty(0, np.uint32)).reshape(-1, 2)
+        return (np.fromfile(path, np.uint32) if is_file(path) else np.empty(0, np.uint32)).reshape(-1, 2)
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number}.rows"
