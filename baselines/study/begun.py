@@ -28,6 +28,10 @@ _RATING_CHECKS = """  - shown: Is there an answer that we want to hear?
     options: ["No, say what you think", "Yes, the friendliest", "Yes, the one that most people give"]
     right: 0
 """
+_RIGHT = {
+    True: "Answers are compared with the diagnosis on record, yours as those of programs: not every case can be told.",
+    False: "There is no right answer that we compare you with.",
+}
 _TITLES: Mapping[TaskName, str] = {
     "confirmation": "What patients do not say",
     "intervention": "Coming to a plan with patients",
@@ -63,7 +67,11 @@ def write_study(folder: Path, task: TaskName) -> list[Path]:
     }
     what = "You talk in writing with simulated patients." if talks else "You judge texts, photos or conversations."
     pay = "an amount for the beginning, and one for each case that you finish."
-    instructions = _text("talk.md").format(minutes="10", remind="2", aim=_AIMS[task]) if talks else _text("rating.md")
+    instructions = (
+        _text("talk.md").format(minutes="10", remind="2", aim=_AIMS[task])
+        if talks
+        else _text("rating.md").format(right=_RIGHT[task == "diagnosis"])
+    )
     contents = {
         "study.yaml": _text("study.yaml").format(**values),
         "consent.md": _text("consent.md").format(what=what, pay=pay),

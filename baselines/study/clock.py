@@ -5,7 +5,8 @@ all clocks that ran stand from the last beat on (`stand`), and each goes on with
 (`go_on`). What a clock then says is what the last page that reached the browser said. The browser itself tells, by a
 cookie that came with that page (`shown`): what the server stores before or after it sends a page is another moment than
 that in which the page arrives, and a kill falls between them. Without the cookie, in another browser, it is the last
-beat. A cookie is believed at that moment alone, and gives back at most the time of the words that are being written.
+beat. A cookie is believed at that moment alone and for the talk that it came with; it gives back at most the time of
+the words that are being written, and takes at most what may lie between the last beat and the end (`SILENT`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
+SILENT = 10.0
+"""Seconds without a beat after which no server ran, whatever a lock says that a lost machine left."""
+
+
 def shown(slot: Slot, now: float) -> str:
     """What a browser keeps of the clock that it is sent: the talk, and the seconds that are used."""
     return f"{slot.id}-{slot.spent(now)!r}"
@@ -29,7 +34,7 @@ def shown(slot: Slot, now: float) -> str:
 
 def _last_shown(slot: Slot, cookie: str | None) -> float | None:
     found = re.fullmatch(r"(\d{1,18})-(\d{1,9}(?:\.\d{1,20})?)", cookie or "", re.ASCII)
-    return float(found[2]) if found and int(found[1]) == slot.id else None
+    return float(found[2]) if found and int(found[1]) == slot.id and slot.step == "talk" else None
 
 
 def stand(connection: Connection, beat: float) -> None:
@@ -41,8 +46,9 @@ def go_on(connection: Connection, slot: Slot, cookie: str | None, now: float) ->
     """The slot, its clock running again from what the person was shown; as it is, where it did not stand."""
     if slot.stood is None or slot.since is None:
         return slot
-    told = _last_shown(slot, cookie)
-    spent = slot.spent(now) if told is None else max(slot.used, told)
+    told, spent = _last_shown(slot, cookie), slot.spent(now)
+    if told is not None:
+        spent = min(max(slot.used, told), spent + SILENT)
     going = update(slots).where(slots.c.id == slot.id).values(since=now - (spent - slot.used), stood=None)
     connection.execute(going)
     return slot_of(connection, slot.id)

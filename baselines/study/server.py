@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 MOST_BODY = 1 << 18  # bytes of a form
 BEAT = 2.0  # seconds between two looks at what is due
-SILENT = 5 * BEAT
-"""Seconds without a beat after which no server ran, whatever a lock says that a lost machine left."""
 CLOCK = "__Host-clock"
 """The cookie in which a browser keeps what the clock said last."""
 _log = logging.getLogger(__name__)
@@ -184,7 +182,7 @@ class _Server:
         self.awake, alone = now, site.store.alone()
         with site.store.writing() as connection:
             beat = fact_in(connection, "beat")
-            if beat is not None and (alone or now - float(beat) > SILENT):
+            if beat is not None and (alone or now - float(beat) > clock.SILENT):
                 clock.stand(connection, float(beat))
             if site.store.sqlite:  # then no other process prepares replies
                 at.free_claims(connection)
@@ -227,10 +225,12 @@ def _beat(connection: Connection, now: float) -> None:
     set_fact(connection, "beat", repr(now))
 
 
-def _with_clock(page: Response, slot: at.Slot | None, now: float) -> Response:
-    """A response that shows the clock of a talk, which the browser keeps beside it."""
+def _with_clock(request: Request, page: Response, slot: at.Slot | None, now: float) -> Response:
+    """A response that shows the clock of a talk, which the browser keeps beside it, and forgets behind the talk."""
     if slot is not None and slot.step == "talk":
         page.set_cookie(CLOCK, clock.shown(slot, now), path="/", secure=True, httponly=True, samesite="lax")
+    elif CLOCK in request.cookies:
+        page.delete_cookie(CLOCK, path="/", secure=True, httponly=True, samesite="lax")
     return page
 
 
@@ -387,7 +387,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
                 page = views.page_of(connection, site, session, place)
         if place.slot is not None and place.slot.preparing:
             server.replies.due(place.slot.id)
-        return _with_clock(HTMLResponse(page), place.slot, place.now)
+        return _with_clock(request, HTMLResponse(page), place.slot, place.now)
 
     @app.get("/status")
     async def status(request: Request) -> Response:
@@ -401,7 +401,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
                 slot = clock.go_on(connection, at.slot_of(connection, slot.id), request.cookies.get(CLOCK), now)
         if slot is None or slot.is_up(now, site.study.design.grace):
             return JSONResponse({"state": "over", "here": ""})
-        return _with_clock(JSONResponse({**views.clock_of(slot, now), "here": slot.here}), slot, now)
+        return _with_clock(request, JSONResponse({**views.clock_of(slot, now), "here": slot.here}), slot, now)
 
     @app.get("/picture")
     async def picture(request: Request) -> Response:
@@ -467,7 +467,8 @@ def _posts(app: FastAPI, server: _Server) -> None:
                 did = _did(connection, site, place, name, form)
                 if name == "leave" and (left := who.person_of(connection, session.person)).stage == "erased":
                     # The session went with everything else: this page is the last.
-                    return HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
+                    last = HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
+                    return _with_clock(request, last, None, place.now)
             except FormError as error:
                 if name == "leave":
                     page = views.stop_page(site, session, place, error)
@@ -475,7 +476,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
                     page = views.page_of(connection, site, session, place, given=form, error=error)
         server.do(did)
         if page is not None:
-            return _with_clock(HTMLResponse(page, status_code=422), place.slot, place.now)
+            return _with_clock(request, HTMLResponse(page, status_code=422), place.slot, place.now)
         return RedirectResponse("/", status_code=303)
 
 

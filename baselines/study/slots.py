@@ -240,7 +240,7 @@ def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
     following = "findings" if slot.task == "confirmation" else "after"
     used = min(slot.spent(now), slot.allowed)
     _change(
-        connection, slot, step=following, since=None, used=used, why=why, busy=None,
+        connection, slot, step=following, since=None, stood=None, used=used, why=why, busy=None,
         failing=None,
     )  # fmt: skip
     note(connection, now, "talk over", person=slot.person, slot=slot.id, why=why, turns=slot.turns)
@@ -289,7 +289,7 @@ def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
     """The item is nobody's any more; the schedule gives it to somebody else."""
     if slot.step in OVER:
         return
-    _change(connection, slot, step="lost", why=why, ended=now, since=None, busy=None)
+    _change(connection, slot, step="lost", why=why, ended=now, since=None, stood=None, busy=None)
     note(connection, now, "lost", person=slot.person, slot=slot.id, why=why)
 
 
@@ -327,10 +327,11 @@ def overdue(connection: Connection, design: Design, now: float, awake: float = 0
     rows = connection.execute(select(*_COLUMNS).where(slots.c.step.not_in(OVER))).mappings().all()
     going = [_slot(row) for row in rows]
     ended = [slot for slot in going if slot.is_up(now, design.grace)]
+    lease = 60 * design.lease
     left = [
         slot
         for slot in going
-        if (slot.step != "talk" or slot.stood is not None) and now - max(slot.given, awake) > 60 * design.lease
+        if (slot.step != "talk" or slot.stood is not None) and now - max(slot.given, awake, slot.stood or 0.0) > lease
     ]
     return ended, left
 

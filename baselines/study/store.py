@@ -290,18 +290,23 @@ def open_store(place: Path | str) -> Store:
     store = Store(engine)
     try:
         with store.writing() as connection:
+            old = inspect(connection).has_table("facts")
+            found = fact_in(connection, "format") if old else None
+            if found not in (None, str(FORMAT)):  # of another version, and left as it is
+                raise InputError(
+                    where, found=f"a study of format {found}", expected=str(FORMAT), do="Install another Bedside"
+                )
             tables.create_all(connection)
             if "stood" not in {column["name"] for column in inspect(connection).get_columns("slots")}:
                 connection.exec_driver_sql("ALTER TABLE slots ADD COLUMN stood FLOAT")  # of an earlier version
-            found = connection.execute(select(facts.c.value).where(facts.c.name == "format")).scalar()
             if found is None:
                 connection.execute(facts.insert().values(name="format", value=str(FORMAT)))
+    except InputError:
+        store.close()
+        raise
     except DBAPIError as error:
         store.close()
         raise InputError(where, found=_reason(error), expected="a database that can be used") from None
-    if found not in (None, str(FORMAT)):
-        store.close()
-        raise InputError(where, found=f"a study of format {found}", expected=str(FORMAT), do="Install another Bedside")
     return store
 
 

@@ -79,6 +79,7 @@ class Asked:
         TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
         began = self._site.clock()
         with self._site.store.writing() as connection:
+            self._site.keys.seal(slot.person, "")  # raises Erased: nothing is sent for who erased everything meanwhile
             REQUEST.set(requests.sending(connection, digest, slot.id, role, began))
         self._turn.release()  # others are played while the model speaks
         try:

@@ -273,7 +273,8 @@ class _InspectModel(ChatModel):
                 return _answer(output)
             except Exception as error:
                 failure, wait = error, self._wait(error, attempt, waited)
-                refused += _garbled(error) or hasattr(_cause(error), "status_code")
+                # 409: an equal request is on its way there; the next try is still the same one
+                refused += _garbled(error) or getattr(_cause(error), "status_code", 409) != 409
                 text = self._describe(error, messages)
                 if wait is None:
                     raise self._failure(error, text, attempt + 1) from None

@@ -312,9 +312,7 @@ class _Pictures:
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             for width in (390, 1400):
                 self.page.set_viewport_size({"width": width, "height": 844})
-                self.page.evaluate(
-                    "document.querySelectorAll('#log').forEach(one => one.scrollTo(0, 0)); scrollTo(0, 0)"
-                )
+                self.page.evaluate("scrollTo(0, 0)")
                 name = f"{len(self._taken):02}-{kind}-{width}-{scheme}.png"
                 self.page.screenshot(path=self._out / name, full_page=True)
                 self.count += 1

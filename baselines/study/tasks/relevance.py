@@ -37,6 +37,9 @@ _ASKED = {
 }
 
 
+_UNSEEN = "Does it go with the diagnosis, and does it help to decide? (Later there is a photo to look at as well.)"
+
+
 class Relevance:
     """Marking of complaints."""
 
@@ -66,7 +69,9 @@ class Relevance:
         return items + checks(design, len(items), _check)
 
     def page(self, item: Item) -> Mapping[str, Any]:
-        return {**item.payload, "question": _ASKED[item.payload["kind"]], "marks": _MARKS}
+        kind = item.payload["kind"]
+        question = _UNSEEN if kind == ADDITIONAL and item.picture is None else _ASKED[kind]
+        return {**item.payload, "question": question, "marks": _MARKS}
 
     def practice(self) -> Item:
         shown = {"diagnosis": "stye", "general_complaint": "I have a sore bump on my eyelid."}
@@ -84,8 +89,8 @@ class Relevance:
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:
         values = [value for value, _ in _MARKS]
         return {
-            one["item"]: int(one_of(form, one["field"], values, f"Please choose for complaint {number}."))
-            for number, one in enumerate(item.payload["complaints"], start=1)
+            one["item"]: int(one_of(form, one["field"], values, f"Please choose for: {one['text']}"))
+            for one in item.payload["complaints"]
         }
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:

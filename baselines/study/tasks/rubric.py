@@ -83,9 +83,10 @@ class Rubric:
         return _shown("practice", turns, "stye")
 
     def feedback(self, item: Item, given: Mapping[str, Any]) -> str:
+        first, settled = "yes" if given["1.1"] else "no", given["diagnosis"].rstrip(".")
         return (
-            f"You gave {given['1.1']} in the first row and read out: {given['diagnosis']}. The doctor asked nothing at "
-            "all, so that the rows on the history are 0, and settled on a stye."
+            f"You chose {first} in the first row and read out: {settled}. "
+            "The doctor asked nothing at all, so that the rows on the history are no, and settled on a stye."
         )
 
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:

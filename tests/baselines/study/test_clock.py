@@ -14,6 +14,7 @@ from baselines.study import slots as at
 from baselines.study.design import Design
 from baselines.study.site import Site
 from baselines.study.store import open_store, slots
+from loaders.errors import InputError
 from tests.parts.postgres import postgres
 from tests.parts.study_talks import Visitor, links, talking, visiting
 
@@ -50,7 +51,7 @@ def test_what_was_shown_goes_on_through_any_number_of_kills(site: Site) -> None:
     [
         (None, 51.5),  # another browser: the last beat
         ("1-0.0", 30.0),  # forged: the time of the words that are being written, and no more
-        ("1-99999.0", 99999.0),
+        ("1-99999.0", 61.5),  # no further than a server can be silent
         *((odd, 51.5) for odd in ("", "2-40.0", "1-nan", "1-inf", "1--5", "1-1e3", "1-\u0661", "1-" + "9" * 400)),
     ],
 )
@@ -88,3 +89,40 @@ def test_a_study_that_was_begun_before_clocks_stood_still_opens(tmp_path: Path) 
             assert "stood" in {column["name"] for column in inspect(store.engine).get_columns("slots")}
             with store.writing() as connection:
                 connection.exec_driver_sql("ALTER TABLE slots DROP COLUMN stood")
+
+
+def test_a_study_of_another_format_is_refused_as_it_is(tmp_path: Path) -> None:
+    with open_store(tmp_path / "study.sqlite") as store, store.writing() as connection:
+        connection.exec_driver_sql("ALTER TABLE slots DROP COLUMN stood")
+        connection.exec_driver_sql("UPDATE facts SET value = '9' WHERE name = 'format'")
+    before = (tmp_path / "study.sqlite").read_bytes()
+    with pytest.raises(InputError, match="format 9"):
+        open_store(tmp_path / "study.sqlite")
+    assert (tmp_path / "study.sqlite").read_bytes() == before
+
+
+def test_a_rating_has_no_clock_that_a_browser_tells(site: Site) -> None:
+    with site.store.writing() as connection:
+        connection.execute(slots.update().values(step="work"))
+        clock.stand(connection, BEAT)
+        assert clock.go_on(connection, at.slot_of(connection, 1), "1-40.0", BACK).spent(BACK) == 51.5
+
+
+def test_a_talk_that_ends_while_it_stands_has_no_clock_any_more(site: Site) -> None:
+    with site.store.writing() as connection:
+        clock.stand(connection, BEAT)
+        at.end_talk(connection, at.slot_of(connection, 1), "time", BACK)
+        assert at.slot_of(connection, 1).stood is None
+
+
+def test_the_cookie_goes_with_its_talk(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("begin")
+        assert "__Host-clock" in person.cookies
+        with site.store.writing() as connection:
+            at.end_talk(connection, at.slot_of(connection, 1), "time", site.clock())
+        told = person.look().headers.get_list("set-cookie")
+        assert [one for one in told if one.startswith("__Host-clock=") and "Max-Age=0" in one]

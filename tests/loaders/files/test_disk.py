@@ -55,7 +55,7 @@ def test_what_a_killed_process_left_is_swept_at_the_next_start(what: str, below:
     folder.mkdir(parents=True, exist_ok=True)
     assert python("-c", DYING, what, folder).returncode == -9
     (left,) = names(folder)
-    assert re.fullmatch(rf"\.bedside-{disk._HOST}-\d+-[0-9a-f]{{12}}\.tmp", left)
+    assert re.fullmatch(rf"\.bedside-{disk.HOST}-\d+-[0-9a-f]{{12}}\.tmp", left)
     if below:
         sweep(tmp_path)
         assert names(folder) == []
