@@ -29,7 +29,7 @@ _RATING_CHECKS = """  - shown: Is there an answer that we want to hear?
     right: 0
 """
 _RIGHT = {
-    True: "Answers are compared with the diagnosis on record, yours as those of programs: not every case can be told.",
+    True: "Your answers and those of programs are compared with the diagnosis on record; some cases cannot be told.",
     False: "There is no right answer that we compare you with.",
 }
 _TITLES: Mapping[TaskName, str] = {
