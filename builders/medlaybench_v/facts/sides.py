@@ -259,12 +259,8 @@ def compare(
             outcome.add("new", side, Basis.MISSING if outcome.lost or _has_structure(lay, there, side) else Basis.UNMET)
     if outcome.failed:
         return outcome
-    shifts_here = {s.value for s in here if s.towards}
-    shifts_there = {s.value for s in there if s.towards}
-    if shifts_here and shifts_there and not (shifts_here & shifts_there):
-        outcome.changed.append(
-            f"towards the {'/'.join(sorted(shifts_here))} became towards the {'/'.join(sorted(shifts_there))}"
-        )
+    if shifted := _new_shift(here, there):
+        outcome.changed.append(shifted)
         return outcome
     if not pair <= {s.value for s in here} & told:
         return outcome
@@ -272,6 +268,14 @@ def compare(
     if swap and not turned(expert, lay):
         outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
     return outcome
+
+
+def _new_shift(here: list[Side], there: list[Side]) -> str | None:
+    """What becomes of a shift that goes to no side that it went to."""
+    went, goes = ({s.value for s in texts if s.towards} for texts in (here, there))
+    if not went or not goes or went & goes:
+        return None
+    return f"towards the {'/'.join(sorted(went))} became towards the {'/'.join(sorted(goes))}"
 
 
 def _has_structure(lay: Reading, there: list[Side], side: str) -> bool:
