@@ -70,5 +70,6 @@ class Engine(Protocol):
         """Do the units, each under its name; the name and what came of it as each is finished, in any order.
 
         Raises: what the task raises, the first error; BedsideError, with `where`, when a process died too often;
-        Unsendable for a task that cannot be pickled. What was not begun then is not begun any more.
+        Unsendable for a task that cannot be pickled. What was not sent then is not sent any more; what was may go on
+        until the engine is closed.
         """

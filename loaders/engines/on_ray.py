@@ -103,26 +103,22 @@ class OnRay:
                 result, kind = _got(done, where, partial(task.told, sent.unit))
                 took.append(time.monotonic() - sent.at)
                 for each in [each for each, other in under_way.items() if other.name == sent.name]:
-                    del under_way[each]
-                    if each != done:
-                        ray.cancel(each, force=True)  # first result wins
+                    del under_way[each]  # first result wins; the other goes on for nobody (see below)
                 if task.floats:
                     self._machines.add(kind)
                 yield sent.name, result
 
-        try:
-            for name, unit in units:
-                if len(under_way) >= window:
-                    yield from finished()
-                send(name, unit)
-            while under_way:
-                yield from finished(_LOOK)
-                if not getattr(task, "paid", False):
-                    for late in _slow([*under_way.values()], took, self.slots):
-                        send(late.name, late.unit)
-        finally:
-            for left in under_way:
-                ray.cancel(left, force=True)
+        # Nothing is ever cancelled: `ray.cancel` beside an answer that arrives ends the driver with a failed check of
+        # Ray's own (https://github.com/ray-project/ray/pull/54785). What is left ends by itself, or with the command.
+        for name, unit in units:
+            if len(under_way) >= window:
+                yield from finished()
+            send(name, unit)
+        while under_way:
+            yield from finished(_LOOK)
+            if not getattr(task, "paid", False):
+                for late in _slow([*under_way.values()], took, self.slots):
+                    send(late.name, late.unit)
 
 
 @dataclass(frozen=True, slots=True)

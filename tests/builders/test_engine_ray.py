@@ -67,6 +67,15 @@ def build(engine, workspace, log, mood=""):
     given = {"key": "id", "workspace": Path(workspace), "source_identity": "toy", "batch_rows": 4}
     return run(source(), stages, engine=engine, **given)
 
+class Nap:
+    packages, floats = (), False
+
+    def __call__(self, name, unit):
+        time.sleep(unit)
+
+    def told(self, unit):
+        return f"a nap of {unit} s"
+
 def main():
     with opened(EngineName.RAY) as engine:
         build(engine, *sys.argv[1:])
@@ -225,6 +234,15 @@ def test_what_always_dies_is_one_error_and_errors_arrive_whole(
     assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) == 2
     with pytest.raises(BedsideError, match=r"^the workspace: the disk is full$"):
         toy.build(engine, tmp_path / "v", tmp_path / "log", "full")
+
+
+def test_what_is_given_up_is_not_cancelled(engine: Engine, toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside an answer that arrives, that is a race which now and then kills the driver: nothing to test by trying."""
+    monkeypatch.setattr("ray.cancel", lambda *_, **__: pytest.fail("cancelled"))
+    work = engine.each(toy.Nap(), ((str(at), 0.01) for at in range(8)), where="naps")
+    next(work)
+    work.close()
+    assert len(list(engine.each(toy.Nap(), ((str(at), 0.01) for at in range(8)), where="naps"))) == 8
 
 
 def test_what_takes_long_on_one_node_is_done_by_another(
