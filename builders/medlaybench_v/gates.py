@@ -22,6 +22,7 @@ from functools import cache
 
 from builders.medlaybench_v.facts import (
     Reading,
+    amounts,
     certainty,
     comparison,
     imaging,
@@ -29,7 +30,6 @@ from builders.medlaybench_v.facts import (
     markers,
     order,
     polarity,
-    quantities,
     read,
     sides,
 )
@@ -119,7 +119,7 @@ def _passed(name: str) -> Verdict:
 
 
 def _numbers(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return quantities.compare(expert, lay, known.allowed)
+    return amounts.compare(expert, lay, known.allowed)
 
 
 def _laterality(expert: Reading, lay: Reading, known: _Known) -> Outcome:

@@ -6,6 +6,7 @@ import pytest
 
 from builders.medlaybench_v.facts import (
     Reading,
+    amounts,
     certainty,
     comparison,
     imaging,
@@ -22,7 +23,7 @@ from builders.medlaybench_v.facts.senses import senses
 
 NOTHING = read("")
 COMPARE = {
-    "quantities": quantities.compare,
+    "quantities": amounts.compare,
     "polarity": polarity.compare,
     "certainty": certainty.compare,
     "order": order.compare,

@@ -1,0 +1,354 @@
+"""Whether two captions give the same amounts: equal after conversion, or rounded as a writer rounds who says so."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+from builders.medlaybench_v.facts import words as known
+from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.markers import markers
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.phrases import moved, phrase_of
+from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, Quantity, quantities
+from builders.medlaybench_v.facts.scan import Reading
+
+
+def same(expert: Quantity, lay: Quantity) -> bool:
+    """Whether a lay quantity states an expert one: equal after conversion, or rounded as its digits or words say."""
+    if not _kinds_meet(expert, lay):
+        return False
+    if {expert.bound, lay.bound} == {">", "<"}:
+        return False
+    if "stage" in (expert.kind, lay.kind) and (expert.kind, expert.letter) != (lay.kind, lay.letter):
+        return False
+    if expert.letter and lay.letter and expert.letter[:1] != lay.letter[:1]:
+        return False
+    if (expert.kind, lay.kind) == ("count", "share") and 0 < expert.value < 1:
+        return abs(expert.value * 100 - lay.value) < 0.5
+    if expert.kind != lay.kind and {expert.kind, lay.kind} != {"French", "length"}:
+        return expert.raw == lay.raw
+    value = expert.value / 3.0 if (expert.kind, lay.kind) == ("French", "length") else expert.value
+    other = lay.value / 3.0 if (lay.kind, expert.kind) == ("French", "length") else lay.value
+    if (value < 0) != (other < 0):
+        return False
+    if value == other:
+        return True
+    if expert.kind in _NAMES_ONE or expert.kind.startswith("level"):
+        return False
+    if lay.bound == DECADE:  # "in her sixties"
+        return int(expert.raw // 10) == int(lay.raw // 10) and abs(expert.value / expert.raw - 365.25) < 0.01
+    gap = abs(value - other)
+    if lay.bound in (ABOVE, BELOW) and not expert.bound:  # "a little over an inch"
+        return 0 <= (value - other if lay.bound == ABOVE else other - value) <= 0.2 * abs(value)
+    if gap <= 1e-6 * max(abs(value), 1.0):
+        return True
+    if expert.kind == "time":  # eight weeks are two months; nine months, told so, are no ten
+        return gap <= (0.035 if _same_unit(expert, lay) else 0.15 if lay.bound == "~" else 0.09) * abs(value)
+    size = max(abs(value), 1e-9)
+    if lay.step and lay.step > expert.step and gap <= lay.step / 2 * 1.02:
+        return gap <= 0.12 * size
+    if lay.bound:
+        return gap <= 0.13 * size and lay.step != expert.step
+    if not lay.step:  # told in words: "half an inch"
+        return gap <= 0.06 * size
+    imperial = abs(lay.value / lay.raw - 25.4) < 0.01 if lay.raw else False
+    return imperial and gap <= 0.07 * size
+
+
+def _same_unit(one: Quantity, other: Quantity) -> bool:
+    return abs(one.value * other.raw - other.value * one.raw) < 1e-6 * abs(one.value * other.raw)
+
+
+_NAMES_ONE = frozenset(
+    ("date", "stage", "grade", "ordinal", "trimester")
+)  # no amounts: a number near it is another one
+_COUNTS = frozenset(("count", "grade", "ordinal", "fold", "date", "rate"))
+
+
+def _kinds_meet(expert: Quantity, lay: Quantity) -> bool:
+    if expert.kind == lay.kind:
+        return True
+    if {expert.kind, lay.kind} == {"French", "length"}:
+        return True
+    if expert.kind.startswith("level"):
+        return lay.kind in ("ordinal", "count") and not lay.letter
+    if lay.kind.startswith("level"):
+        return expert.kind in ("ordinal", "count")
+    if {expert.kind, lay.kind} == {"angle", "temperature"}:
+        return True
+    if expert.kind in _COUNTS:
+        return lay.kind in _COUNTS or (
+            expert.kind in ("ordinal", "grade", "count") and lay.kind in ("time", "share", "French", "rate")
+        )
+    return lay.kind in ("count", "date") and expert.kind != "trimester"
+
+
+# ------------------------------------------------------------------------------------------------------------ compare
+
+
+def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
+    """Every quantity is kept, none is new, and none changed places with another."""
+    here, there = expert.get(quantities), lay.get(quantities)
+    outcome = Outcome()
+    if not here and not there:
+        return outcome
+    if [q[:5] + q[8:] for q in here] != [q[:5] + q[8:] for q in there]:  # the same amounts in the same order are kept
+        _kept(expert, here, lay, there, allowed, outcome)
+    if not outcome.failed:
+        outcome.swapped += _intervals_moved(expert, here, lay, there)
+    if not outcome.failed:
+        _amounts_moved(expert, here, lay, there, outcome)
+    return outcome
+
+
+def _kept(
+    expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], allowed: Reading, outcome: Outcome
+) -> None:
+    """Which quantities are lost, changed and new."""
+    unmet = [q for q in there if not any(same(e, q) for e in here)]
+    taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
+    lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
+    lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
+    new = [q for q in unmet if not q.loose and not _derived(q, here) and not _is_ratio(q, here)]
+    if new:
+        keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
+        new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
+        known_there = allowed.get(quantities)
+        new = [q for q in new if not any(same(k, q) for k in known_there) and not _within(q, expert, here)]
+        new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
+    for quantity in lost:
+        other = next((q for q in new if _kinds_meet(quantity, q)), None)
+        if other is not None:
+            new.remove(other)
+            basis = Basis.UNMET if _nearly_one_time(quantity, other) else Basis.CONTRADICTED
+            outcome.add("changed", f"{quantity.text} became {other.text}", basis)
+        elif quantity.kind == "ordinal" and not _is_digit(quantity):
+            if not _DIGITS_OF_THE_BODY & set(lay.texts):
+                outcome.doubts.append(f"lost: {quantity.text}")
+        else:
+            outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay.bag))
+    for quantity in new:
+        if not _small(quantity):
+            outcome.add("new", quantity.text, Basis.MISSING if _is_digit(quantity) else Basis.UNMET)
+
+
+def _amounts_moved(
+    expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], outcome: Outcome
+) -> None:
+    """Two amounts of a kind that changed places."""
+    several = sorted(kind for kind, count in Counter(q.kind for q in here).items() if count > 1)
+    written = _as_written(here, there) if several else []
+    for kind in several:
+        ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
+        earlier = _earlier(expert, ours), _earlier(lay, theirs)
+        if all(earlier):
+            if earlier[0].isdisjoint(earlier[1]):
+                outcome.swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
+            if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
+                continue
+        apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
+        swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
+        if swap:
+            outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure)
+
+
+def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
+    """Of two amounts the one told as that of an earlier time: "5.6 cm a year ago", "up from 5.6", "which was 5.6"."""
+    if len({q.value for q in found}) != 2 or found[0].kind in ("time", "date", "ordinal", "trimester"):
+        return frozenset()
+    past = set()
+    for quantity in found:
+        start, end = _statement(reading, quantity)
+        ahead = reading.texts[max(start, quantity.first - 3) : quantity.first]
+        told = not _AGO.isdisjoint(reading.texts[start:end])
+        if "to" not in ahead[-1:] and ("from" in ahead[-1:] or told):
+            past.add(quantity.value)
+    return frozenset(past) if len(past) == 1 else frozenset()
+
+
+def _statement(reading: Reading, quantity: Quantity) -> tuple[int, int]:
+    """The words around a quantity, up to a stop, and to another amount of its kind."""
+    words, text = reading.words, reading.text
+    start, end = quantity.first, quantity.last + 1
+    others = {
+        i
+        for q in reading.get(quantities)
+        if q.kind == quantity.kind and q is not quantity
+        for i in range(q.first, q.last + 1)
+    }
+    while start and start - 1 not in others and not _parted(text[words[start - 1].end : words[start].start]):
+        start -= 1
+    while end < len(words) and end not in others and not _parted(text[words[end - 1].end : words[end].start]):
+        end += 1
+    return start, end
+
+
+def _parted(gap: str) -> bool:
+    return any(char in gap for char in ".;:?")
+
+
+_AGO = frozenset("ago earlier previously before formerly".split())
+
+
+def _intervals_moved(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
+    """Intervals that are counted from another event: "ruptured two weeks earlier", "two weeks after the coils"."""
+    found = []
+    for quantity in here:
+        others = [q for q in there if same(quantity, q)]
+        if quantity.loose or len(others) != 1 or not (_counts(expert, quantity) and _counts(lay, others[0])):
+            continue
+        ours = phrase_of(expert, quantity.first, quantity.last)
+        if moved(expert, ours, lay, phrase_of(lay, others[0].first, others[0].last)):
+            found.append(quantity.text)
+    return found
+
+
+def _counts(reading: Reading, quantity: Quantity) -> bool:
+    """Whether a time is an interval from an event."""
+    return quantity.kind == "time" and not _FROM_AN_EVENT.isdisjoint(
+        reading.texts[quantity.last + 1 : quantity.last + 3]
+    )
+
+
+_FROM_AN_EVENT = frozenset("after before earlier following post prior since ago previously".split())
+
+
+def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], told: frozenset[str]) -> Basis:
+    """A ratio may be told as "twice", a time as "the next day", a share as "most of it", a level by what lies there."""
+    if quantity.kind == "time" or (quantity.kind == "share" and not _SHARES.isdisjoint(told)):
+        return Basis.UNMET
+    ratio = expert.text[expert.words[quantity.first].start - 1 : expert.words[quantity.first].start] == ":"
+    other = any(q.kind.startswith("level") or q.text in known.ORDINALS for q in unmet)
+    level = quantity.kind.startswith("level") and not other and not _BY_PLACE.isdisjoint(told)
+    return Basis.UNMET if ratio or level else Basis.MISSING
+
+
+_BY_PLACE = frozenset(
+    "above below next neighbour neighbouring under between lowest last bottom lowermost top uppermost topmost highest "
+    "sacrum tailbone".split()
+)
+_SHARES = frozenset(
+    "half third thirds quarter quarters fifth fifths tenth tenths most majority nearly almost all every out".split()
+)
+
+
+def _nearly_one_time(quantity: Quantity, other: Quantity) -> bool:
+    """Whether two times in different units may be one, roundly told: "eight weeks", "two months"."""
+    if not quantity.kind == other.kind == "time" or _same_unit(quantity, other):
+        return False
+    return 0.7 <= other.value / quantity.value <= 1.4 if quantity.value else False
+
+
+def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) -> bool:
+    """A quantity told by others: "half as wide", "five more than that", "six weeks later and six more weeks on"."""
+    if quantity.value == 0 and {"start", "beginning", "first", "once", "immediately"} & set(lay.texts):
+        return True
+    alike = [q for q in there if q.kind == quantity.kind and not (q.loose and q.kind == "count")]
+    if quantity.kind == "length" and re.search(r"\bhalf (?:as|the|that|of that|its)\b", lay.lower):
+        return any(abs(q.value - 2 * quantity.value) < 0.05 * q.value for q in alike)
+    if quantity.kind not in ("time", "length", "count") or not _FURTHER & set(lay.texts):
+        return False
+    return any(
+        abs(a.value + b.value - quantity.value) < 1e-6 or abs(abs(a.value - b.value) - quantity.value) < 1e-6
+        for i, a in enumerate(alike)
+        for b in alike[:i]
+    )
+
+
+_FURTHER = frozenset("more further another additional fewer less later earlier extra".split())
+
+
+def _is_difference(quantity: Quantity, here: list[Quantity], lay: Reading) -> bool:
+    """ "Five more" where the expert caption has nine and fourteen."""
+    values = [q.value for q in here if q.kind == quantity.kind == "count"]
+    return bool(_FURTHER & set(lay.texts[quantity.last + 1 : quantity.last + 3])) and any(
+        abs(a - b) == quantity.value for i, a in enumerate(values) for b in values[:i]
+    )
+
+
+def _is_added(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
+    """ "Three days past the 28-week mark" of 28 weeks and 3 days."""
+    wanted = {round(q.value - quantity.value, 6) for q in here if q.kind == quantity.kind == "time"}
+    return any(round(q.value, 6) in wanted for q in there if q is not quantity and q.kind == "time")
+
+
+def _within(quantity: Quantity, expert: Reading, here: list[Quantity]) -> bool:
+    """Whether a count lies within a range: "ribs 6-8" are six, seven and eight."""
+    return quantity.kind in ("count", "ordinal") and any(
+        a.value < quantity.value < b.value
+        and a.kind == b.kind
+        and expert.text[expert.words[a.last].end : expert.words[b.first].start].strip() in ("-", "–", "to")
+        for a, b in pairwise(here)
+    )
+
+
+def _is_digit(quantity: Quantity) -> bool:
+    return quantity.text[:1].isdigit()
+
+
+_DIGITS_OF_THE_BODY = frozenset("little big thumb pinky ring index forefinger great".split())
+
+
+def _small(quantity: Quantity) -> bool:
+    """A count in words that a plain sentence may need: "three things", "the fourth"."""
+    return quantity.kind in ("count", "ordinal") and quantity.value <= 4 and not _is_digit(quantity)
+
+
+def _named_otherwise(quantity: Quantity, lay: Reading) -> bool:
+    """A count told by listing or by a word: two by "both", one by the singular."""
+    return quantity.kind in ("count", "ordinal") and quantity.value <= 2 and not _is_digit(quantity)
+
+
+def _derived(quantity: Quantity, known_here: list[Quantity]) -> bool:
+    """The difference or the sum of two known ones: "four weeks earlier"."""
+    values = [q.value for q in known_here if q.kind == quantity.kind]
+    return quantity.kind in ("time", "length") and any(
+        abs(abs(a - b) - quantity.value) < 1e-6 * max(a, 1.0) for i, a in enumerate(values) for b in values[:i]
+    )
+
+
+def _is_ratio(quantity: Quantity, here: list[Quantity]) -> bool:
+    """What one of two known numbers is of the other, or by how much they differ: 12.4 and 3.1, "a quarter"."""
+    if quantity.kind not in ("share", "fold"):
+        return False
+    share = quantity.value * (1.0 if quantity.kind == "share" else 100.0)
+    amounts = [q for q in here if q.kind not in _NAMES_ONE and q.kind[:5] != "level" and q.value > 0]
+    pairs = ((a.value, b.value) for a in amounts for b in amounts if a.kind == b.kind and a.value != b.value)
+    return any(abs(told - share) <= 0.03 * share for a, b in pairs for told in (100.0 * a / b, 100.0 * abs(a - b) / b))
+
+
+def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
+    """The lay quantities under the values of the expert ones that they state."""
+    written = []
+    for quantity in there:
+        match = next((e for e in here if not e.loose and same(e, quantity)), None)
+        if match is not None:
+            written.append(match._replace(first=quantity.first, last=quantity.last))
+    return written
+
+
+def _placed(reading: Reading, found: list[Quantity]) -> list[Placed]:
+    return [
+        Placed(
+            f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}",
+            q.first,
+            q.last,
+            0.0 if _heads(reading, q) else 1.0,
+            0.2 if _closes(reading, q) else 1.0,
+        )
+        for q in found
+        if not q.loose
+    ]
+
+
+def _closes(reading: Reading, quantity: Quantity) -> bool:
+    """Whether a day ends what is told of it: "an effusion on day 1, tamponade on day 2"."""
+    behind = reading.text[reading.words[quantity.last].end :][:1]
+    return quantity.kind == "time" and reading.texts[max(0, quantity.first - 1)] == "on" and behind in (",", ";", ".")
+
+
+def _heads(reading: Reading, quantity: Quantity) -> bool:
+    """Whether a quantity opens what is told of it: "Third day: the fluid is drained"."""
+    return reading.text[reading.words[quantity.last].end :][:1] == ":"
