@@ -10,8 +10,9 @@ from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.phrases import moved, phrase_of
-from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, Quantity, quantities
+from builders.medlaybench_v.facts.phrases import moved, named, phrase_of
+from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, UNITS, Quantity, quantities
+from builders.medlaybench_v.facts.ranges import may_stand_for, ranges, told_by_range
 from builders.medlaybench_v.facts.scan import Reading
 
 
@@ -27,6 +28,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return False
     if (expert.kind, lay.kind) == ("count", "share") and 0 < expert.value < 1:
         return abs(expert.value * 100 - lay.value) < 0.5
+    if (expert.kind, lay.kind) == ("mass", "volume"):  # an ounce is a weight, too
+        return abs(expert.value - lay.raw * 28.35) <= 0.13 * expert.value
     if expert.kind != lay.kind and {expert.kind, lay.kind} != {"French", "length"}:
         return expert.raw == lay.raw
     value = expert.value / 3.0 if (expert.kind, lay.kind) == ("French", "length") else expert.value
@@ -38,23 +41,40 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     if expert.kind in _NAMES_ONE or expert.kind.startswith("level"):
         return False
     if lay.bound == DECADE:  # "in her sixties"
-        return int(expert.raw // 10) == int(lay.raw // 10) and abs(expert.value / expert.raw - 365.25) < 0.01
+        years = expert.raw % 10
+        part = _PARTS_OF_DECADE.get(lay.letter, (0, 9))
+        in_decade = int(expert.raw // 10) == int(lay.raw // 10) and part[0] <= years <= part[1]
+        return in_decade and abs(expert.value / expert.raw - 365.25) < 0.01
     gap = abs(value - other)
     if lay.bound in (ABOVE, BELOW) and not expert.bound:  # "a little over an inch"
         return 0 <= (value - other if lay.bound == ABOVE else other - value) <= 0.2 * abs(value)
     if gap <= 1e-6 * max(abs(value), 1.0):
         return True
+    if expert.step and expert.bound != lay.bound and lay.bound in ("<", ">"):  # "less than 100" of 99
+        beyond = other - value if lay.bound == "<" else value - other
+        if 0 < beyond <= expert.step * 1.01:
+            return True
     if expert.kind == "time":  # eight weeks are two months; nine months, told so, are no ten
         return gap <= (0.035 if _same_unit(expert, lay) else 0.15 if lay.bound == "~" else 0.09) * abs(value)
     size = max(abs(value), 1e-9)
     if lay.step and lay.step > expert.step and gap <= lay.step / 2 * 1.02:
         return gap <= 0.12 * size
+    if lay.bound == "~" and lay.loose:  # "close to a centimetre"
+        return gap <= 0.25 * size
     if lay.bound:
-        return gap <= 0.13 * size and lay.step != expert.step
+        return gap <= 0.13 * size and (lay.step != expert.step or _is_rounder(lay.raw, expert.raw))
     if not lay.step:  # told in words: "half an inch"
         return gap <= 0.06 * size
     imperial = abs(lay.value / lay.raw - 25.4) < 0.01 if lay.raw else False
     return imperial and gap <= 0.07 * size
+
+
+_PARTS_OF_DECADE = {"early": (0, 4), "mid": (3, 7), "middle": (3, 7), "late": (6, 9)}
+
+
+def _is_rounder(number: float, other: float) -> bool:
+    """Whether a number is what one rounds another to: 30 for 29, and not 31."""
+    return number % 5 == 0 and number >= 10 and other % 5 != 0
 
 
 def _same_unit(one: Quantity, other: Quantity) -> bool:
@@ -72,10 +92,14 @@ def _kinds_meet(expert: Quantity, lay: Quantity) -> bool:
         return True
     if {expert.kind, lay.kind} == {"French", "length"}:
         return True
+    if (expert.kind, lay.kind) == ("mass", "volume"):
+        return abs(lay.value - lay.raw * UNITS["ounce"][1]) < 1e-6
     if expert.kind.startswith("level"):
         return lay.kind in ("ordinal", "count") and not lay.letter
     if lay.kind.startswith("level"):
         return expert.kind in ("ordinal", "count")
+    if "stage" in (expert.kind, lay.kind):
+        return False
     if {expert.kind, lay.kind} == {"angle", "temperature"}:
         return True
     if expert.kind in _COUNTS:
@@ -118,20 +142,107 @@ def _kept(
         known_there = allowed.get(quantities)
         new = [q for q in new if not any(same(k, q) for k in known_there) and not _within(q, expert, here)]
         new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
+        new = [q for q in new if not _is_of_a_scale(lay, q, there) and not _names_a_stage(q, here)]
+    told, met = _told_as_part(lost, lay, there)
     for quantity in lost:
+        rest = [q for q in new if _is_what_remains(expert, quantity, lay, q)]
+        told, met = told | ({quantity} if rest else set()), met | set(rest)
+    if expert.get(ranges) or lay.get(ranges):
+        by_range, met_by_range, broken = told_by_range(expert, lost, lay, new)
+        told, met = told | by_range, met | met_by_range
+        outcome.changed += broken
+    new = [q for q in new if q not in met]
+    for quantity in (q for q in lost if q not in told):
         other = next((q for q in new if _kinds_meet(quantity, q)), None)
         if other is not None:
             new.remove(other)
-            basis = Basis.UNMET if _nearly_one_time(quantity, other) else Basis.CONTRADICTED
+            unsure = _nearly_one_time(quantity, other) or _roughly(quantity, other)
+            basis = Basis.UNMET if unsure else Basis.CONTRADICTED
             outcome.add("changed", f"{quantity.text} became {other.text}", basis)
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
             if not _DIGITS_OF_THE_BODY & set(lay.texts):
                 outcome.doubts.append(f"lost: {quantity.text}")
         else:
-            outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay.bag))
+            outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay))
     for quantity in new:
         if not _small(quantity):
-            outcome.add("new", quantity.text, Basis.MISSING if _is_digit(quantity) else Basis.UNMET)
+            counted = (q.text for q in here if q.kind == quantity.kind and _is_recounted(expert, q, lay, quantity))
+            if counted_here := next(counted, ""):
+                outcome.changed.append(f"{counted_here} became {quantity.text}")
+            else:
+                outcome.add("new", quantity.text, Basis.MISSING if _is_digit(quantity) else Basis.UNMET)
+
+
+def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
+    """Whether two counts in words are said of the same things: "two nodules", "five small round nodules"."""
+    if one.kind == "fold":
+        return True
+    ours = named(expert, one.last + 1, one.last + 3)
+    return one.kind == "count" and not one.loose and bool(ours & named(lay, other.last + 1, other.last + 4))
+
+
+def _is_what_remains(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
+    """ "Reduced by more than half" leaves "less than half as much"."""
+    if not one.kind == other.kind == "share" or {one.bound, other.bound} in ({">"}, {"<"}):
+        return False
+    by = ["by" in r.texts[max(0, q.first - 4) : q.first] for r, q in ((expert, one), (lay, other))]
+    return by[0] != by[1] and abs(one.value + other.value - 100.0) <= 3.0
+
+
+def _told_as_part(lost: list[Quantity], lay: Reading, there: list[Quantity]) -> tuple[set[Quantity], set[Quantity]]:
+    """Shares told by two counts, with these counts: "four in five", "95 out of 100"."""
+    told: set[Quantity] = set()
+    met: set[Quantity] = set()
+    shares = [q for q in lost if q.kind == "share"]
+    for part, whole in pairwise(there) if shares else ():
+        between = tuple(lay.texts[part.last + 1 : whole.first])
+        if between in _OUT_OF and whole.kind == "count" and 0 < part.value <= whole.value:
+            share = 100.0 * part.value / whole.value
+            for quantity in shares:
+                if abs(quantity.value - share) <= (0.12 if part.bound else 0.04) * share:
+                    told.add(quantity)
+                    met |= {part, whole}
+    return told, met
+
+
+_OUT_OF = frozenset((("in",), ("out", "of"), ("of", "every"), ("in", "every"), ("out", "of", "every")))
+
+
+def _is_of_a_scale(lay: Reading, quantity: Quantity, there: list[Quantity]) -> bool:
+    """Whether a number is an end of the scale on which another one is told: "from 0 to 6", "out of five"."""
+    if quantity.kind not in ("count", "grade"):
+        return False
+    before = lay.texts[max(0, quantity.first - 2) : quantity.first]
+    if before == ["out", "of"]:
+        return True
+    start, end = _statement(lay, quantity)
+    end = max(end, *(q.last + 4 for q in there if quantity.first < q.first < quantity.first + 5), quantity.last + 1)
+    named = not _SCALE.isdisjoint(lay.texts[max(0, start - 12) : end])
+    at_end = before[-1:] in (["from"], ["to"], ["and"]) or lay.texts[quantity.last + 1 : quantity.last + 2] == ["to"]
+    return named and at_end
+
+
+_SCALE = frozenset("scale scales score scores scored system grades graded categories classes runs".split())
+
+
+def _names_a_stage(quantity: Quantity, here: list[Quantity]) -> bool:
+    """Whether a number repeats one of a stage: "its lymph node stage is 1" of T3N1M0."""
+    return quantity.kind in ("count", "grade") and any(q.kind == "stage" and q.value == quantity.raw for q in here)
+
+
+def _roughly(quantity: Quantity, other: Quantity) -> bool:
+    """Whether an amount is told as no exact one, and not far from it: only a reader can tell how roughly one may."""
+    if quantity.kind != other.kind or quantity.kind in _NAMES_ONE or quantity.kind[:5] == "level" or not quantity.value:
+        return False
+    if {quantity.bound, other.bound} == {"<", ">"}:
+        return False
+    gap = abs(other.value - quantity.value) / abs(quantity.value)
+    if other.bound in (ABOVE, BELOW):  # "just over a third" of 28 % is none
+        beyond = quantity.value - other.value if other.bound == ABOVE else other.value - quantity.value
+        return beyond >= 0 and gap <= 0.35
+    if quantity.kind == "share":
+        return other.bound == "~" and abs(other.value - quantity.value) <= 10.0
+    return gap <= (0.3 if other.bound == "~" else 0.12 if not _same_unit(quantity, other) else 0.0)
 
 
 def _amounts_moved(
@@ -215,9 +326,14 @@ def _counts(reading: Reading, quantity: Quantity) -> bool:
 _FROM_AN_EVENT = frozenset("after before earlier following post prior since ago previously".split())
 
 
-def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], told: frozenset[str]) -> Basis:
+def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], lay: Reading) -> Basis:
     """A ratio may be told as "twice", a time as "the next day", a share as "most of it", a level by what lies there."""
-    if quantity.kind == "time" or (quantity.kind == "share" and not _SHARES.isdisjoint(told)):
+    told = lay.bag
+    if quantity.kind in ("time", "stage") or (quantity.kind == "share" and not _SHARES.isdisjoint(told)):
+        return Basis.UNMET
+    if quantity.kind == "count" and quantity.value >= 3 and not _VAGUE.isdisjoint(told):
+        return Basis.UNMET  # "several" for five
+    if may_stand_for(expert, quantity, lay):
         return Basis.UNMET
     ratio = expert.text[expert.words[quantity.first].start - 1 : expert.words[quantity.first].start] == ":"
     other = any(q.kind.startswith("level") or q.text in known.ORDINALS for q in unmet)
@@ -225,6 +341,7 @@ def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], told: fro
     return Basis.UNMET if ratio or level else Basis.MISSING
 
 
+_VAGUE = frozenset("few several handful numerous many multiple dozens various hundreds group cluster".split())
 _BY_PLACE = frozenset(
     "above below next neighbour neighbouring under between lowest last bottom lowermost top uppermost topmost highest "
     "sacrum tailbone".split()

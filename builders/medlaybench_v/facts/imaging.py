@@ -86,6 +86,8 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
     if kind == "sequences" and value in ("T1", "T2") and re.fullmatch(r"t[12]", text):
         if after in _BY_VERTEBRA or (re.fullmatch(r"t\d{1,2}", after) and after not in ("t1", "t2")):
             return True
+        if re.fullmatch(r"n\d[a-c]?", after):
+            return True  # the stage T2 N0 M0
         return before in ("at", "level", "vertebra", "vertebral", "of") and after not in (
             "weighted",
             "mri",

@@ -29,8 +29,11 @@ def poles(reading: Reading) -> list[Pole]:
             continue
         size, named = matches[0]
         end = i + size
-        if texts[i] in ("more", "less") and texts[i + 1 : i + 2] == ["than"] and _is_amount(texts[i + 2 : i + 3]):
-            continue  # "more than half" is a limit
+        if texts[end : end + 1] == ["than"] and _is_amount(texts[end + 1 : end + 2]):
+            if texts[i] in ("more", "less") or texts[end + 1][0].isdigit():
+                continue  # "more than half", "no larger than 8 mm" are limits
+        if texts[i] == "up" and _is_amount(texts[end : end + 1]):
+            continue
         if texts[end : end + 1] == ["zero"] or (texts[i] == "as" and _is_amount(texts[end : end + 1])):
             continue  # below zero; as much as 42 mm
         denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])

@@ -97,7 +97,7 @@ _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
     "other": 2,
     "another": 2, "single": 1, "solitary": 1, "lone": 1, "triple": 3, "triplets": 3, "sole": 1, "once": 1, "one": 1,
-    "second": 2, "half": 2,
+    "second": 2, "half": 2, "trio": 3, "threesome": 3, "quartet": 4,
 }  # fmt: skip
 _SCALES = frozenset(
     "bosniak rads birads pirads lirads tirads fielding harris garden score stanford fontaine rutherford hinchey iia "
@@ -205,9 +205,11 @@ class _Reader:
             return self._spelled(i)
         if word in ("a", "an", "half", "quarter", "twice", "couple", "fortnight") or word in _LOOSE:
             return self._loose(i)
+        if word in _FOLD:
+            return self._add("fold", float(_FOLD[word]), 1.0, i, i)
         if word in _DECADES and _OWN & {self.word(i - 1), self.word(i - 2)}:
             years = _DECADES[word] + 5.0
-            end = self._add("time", years * 365.25, 0.0, i, i, raw=years)
+            end = self._add("time", years * 365.25, 0.0, i, i, raw=years, letter=self.word(i - 1))
             self.found[-1] = self.found[-1]._replace(bound=DECADE)
             return end
         if word in _ENDS_OF_SPINE and (level := self._end_of_spine(i)):
@@ -313,7 +315,7 @@ class _Reader:
         if len(word) == 1 and any(m.first == i and m.shape.startswith("letter") for m in self.reading.get(markers)):
             return i + 1
         if self.word(i - 1).endswith("t") and not self.gap(i):
-            stage = _TNM.match(self.reading.lower, self.words[i].start)
+            stage = _TNM.match(self.reading.lower, self.words[i - 1].start)
             if stage:
                 return self._stage(i, stage)
         value, step = _number(word)
@@ -368,14 +370,20 @@ class _Reader:
                 kind, factor = "count", 1.0
             if kind == "angle" and (self.word(j + 1), self.word(j + 2)) == ("below", "zero"):
                 kind, value = "temperature", -value
-            if kind == "angle" and self.word(j + 1) in ("c", "celsius"):
+            if kind == "angle" and (scale := self._thermometer(j + 1)):
                 kind = "temperature"
-            if kind == "angle" and self.word(j + 1) in ("f", "fahrenheit"):
-                kind, value, step = "temperature", (value - 32.0) / 1.8, step / 1.8
+                if scale == "f":
+                    value, step = (value - 32.0) / 1.8, step / 1.8
+            if self.word(j) in _MILLIMETRES and "hg" in (self.word(j + 1), self.word(j + 2).replace("mercury", "hg")):
+                kind = "pressure"
+            if kind == "mass" and self.word(j) == "g" and self.raw(j) == "G" and 8 <= value <= 34:
+                kind = "gauge"
             if kind == "fold" and self.word(j) in ("time", "times") and self.word(j + 1) in ("a", "per", "each"):
                 kind = "rate"
             adjacent = j == last + 1
             return self._add(kind, value * factor, step * factor, first, j if adjacent else last, raw=value)
+        if self.word(last + 1) == "on" and self._thermometer(last + 1) == "f":  # 140 on the Fahrenheit scale
+            return self._add("temperature", (value - 32.0) / 1.8, step / 1.8, first, last, raw=value)
         if self.word(first - 1) in ("day", "days"):
             return self._add("time", value, 0.0, first - 1, last, raw=value)
         if self.word(first - 1) in ("week", "month", "year") and self.word(first - 2) != "per":
@@ -391,6 +399,14 @@ class _Reader:
             return self._add("date", value, 0.0, first, last)
         scale = self.word(first - 1) in _SCALES or self.word(first - 2) in ("rads", "lawrence")
         return self._add("grade" if scale else "count", value, step, first, last, letter=self._letter(last))
+
+    def _thermometer(self, j: int) -> str:
+        """ "c" or "f" where Celsius or Fahrenheit follows: "°C", "degrees on the Fahrenheit scale"."""
+        if self.word(j) in ("c", "f") and self.gap(j) in ("", " "):
+            return self.word(j)
+        while self.word(j) in ("on", "in", "the", "of"):
+            j += 1
+        return {"celsius": "c", "centigrade": "c", "fahrenheit": "f"}.get(self.word(j), "")
 
     def _of_a_person(self, i: int) -> bool:
         before = self.word(i - 2)
@@ -545,7 +561,7 @@ class _Reader:
         if word and name in UNITS and word not in _SHORT and name not in ("second",):
             kind, factor = UNITS[name]
             return self._add(kind, share * factor, 0.0, first, j, raw=share)
-        loose = share == 0.5
+        loose = share == 0.5 and not self._bound(first, last)  # "more than half" is an amount, "the other half" none
         return self._add("share", share * 100.0, 0.0, first, last, loose=loose, raw=share)
 
     def _loose(self, i: int) -> int:
@@ -576,17 +592,22 @@ class _Reader:
                 and len(unit) > 2
                 and unit not in ("time", "second", "degree", "french", "foot", "night", "beat", "fold", "gray", "day")
             ):
-                value, last = 1.0, i + 1
-                if self.word(i + 2) == "and" and self.word(i + 3) == "a" and self.word(i + 4) in _FRACTIONS:
-                    value, last = 1.0 + _FRACTIONS[self.word(i + 4)], i + 4
+                more = self._and_a_part(i + 2)
+                value, last = 1.0 + more, i + 1 + 3 * bool(more)
                 kind, factor = UNITS[unit]
                 return self._add(kind, value * factor, 0.0, i, last, loose=value == 1, raw=value)
             if unit == "day":
-                return self._add("time", 1.0, 0.0, i, i + 1, loose=True)
+                more = self._and_a_part(i + 2)
+                return self._add("time", 1.0 + more, 0.0, i, i + 1 + 3 * bool(more), loose=not more)
             return i + 1
         if word in ("twice", "doubled", "double"):
             return self._add("fold", 2.0, 1.0, i, i, loose=True)
         return self._add("count", float(_LOOSE[word]), 1.0, i, i, loose=True)
+
+    def _and_a_part(self, i: int) -> float:
+        """The part told by "and a half"; 0 where none is."""
+        told = self.word(i) == "and" and self.word(i + 1) == "a"
+        return _FRACTIONS.get(self.word(i + 2), 0.0) if told else 0.0
 
     def _second(self, i: int) -> int:
         if self.word(i - 1)[:1].isdigit() or self.word(i - 1) in known.CARDINALS:
@@ -635,6 +656,9 @@ class _Reader:
     def _code(self, i: int) -> int:
         """L4, C5-6, T10, S1, T2: a level of the spine, a sequence, a code."""
         word = self.texts[i]
+        stage = _TNM.match(self.reading.lower, self.words[i].start)
+        if stage:
+            return self._stage(i, stage)
         if _ISOTOPES.match(word) or word in ("covid19", "t1wi", "t2wi", "t1w", "t2w"):
             return i + 1
         level = re.fullmatch(r"([cltdsv])(\d{1,2})([a-z]?)", word)
@@ -701,6 +725,7 @@ def _may_count(word: str) -> bool:
         or word in _LOOSE
         or word in _FAR_ORDINALS
         or word in _DECADES
+        or word in _FOLD
         or any(char.isdigit() for char in word)
         or _ROMAN.match(word) is not None
     )
@@ -731,6 +756,8 @@ def _number(text: str) -> tuple[float, float]:
     return value, 10.0 ** -len(text.partition(".")[2])
 
 
+_FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
+_MILLIMETRES = frozenset("mm millimetre millimetres millimeter millimeters".split())
 _MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
@@ -739,7 +766,8 @@ _BEGINNINGS = frozenset(
 )
 _ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
 _ELEMENTS = frozenset("ga gallium tc technetium f fluorine i iodine in indium lu lutetium c".split())
-_TNM = re.compile(r"(\d)[a-d]?n(\d)[a-c]?(?:m(\d)[a-c]?)?")
+# T3N1M0, pT3 N1 M0, "T3, N1 and M0"
+_TNM = re.compile(r"(?:y?[cpr])?t(\d)[a-d]?(?:[\s,;/]|and)*n(\d)[a-c]?(?:(?:[\s,;/]|and)*m(\d)[a-c]?)?")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
 _VERTEBRAL = frozenset(
     "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve "

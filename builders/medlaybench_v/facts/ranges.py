@@ -1,0 +1,117 @@
+"""Ranges of amounts: a text may give two ends, and the other one amount between them, or a limit.
+
+"11 to 13" may be told as "about a dozen", "50–69 %" as "at least half but less than 70 percent", 38 % as "between a
+third and a half". An amount within a range contradicts it no more than a limit that the range keeps.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, Quantity, quantities
+from builders.medlaybench_v.facts.scan import Reading
+
+_NO_AMOUNTS = frozenset(("date", "grade", "stage", "ordinal", "trimester"))
+_JOINTS = frozenset(("-", "–", "—", "to", "or", "through", "up to", "and up to"))
+_SPREADS = frozenset("ranging ranges ranged range vary varies varying measuring measure measured".split())
+_HEDGED = frozenset(("~", ABOVE, BELOW))
+_WIDEST = 2.5  # "between a third and a half" tells 38 %, "between 1 and 100" nothing
+_SLACK = 0.12  # of the nearest end: "nearly a month" for three to four weeks
+
+
+class Range(NamedTuple):
+    """From `low` to `high` in the base unit of `kind`; `ends` are the quantities that tell them."""
+
+    kind: str
+    low: float
+    high: float
+    ends: tuple[Quantity, Quantity]
+
+
+def ranges(reading: Reading) -> list[Range]:
+    """The ranges that a caption tells, in their order."""
+    found = []
+    for one, other in pairwise(reading.get(quantities)):
+        kind = other.kind
+        if kind in _NO_AMOUNTS or kind.startswith("level") or not _join(reading, one, other):
+            continue
+        low = one.value
+        if one.kind == "count" and kind != "count" and other.raw:
+            low = one.raw * other.value / other.raw  # "40 to 50 %"
+        elif one.kind != kind:
+            continue
+        if low < other.value:
+            found.append(Range(kind, low, other.value, (one, other)))
+    return found
+
+
+def _join(reading: Reading, one: Quantity, other: Quantity) -> bool:
+    words, texts = reading.words, reading.texts
+    between = reading.lower[words[one.last].end : words[other.first].start].strip()
+    before = texts[max(0, one.first - 2) : one.first]
+    if one.bound == ">" and other.bound == "<":  # at least half but less than 70 %
+        return other.first - one.last <= 6 and not {".", ";"} & set(between)
+    if "between" in before:
+        return between == "and" or between.startswith("and ")
+    if before[-1:] == ["from"] and _SPREADS.isdisjoint(before):
+        return False  # "fell from 8 to 3 mm"
+    return between in _JOINTS
+
+
+def told_by_range(
+    expert: Reading, lost: list[Quantity], lay: Reading, new: list[Quantity]
+) -> tuple[set[Quantity], set[Quantity], list[str]]:
+    """Of the quantities that only one text gives: which are told by a range of the other, or by an amount within it.
+
+    Returns the expert's, the lay ones, and what contradicts a range: a limit that shuts it out.
+    """
+    told: set[Quantity] = set()
+    met: set[Quantity] = set()
+    broken: list[str] = []
+    for span in expert.get(ranges):
+        if told.issuperset(span.ends) or not set(span.ends) & set(lost):
+            continue
+        for quantity in lay.get(quantities):
+            if quantity.kind != span.kind:
+                continue
+            if shut := _shuts_out(span, quantity):
+                broken.append(f"{shut} became {quantity.bound}{quantity.text}")
+                met.add(quantity)
+            elif _lies_in(span, quantity) and _is_vague(quantity):
+                told |= set(span.ends)
+                met.add(quantity)
+    for span in lay.get(ranges):
+        for quantity in lost:
+            close = span.low > 0 and span.high <= _WIDEST * span.low
+            if quantity.kind == span.kind and close and span.low <= quantity.value <= span.high:
+                told.add(quantity)
+                met |= set(span.ends)
+    return told, met, broken
+
+
+def may_stand_for(expert: Reading, quantity: Quantity, lay: Reading) -> bool:
+    """Whether an end of a range that is not told may be covered: the text has a limit or an amount of that range."""
+    spans = [span for span in expert.get(ranges) if quantity in span.ends]
+    return any(
+        q.kind == span.kind and _lies_in(span, q) and not _shuts_out(span, q)
+        for span in spans
+        for q in lay.get(quantities)
+        if not (q.loose and q.kind == "count")
+    )
+
+
+def _lies_in(span: Range, quantity: Quantity) -> bool:
+    return span.low * (1 - _SLACK) <= quantity.value <= span.high * (1 + _SLACK)
+
+
+def _shuts_out(span: Range, quantity: Quantity) -> str:
+    """The range, where a limit leaves nothing of it: "less than half" of 50–69 %."""
+    below = quantity.bound == "<" and quantity.value <= span.low
+    above = quantity.bound == ">" and quantity.value >= span.high
+    return f"{span.ends[0].text}–{span.ends[1].text}" if below or above else ""
+
+
+def _is_vague(quantity: Quantity) -> bool:
+    """Whether a writer says that an amount is no exact one."""
+    return quantity.bound in _HEDGED or quantity.step == 0.0
