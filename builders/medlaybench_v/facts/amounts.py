@@ -241,7 +241,7 @@ def _roughly(quantity: Quantity, other: Quantity) -> bool:
         beyond = quantity.value - other.value if other.bound == ABOVE else other.value - quantity.value
         return beyond >= 0 and gap <= 0.35
     if quantity.kind == "share":
-        return other.bound == "~" and abs(other.value - quantity.value) <= 10.0
+        return other.bound == "~" and abs(other.value - quantity.value) <= 6.0
     return gap <= (0.3 if other.bound == "~" else 0.12 if not _same_unit(quantity, other) else 0.0)
 
 

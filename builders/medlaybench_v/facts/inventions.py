@@ -72,7 +72,7 @@ _CAUSES = re.compile(
     r"\bdue to\b|\bcaused by\b|\bbecause of\b|\bcomes? from\b|\bcame from\b|\bas a result\b|\bis the reason\b|"
     r"\bare the reason\b|"
     r"\bresults? from\b|\bresulting\b|\bbrought on by\b|\bresult of\b|\bowing to\b|\bled to\b|\bthanks to\b|"
-    r"\bsecondary to\b|"
+    r"\bsecondary to\b|\bbrought (?:\w+ ){1,2}on\b|"
     r"\bstem(?:s|med)? from\b|\bafter years of\b|\bto blame\b|\bis the cause\b|\bthe culprit\b|\btriggered by\b|"
     r"\barising from\b|"
     r"\b(?:has|have|had) made (?:the|his|her|him)\b|"
@@ -345,6 +345,7 @@ def _persons(expert: Reading, lay: Reading) -> list[str]:
             and not _SEXED & told
             and not here & {sex, _CHILD_OF[sex]}
             and not any(map(_IN_SEXED, told))
+            and (told.isdisjoint(_CERVICAL) or not told.isdisjoint(_NECK))
         ):
             found.append(text)
     young = dict.fromkeys(text for text in lay.texts if text in _YOUNG)
@@ -373,7 +374,9 @@ _SEXED = frozenset(
     "cesarean hysterectomy "
     "hysterosalpingogram hysterosalpingography maternal gravid parous lactiferous fibroid amniotic".split()
 )
-_IN_SEXED = re.compile(r"uter|ovar|vagin|prostat|test[ei]|scrot|gesta|pregn|metri|cervic|gravida").search
+_IN_SEXED = re.compile(r"uter|ovar|vagin|prostat|test[ei]|scrot|gesta|pregn|metri|gravida").search
+_CERVICAL = frozenset(("cervical", "cervicitis"))  # of the womb, where no neck is spoken of
+_NECK = frozenset("spine spinal rib ribs vertebra vertebrae vertebral disc lymph neck cord node nodes".split())
 _YOUNG = frozenset(
     "child children baby babies infant infants newborn newborns neonate neonates toddler toddlers boy boys "
     "girl girls teenager "

@@ -48,7 +48,8 @@ _SHAPES = {
 _TRAITS = {
     **dict.fromkeys(COLOURS, ""), "grey": "gray", "dashed": "dashed", "broken": "dashed", "dotted": "dotted",
     "dotte": "dotted",
-    "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "thin": "thin", "long": "long",
+    "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "fat": "thick",
+    "thin": "thin", "slim": "thin", "slender": "thin", "stubby": "short", "long": "long",
     "short": "short", "hollow": "open", "open": "open", "empty": "open", "solid": "solid", "filled": "solid",
     "double": "double", "headed": "double",
 }  # fmt: skip

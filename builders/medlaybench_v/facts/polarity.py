@@ -14,6 +14,7 @@ from builders.medlaybench_v.facts.binding import anchors, likeness
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.poles import Pole, poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
@@ -251,6 +252,8 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i, i, _reach(reading, i + 1, end, short=word == "loss"))
     if (word in _CONTRACTED and following == "t") or word in ("not", "cannot"):
         last = i + 1 if following == "t" else i
+        if texts[last + 1 : last + 2] in (["changed"], ["altered"]):
+            return None  # what has not changed is as it was
         if following == "as" and word == "not":
             return None
         seen = bool(_SEEN & set(texts[last + 1 : last + 4]))
@@ -348,8 +351,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     here, there = expert.get(polarity), lay.get(polarity)
     ours, theirs = _units(expert, here), _units(lay, there)
     if not ours and not theirs:
-        if swap := _exchanged_places(expert.get(_places), lay.get(_places)):
-            outcome.swapped.append(swap)
+        _by_place(expert, lay, outcome)
         return outcome
     moved = _moved(here, there)
     if moved:
@@ -384,12 +386,20 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             basis = Basis.UNMET
         if here.cues or basis is not Basis.UNMET:  # an opposite may be told by its effect: "preserved"
             outcome.add("lost", _shown(expert, here), basis)
-    places = expert.get(_places), lay.get(_places)
     if not outcome.failed:
-        swap = _exchanged_places(*places)
-        if swap:
-            outcome.swapped.append(swap)
+        _by_place(expert, lay, outcome)
     return outcome
+
+
+def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
+    """Denials that went from one place to another, or were lost for one of two places."""
+    here, there = expert.get(_places), lay.get(_places)
+    if swap := _exchanged_places(here, there):
+        outcome.swapped.append(swap)
+        return
+    for place in sorted(lay.get(_also)):
+        if here.get(place) == {-1} and there.get(place) == {1}:
+            outcome.changed.append(f"{place} without became {place} with")
 
 
 # Denials that name what they deny: a lay caption without any denial has lost them.
@@ -519,12 +529,10 @@ def _places(reading: Reading) -> dict[str, set[int]]:
     """Of each body part and side, whether it stands in clauses that deny, that affirm, or in both."""
     found = reading.get(polarity)
     signs: dict[str, set[int]] = {}
+    sign = 1
     for start, end in reading.get(clauses):
-        denied = any(start <= cue.first < end for cue in found.cues) or any(
-            start <= s.first < end and any(x.sign < 0 and _judged(x.concept) for x in s.senses)
-            for s in reading.get(senses)
-        )
-        sign = -1 if denied or _is_well(reading.texts[start:end]) else 1
+        # "A is whole, but B is not" tells of B the opposite of what it tells of A
+        sign = -sign if _is_elliptic(reading, start, end) else _sign_of(reading, found, start, end)
         for said in reading.get(senses):
             if start <= said.first < end:
                 for sense in said.senses:
@@ -533,10 +541,66 @@ def _places(reading: Reading) -> dict[str, set[int]]:
         for moment in reading.get(moments):
             if start <= moment.first < end and moment.value != "during":
                 signs.setdefault(f"{moment.value}wards", set()).add(sign)
+        for pole in reading.get(poles):
+            if _is_end(pole) and start <= pole.first < end:
+                signs.setdefault(f"{pole.dimension} {pole.value}", set()).add(sign)
         for side in reading.get(sides):
             if start <= side.first < end and side.value != "both":
                 signs.setdefault(side.value, set()).add(sign)
     return signs
+
+
+def _is_elliptic(reading: Reading, start: int, end: int) -> bool:
+    """Whether a clause ends with its verb: "but the cerebellum has not"; a stop or the end of the text follows."""
+    if not 1 < end - start < 9 or reading.texts[end - 1] not in ("not", "is", "are", "does", "has"):
+        return False
+    return end == len(reading.texts) or not _STOPS_OF_CLAUSES.isdisjoint(reading.gaps[end])
+
+
+_STOPS_OF_CLAUSES = frozenset(".;,)")
+
+
+def _also(reading: Reading) -> frozenset[str]:
+    """The body parts and sides in clauses that say the same of one more thing: "the left one holds some as well"."""
+    if _TOO.isdisjoint(reading.bag):
+        return frozenset()
+    found: set[str] = set()
+    for start, end in reading.get(clauses):
+        texts = reading.texts[start:end]
+        too = any(
+            (w in ("too", "likewise", "either") and i + 1 == len(texts))
+            or (w == "also" and texts[i - 1] in ("is", "are", "has", "have") and texts[max(0, i - 2)] != "there")
+            or (w == "as" and texts[i + 1 :] == ["well"])
+            or (w in ("however", "though") and i < 2)
+            for i, w in enumerate(texts)
+        )
+        if too or _is_elliptic(reading, start, end):
+            named = [s for s in reading.get(senses) if start <= s.first < end]
+            found |= {x.concept for s in named for x in s.senses if kind_of(x.concept) == ANATOMY}
+            found |= {s.value for s in reading.get(sides) if start <= s.first < end and s.value != "both"}
+            found |= {f"{p.dimension} {p.value}" for p in reading.get(poles) if _is_end(p) and start <= p.first < end}
+    return frozenset(found)
+
+
+_TOO = frozenset("too likewise either also as however though not is are does has".split())
+
+
+def _is_end(pole: Pole) -> bool:
+    """Whether a pole names one of two like structures: the front ligament and the back one."""
+    return pole.dimension in ("sagittal", "vertical", "depth")
+
+
+def _sign_of(reading: Reading, found: Polarity, start: int, end: int) -> int:
+    """Whether a clause denies; one that denies an opposite affirms: "the other one is not in one piece"."""
+    cues = [cue for cue in found.cues if start <= cue.first < end]
+    opposites = [
+        s.first
+        for s in reading.get(senses)
+        if start <= s.first < end and any(x.sign < 0 and _judged(x.concept) for x in s.senses)
+    ]
+    if cues and opposites and all(any(cue.last < i < cue.end for cue in cues) for i in opposites):
+        return 1
+    return -1 if cues or opposites or _is_well(reading.texts[start:end]) else 1
 
 
 def _is_well(texts: list[str]) -> bool:
@@ -564,4 +628,6 @@ def _exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> 
 
 def _place_kind(place: str) -> str:
     """A side is exchanged for a side, a time for a time, a structure for a structure."""
+    if place[-1] in "+-":
+        return place[:-1]
     return "side" if place in ("left", "right") else "time" if place.endswith("wards") else ANATOMY

@@ -29,9 +29,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue
         size, named = matches[0]
         end = i + size
-        if texts[end : end + 1] == ["than"] and _is_amount(texts[end + 1 : end + 2]):
-            if texts[i] in ("more", "less") or texts[end + 1][0].isdigit():
-                continue  # "more than half", "no larger than 8 mm" are limits
+        if texts[end : end + 1] == ["than"] and _is_limit(texts[i], texts[end + 1 : end + 2]):
+            continue
         if texts[i] == "up" and _is_amount(texts[end : end + 1]):
             continue
         if texts[end : end + 1] == ["zero"] or (texts[i] == "as" and _is_amount(texts[end : end + 1])):
@@ -43,15 +42,23 @@ def poles(reading: Reading) -> list[Pole]:
         for dimension, value in named:
             if neither:
                 value = SAME
+            elif dimension == "approach" and not _OPPOSITE_SIDE.isdisjoint(texts[end : end + 3]):
+                value = _TURNED[value]  # towards the opposite side is away from this one
             elif denied:
                 value = _TURNED[value] if dimension in ("size", "brightness") else SAME
             found.append(Pole(dimension, value, i, end - 1))
     return found
 
 
+def _is_limit(comparative: str, following: list[str]) -> bool:
+    """ "More than half", "no larger than 8 mm", and not "wider than a year ago"."""
+    return _is_amount(following) and (comparative in ("more", "less") or following[0][0].isdigit())
+
+
 def _is_amount(following: list[str]) -> bool:
     return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
 
 
+_OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))
 _TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}
 _NOT = frozenset(("not", "t", "no", "without", "nor"))

@@ -300,9 +300,15 @@ def _one_of(lay: Reading) -> bool:
     """ "One of the two kidneys", "on one side"."""
     texts = lay.texts
     return any(
-        w == "one" and texts[i + 1 : i + 2] and (texts[i + 1] == "of" or texts[i + 1] == "side")
+        w == "one"
+        and (texts[i + 1 : i + 2] == ["side"] or (texts[i + 1 : i + 2] == ["of"] and _pair(texts[i + 2 : i + 5])))
         for i, w in enumerate(texts)
     )
+
+
+def _pair(behind: list[str]) -> bool:
+    """Whether a pair is meant, and not many things: "one of the two", "one of her kidneys", and not "one of them"."""
+    return bool(_PAIRED.intersection(behind))
 
 
 def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]:
@@ -328,23 +334,10 @@ _LOCATING = frozenset("in on of at to from within into".split())
 
 
 def _plural_pair(lay: Reading) -> bool:
-    return bool(
-        {
-            "lungs",
-            "kidneys",
-            "breasts",
-            "hips",
-            "eyes",
-            "tubes",
-            "ovaries",
-            "sides",
-            "halves",
-            "arteries",
-            "feet",
-            "legs",
-        }
-        & set(lay.texts)
-    )
+    return not _PAIRED.isdisjoint(lay.bag - {"two"})
+
+
+_PAIRED = frozenset("two lungs kidneys breasts hips eyes tubes ovaries sides halves arteries feet legs".split())
 
 
 def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
