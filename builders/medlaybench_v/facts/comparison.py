@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
@@ -178,7 +179,7 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
     if opposite:
         if dimension in ("vertical", "before or behind") and _of_other_things(expert, ours[0], lay, theirs[0]):
             return
-        if dimension in _PLACES and _other_end(expert, lay):
+        if dimension in _PLACES and (_other_end(expert, lay) or _beside_others(expert, ours, lay, theirs)):
             return
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
@@ -202,6 +203,16 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
             outcome.changed.append(f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”")
+
+
+def _beside_others(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole]) -> bool:
+    """Whether two words of place stand beside different things: "deep to the node", "its outer layer"."""
+    here, there = (
+        frozenset().union(*(named(r, max(0, p.first - 5), p.last + 6) for p in found))
+        for r, found in ((expert, ours), (lay, theirs))
+    )
+    closed = [frozenset().union(*map(implied, found)) for found in (here, there)]
+    return bool(here and there) and closed[0].isdisjoint(there) and closed[1].isdisjoint(here)
 
 
 def _other_end(expert: Reading, lay: Reading) -> bool:

@@ -16,7 +16,7 @@ from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import Pole, poles
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import Sense
 
@@ -370,8 +370,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             sure = theirs > ours or not _denied_there(lay, expert, concept)
             # a finding may be denied in one respect and told in another: "the stone no longer blocks"
             denied_more = sure and theirs > ours and concept not in _WEAK
-            basis = Basis.CONTRADICTED if moved or denied_more else Basis.UNMET
+            of_one = denied_more and not _of_other_things(expert, lay, concept)
+            basis = Basis.CONTRADICTED if moved or of_one else Basis.UNMET
             outcome.add("changed", f"{concept} became no {concept}", basis)
+    if not outcome.failed:
+        _by_kind(here, there, outcome)
     if ours and not theirs and not outcome.failed:
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
         if any(there.signs.get(concept) == {1} for concept in denied):
@@ -389,6 +392,15 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.failed:
         _by_place(expert, lay, outcome)
     return outcome
+
+
+def _by_kind(here: Polarity, there: Polarity, outcome: Outcome) -> None:
+    """A denied finding told as there by a special kind of it: "intact", "broken"."""
+    new = [c for c in there.signs if there.signs[c] == {1} and c not in here.signs and _judged(c)]
+    for concept in sorted(c for c in here.signs if here.signs[c] == {-1} and c not in there.signs and _judged(c)):
+        special = [c for c in new if concept in implied(c) and kind_of(c) == kind_of(concept)]
+        if special and concept not in _WEAK:
+            outcome.add("changed", f"no {concept} became {special[0]}", Basis.UNMET)
 
 
 def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
@@ -482,6 +494,26 @@ def _tell(outcome: Outcome, concept: str, text: str, expert: Reading, lay: Readi
         outcome.changed.append(text)
     else:
         outcome.doubts.append(text)
+
+
+def _of_other_things(expert: Reading, lay: Reading, concept: str) -> bool:
+    """Whether a finding is told of one body part, and denied of another: a heart displaced, a liver in place."""
+    ours, theirs = _parts_with(expert, concept), _parts_with(lay, concept)
+    if not ours or not theirs:
+        return False
+    return ours.isdisjoint(frozenset().union(*map(implied, theirs))) and theirs.isdisjoint(
+        frozenset().union(*map(implied, ours))
+    )
+
+
+def _parts_with(reading: Reading, concept: str) -> frozenset[str]:
+    """The body parts in the clauses that name a concept."""
+    found: set[str] = set()
+    for start, end in reading.get(clauses):
+        named = [s for s in reading.get(senses) if start <= s.first < end]
+        if any(x.concept == concept for s in named for x in s.senses):
+            found |= {x.concept for s in named for x in s.senses if kind_of(x.concept) == ANATOMY}
+    return frozenset(found)
 
 
 def _is_there(lay: Reading, concept: str) -> bool:

@@ -370,9 +370,9 @@ class _Reader:
                 kind, factor = "count", 1.0
             if kind == "angle" and (self.word(j + 1), self.word(j + 2)) == ("below", "zero"):
                 kind, value = "temperature", -value
-            if kind == "angle" and (scale := self._thermometer(j + 1)):
+            if kind == "angle" and (degrees := self._thermometer(j + 1)):
                 kind = "temperature"
-                if scale == "f":
+                if degrees == "f":
                     value, step = (value - 32.0) / 1.8, step / 1.8
             if self.word(j) in _MILLIMETRES and "hg" in (self.word(j + 1), self.word(j + 2).replace("mercury", "hg")):
                 kind = "pressure"

@@ -81,8 +81,9 @@ def told_by_range(
             elif _lies_in(span, quantity) and _is_vague(quantity):
                 told |= set(span.ends)
                 met.add(quantity)
+    ends = {quantity for span in expert.get(ranges) for quantity in span.ends}
     for span in lay.get(ranges):
-        for quantity in lost:
+        for quantity in (q for q in lost if q not in ends):
             close = span.low > 0 and span.high <= _WIDEST * span.low
             if quantity.kind == span.kind and close and span.low <= quantity.value <= span.high:
                 told.add(quantity)

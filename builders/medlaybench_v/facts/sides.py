@@ -256,6 +256,10 @@ def compare(
                 continue
             if (_HELD & expert.bag and side == LEFT) or (_HELD_RIGHT & expert.bag and side == RIGHT):
                 continue
+            if not outcome.lost and _is_free(lay, there, side):
+                if not _ALONE & expert.bag:
+                    outcome.doubts.append(f"new: {side}")
+                continue
             outcome.add("new", side, Basis.MISSING if outcome.lost or _has_structure(lay, there, side) else Basis.UNMET)
     if outcome.failed:
         return outcome
@@ -276,6 +280,26 @@ def _new_shift(here: list[Side], there: list[Side]) -> str | None:
     if not went or not goes or went & goes:
         return None
     return f"towards the {'/'.join(sorted(went))} became towards the {'/'.join(sorted(goes))}"
+
+
+def _is_free(lay: Reading, there: list[Side], side: str) -> bool:
+    """Whether all that is told of a side is that nothing is there: "the right one holds none"."""
+    return all(not _FREE.isdisjoint(_part(lay, s.first)) for s in there if s.value == side)
+
+
+def _part(reading: Reading, i: int) -> list[str]:
+    """The words around word i up to a stop, a comma or "but"."""
+    start, end, gaps, texts = i, i + 1, reading.gaps, reading.texts
+    while start and _STOPS.isdisjoint(gaps[start]) and texts[start] not in ("but", "and", "while"):
+        start -= 1
+    while end < len(texts) and _STOPS.isdisjoint(gaps[end]) and texts[end] not in ("but", "and", "while"):
+        end += 1
+    return texts[start:end]
+
+
+_STOPS = frozenset(".;:,()")
+_FREE = frozenset("no none not nothing without free normal healthy clear spared unaffected well fine never".split())
+_ALONE = frozenset("only unilateral unilaterally alone solely sole just isolated".split())
 
 
 def _has_structure(lay: Reading, there: list[Side], side: str) -> bool:

@@ -5,6 +5,7 @@ from types import ModuleType
 import pytest
 
 from builders.medlaybench_v.facts import (
+    amounts,
     certainty,
     comparison,
     imaging,
@@ -12,7 +13,6 @@ from builders.medlaybench_v.facts import (
     markers,
     order,
     polarity,
-    quantities,
     read,
 )
 from builders.medlaybench_v.facts.outcome import FAILS, Basis, Outcome
@@ -32,7 +32,7 @@ UNMET = [
     (imaging, "Bone densitometry of the hip.", "An X-ray that measures how dense the hip bone is."),
     (inventions, "Embolization of the artery.", "The artery was closed in an operation."),
     (order, "Initial CT of the spleen.", "The CT of the spleen after the accident."),
-    (quantities, "Leak into the disc at T12-L1.", "A leak into the disc at L1 and the bone above."),
+    (amounts, "Leak into the disc at T12-L1.", "A leak into the disc at L1 and the bone above."),
 ]
 
 
@@ -60,13 +60,13 @@ CLASSES = [
     (imaging, "Frontal radiograph of the knee.", "X-ray of the knee from the side.", "X-ray of the knee, front view."),
     (imaging, "STIR MRI of the hip.", "T1 MRI of the hip.", "Fat-suppressed MRI of the hip."),
     (imaging, "SPECT of the heart.", "PET of the heart.", "Nuclear scan of the heart."),
-    (quantities, "First seen in 2011.", "First seen in 2013.", "Found in 2011."),
-    (quantities, "Four of the nine coils moved.", "Three of the nine coils moved.", "4 of 9 coils moved."),
-    (quantities, "Stage T1N0M0.", "Stage T1N1M0.", "Stage T1N0M0 cancer."),
-    (quantities, "Growth over ten years.", "Growth over ten months.", "Growth over a decade."),
-    (quantities, "Ribs 3–5 are broken.", "Ribs 3 to 6 are broken.", "Ribs three, four and five are broken."),
-    (quantities, "Ratio of 0.4.", "A ratio of 50%.", "A ratio of 40%."),
-    (quantities, "2 cm by 1 cm.", "2 cm by 3 cm.", "2 cm, and half as wide."),
+    (amounts, "First seen in 2011.", "First seen in 2013.", "Found in 2011."),
+    (amounts, "Four of the nine coils moved.", "Three of the nine coils moved.", "4 of 9 coils moved."),
+    (amounts, "Stage T1N0M0.", "Stage T1N1M0.", "Stage T1N0M0 cancer."),
+    (amounts, "Growth over ten years.", "Growth over ten months.", "Growth over a decade."),
+    (amounts, "Ribs 3–5 are broken.", "Ribs 3 to 6 are broken.", "Ribs three, four and five are broken."),
+    (amounts, "Ratio of 0.4.", "A ratio of 50%.", "A ratio of 40%."),
+    (amounts, "2 cm by 1 cm.", "2 cm by 3 cm.", "2 cm, and half as wide."),
     (polarity, "CT excludes an abscess.", "CT shows an abscess.", "CT finds no abscess."),
     (polarity, "Neither stones nor a cyst.", "There are stones and a cyst.", "It holds no stones and no cyst."),
     (polarity, "A small effusion, no fracture.", "No effusion, but a fracture.", "Some fluid; nothing is broken."),

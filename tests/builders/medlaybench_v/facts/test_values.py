@@ -334,6 +334,16 @@ BROKEN = [
         "A bulge of the artery is marked by the thick arrow; the catheter by the thin one.",
         "thin",
     ),
+    ("polarity", "A clot on the right, none in the left lung.", "A clot on the right; the left has some too.", "left"),
+    ("polarity", "No spots in spleen or liver.", "The spleen has been spared, but the liver has not.", "liver"),
+    (
+        "polarity",
+        "The anterior ligament is torn; the posterior ligament is intact.",
+        "The front ligament is torn; the back one is not in one piece either.",
+        "sagittal",
+    ),
+    ("inventions", "A cervical rib.", "A rib of the neck in a woman.", "woman"),
+    ("inventions", "A cyst of the brain.", "A cyst of the brain. There is no reason to worry about it.", "worry"),
 ]
 
 
@@ -357,6 +367,9 @@ DOUBTFUL = [
     ("markers", "Cyst (A).", "Cyst here.", "letter A"),
     ("sides", "A mass of the lung.", "The surgeons had left it.", ""),
     ("comparison", "Gas beneath the diaphragm.", "Gas on top of the fluid.", "became"),
+    ("polarity", "The plate is intact.", "The plate has broken.", "no torn became fracture"),
+    ("sides", "A mass of the left lung.", "A lump of the left lung; the right one holds none.", "right"),
+    ("inventions", "Diverticulitis.", "Inflamed pouches. A poor diet brought this on.", "brought this on"),
 ]
 
 
@@ -440,6 +453,31 @@ KEPT = [
         "More swelling on the left floor than the right, whereas the right nose shows more air compared to the left.",
         "There is more swelling on the left floor than the right, while the right nose holds more air than the left.",
     ),
+    ("polarity", "The root has not changed since last year.", "The root is as wide as last year."),
+    (
+        "polarity",
+        "The heart is displaced; the liver lies in the abdomen.",
+        "The heart has moved over. The liver has stayed where it belongs.",
+    ),
+    (
+        "polarity",
+        "An operation without bleeding; a fibular plate.",
+        "No blood was lost. There is also a fibular plate.",
+    ),
+    ("comparison", "Shift towards the opposite side.", "It is pushed away from the side with the fluid."),
+    ("comparison", "Recurrent tumour.", "The tumour is of grade 4 on the World Health Organization scale."),
+    ("comparison", "A nodule of up to 8 mm.", "A spot no larger than 8 mm."),
+    ("comparison", "The vein lies deep to the node.", "The outer layer of the gland is thick."),
+    ("sides", "Nodules in both lungs.", "Spots in the two lungs. Every one of them is small."),
+    ("sides", "Remnant on the left only.", "What is left lies on the left; the right side holds none."),
+    (
+        "markers",
+        "A filter (thick arrow) and a clot (thin arrow).",
+        "The fat arrow is the filter, the slim one the clot.",
+    ),
+    ("inventions", "A retained tooth.", "A tooth that has not fallen out."),
+    ("inventions", "Barium swallow: Zenker diverticulum.", "X-ray of a pouch of the gullet, named after Zenker."),
+    ("imaging", "CT of a tumour, stage T2N0M0.", "CT of a tumour of the stage T2 N0 M0."),
 ]
 
 
