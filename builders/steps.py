@@ -30,8 +30,9 @@ from builders.pipeline.keys import Keys
 from builders.pipeline.overlap import Overlap, under_way
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from loaders.engines.sight import check_same
 from loaders.errors import ModelError, ModelRefused
-from loaders.files.images import ImageError, clean_bytes
+from loaders.files.images import ImageError, clean_bytes, image_bytes
 from loaders.models.answer_parts import AnswerPart
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import ChatModel
@@ -243,19 +244,39 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
     """Clean each image of its metadata into the store; `image` becomes its name there, or null where there is none.
 
     A row whose image is missing, broken or too large is excluded. The source tells where an image lies in `image_path`
-    or holds it in `image_bytes`; `no_image` says why one that should be there is not.
+    or holds it in `image_bytes`; `no_image` says why one that should be there is not. What was read of a file before has
+    its SHA-256 in `content`.
+
+    Raises: InputError where a file of such a `content` is not here, or is another one: not the photo is at fault then,
+    but a node that does not see it, or who changed it.
     """
     if row["no_image"]:
         return Excluded(**row["no_image"])
-    data = row.get("image_bytes")
-    source = row["image_path"] if data is None else data
-    if source is None:
-        return {"image": None}
     try:
-        cleaned, info = clean_bytes(source)
+        source = _image_of(row)
+        if source is None:
+            return {"image": None}
+        cleaned, info = clean_bytes(source, name=row["image_path"] or "")
     except ImageError as error:
         return Excluded(f"image {error.reason.replace('_', ' ')}", error.detail)
     return {"image": f"{store.put(cleaned)}{'.png' if info.clean_format == 'PNG' else '.jpg'}"}
+
+
+def _image_of(row: Row) -> bytes | None:
+    """The image that a row holds or names. Raises: ImageError; InputError for another than its `content` says."""
+    held: bytes | None = row.get("image_bytes")
+    if held is not None or row["image_path"] is None:
+        return held
+    place, content = Path(row["image_path"]), row.get("content")
+    try:
+        data = image_bytes(place)
+    except ImageError as error:
+        if content and error.reason == "missing":
+            check_same(place, None, content)
+        raise
+    if content:
+        check_same(place, data, content)
+    return data
 
 
 # --- Steps that ask a model -------------------------------------------------------------------------------------------

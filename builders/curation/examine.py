@@ -21,6 +21,8 @@ from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
 from loaders.engines.engine import Engine
+from loaders.engines.sight import SHARED, node
+from loaders.errors import InputError
 from loaders.files.images import ImageError
 from loaders.files.untrusted import is_folder
 
@@ -49,7 +51,10 @@ class Examined:
 
 
 def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Progress | None = None) -> list[Examined]:
-    """Open and measure each file, in order. A file that cannot be used is told with its reason, never fatal."""
+    """Open and measure each file, in order. A file that cannot be used is told with its reason, never fatal.
+
+    Raises: InputError for one that another machine does not see, and this one does.
+    """
     meter = Meter(progress, "examine", rows=len(files), batches=1)
     size = max(1, min(engine.grain, len(files) // (4 * engine.slots)))
     parts = {start: files[start : start + size] for start in range(0, len(files), size)}
@@ -66,10 +71,20 @@ def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Pr
                 elif digest:
                     index.put(_KIND, digest, text)
                 examined[int(name)].append(_examined(file, text))
+                if engine.spread and not digest:
+                    _check_unreadable(file, examined[int(name)][-1])
             meter.advance(len(told))
     found = [one for start in parts for one in examined[start]]
     meter.finish(sum(picture.content is None for picture in found))
     return found
+
+
+def _check_unreadable(file: File, told: Examined) -> None:
+    """Raises: InputError for a file that another machine could not read, and this one can."""
+    if _read(file)[2]:
+        return
+    found = f"is read here, but was not where it was worked on ({told.reason}: {told.detail})"
+    raise InputError(file.path, found=found, expected="a file that all machines see", do=SHARED)
 
 
 class FirstLook:
@@ -106,7 +121,7 @@ def read_again(file: File, digest: str) -> bytes:
         raise ImageError(
             file.path,
             reason="missing",
-            found="changed while it was being curated",
+            found="changed while it was being curated" if present else f"is gone, or {node()} does not see it",
             expected=f"SHA-256 {digest}",
             do="Run the same command again",
         )

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.pipeline.rows import Row
+from loaders.engines.sight import check_seen
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, sweep, write_first, write_whole, writing
 from loaders.files.records import from_json
@@ -102,11 +103,13 @@ class Workspace:
     def read(self, batch: Batch, columns: Sequence[str] | None = None) -> pa.Table:
         """The table of a stored batch, or only these columns of it.
 
-        Raises: BedsideError when the file is missing or was damaged since it was written.
+        Raises: BedsideError when the file is missing or was damaged since it was written; InputError on a machine that
+        does not see the workspace.
         """
         path = self._batches / f"{batch.digest}.parquet"
         data = read_file(path) if is_there(path) else b""
         if hashlib.sha256(data).hexdigest() != batch.digest:
+            check_seen(self.folder)
             raise BedsideError(
                 path,
                 found="the file is missing" if not data else "the file is damaged",

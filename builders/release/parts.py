@@ -26,6 +26,7 @@ from builders.release.counted import Tally
 from builders.release.shards import GROUP_BYTES, SPLIT_NAME, Shape, write_shard
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
+from loaders.engines.sight import check_seen
 from loaders.errors import ReleaseError
 from loaders.files.disk import scratch, writing
 from loaders.manifest import FileFacts, content_line, file_digest
@@ -165,6 +166,7 @@ class Sharding:
 
     def __call__(self, name: str, unit: Sequence[tuple[Any, Piece]]) -> Written:
         tally = self.tally() if self.tally else None
+        check_seen(self.folder)
         with writing(self.folder), scratch(self.folder) as own:
             path, lines = own / name, own / f"{name}{LINES}"
             with lines.open("wb") as content:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import platform
 import signal
 import socket
 import time
@@ -34,8 +33,8 @@ except ImportError:
 from loaders.engines.engine import Done, Task
 from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
 from loaders.engines.local import GRAIN, pickled
+from loaders.engines.sight import check_seen, node
 from loaders.errors import BedsideError, InputError
-from loaders.files.untrusted import is_folder
 
 RETRIES = 5
 """Times that a unit is done again whose worker or node died."""
@@ -182,7 +181,7 @@ def _do(stage: list[Any], expected: Fingerprint, same_machine: bool, cwd: str, n
             task = pickle.loads(ray.get(stage[0]))
         except (ImportError, AttributeError) as error:
             raise InputError(
-                _node(), found=f"lacks code ({error})", expected="all that the driver has", do=_ALIKE
+                node(), found=f"lacks code ({error})", expected="all that the driver has", do=_ALIKE
             ) from None
         _check(fingerprint(task), expected, same_machine)
         _opened[key] = task
@@ -193,15 +192,9 @@ _START = "Start one (`ray start --head`) and name it by RAY_ADDRESS; where it as
 _ALIKE = "Install the same on every node: bytes must not depend on who did the work"
 
 
-def _node() -> str:
-    return f"node {platform.node()}"
-
-
 def _enter(cwd: str) -> None:
     """Work in the folder of the driver, from where its paths count."""
-    if not is_folder(Path(cwd)):
-        expected, do = f"the folder {cwd}, as the driver sees it", "Run in a folder that all nodes share"
-        raise InputError(_node(), found="does not see it", expected=expected, do=do)
+    check_seen(Path(cwd))
     os.chdir(cwd)
 
 
@@ -210,7 +203,7 @@ def _check(here: Fingerprint, expected: Fingerprint, same_machine: bool) -> None
     if differences:
         more = "; or let such nodes take part with --mixed-nodes" * (here.machine != expected.machine and same_machine)
         raise InputError(
-            _node(),
+            node(),
             found=", ".join(found for found, _ in differences),
             expected=", ".join(other for _, other in differences) + ", as the driver has",
             do=f"{_ALIKE}{more}",

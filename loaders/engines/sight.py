@@ -1,0 +1,38 @@
+"""Whether a machine sees what the driver sees. One that does not would make something else of the same work: of a photo
+that it cannot find, a photo that is missing. So it makes nothing, and says why."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from pathlib import Path
+
+from loaders.errors import InputError
+from loaders.files.untrusted import is_folder
+
+SHARED = "It has to lie on a disk that all nodes share"
+
+
+def node() -> str:
+    """This machine, in an error."""
+    return f"node {platform.node()}"
+
+
+def check_seen(folder: Path) -> None:
+    """Raises: InputError where a folder that the driver works in is none here."""
+    if not is_folder(folder):
+        raise InputError(node(), found=f"does not see {folder}", expected="the folder as the driver sees it", do=SHARED)
+
+
+def check_same(place: Path, data: bytes | None, content: str) -> None:
+    """That a file is here what the driver read, whose SHA-256 is `content`; None for one that is not here.
+
+    Raises: InputError where it is not.
+    """
+    if data is None or hashlib.sha256(data).hexdigest() != content:
+        found = f"does not see {place}" if data is None else f"{place} is another file"
+        do = (
+            f"{SHARED}. Where it was changed or removed meanwhile, run the same command again; where it was moved, delete "
+            "the workspace first (keep its answers.*)"
+        )
+        raise InputError(node(), found=found, expected=f"the file as the driver read it, SHA-256 {content}", do=do)
