@@ -244,8 +244,8 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
     """Clean each image of its metadata into the store; `image` becomes its name there, or null where there is none.
 
     A row whose image is missing, broken or too large is excluded. The source tells where an image lies in `image_path`
-    or holds it in `image_bytes`; `no_image` says why one that should be there is not. What was read of a file before has
-    its SHA-256 in `content`.
+    or holds it in `image_bytes`; `no_image` says why one that should be there is not. The SHA-256 of a
+    file that was read before is its `content`.
 
     Raises: InputError where a file of such a `content` is not here, or is another one: not the photo is at fault then,
     but a node that does not see it, or who changed it.
