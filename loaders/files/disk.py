@@ -29,6 +29,7 @@ HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
 """The name of this machine, as it stands in names of files."""
 # The second form is that of earlier versions, which held no lock.
 _TEMPORARY = re.compile(r"\.bedside-(?P<host>\w*)-\d+-[0-9a-f]+\.tmp|.+\.\d+\.tmp")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _PATIENCE = 3600.0
 """Seconds after which what another host wrote last, whose lock may not be seen here, is left over."""
 
@@ -64,9 +65,20 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """The folder and those above it, where they are not there. Raises: as `writing`."""
+    """The folder and those above it, where they are not there.
+
+    Raises: as `writing`; InputError for an address, of which a path would make a folder called `s3:`.
+    """
     with writing(path):
+        _refuse_address(path)
         path.mkdir(parents=True, exist_ok=True)
+
+
+def _refuse_address(path: Path) -> None:
+    first = path.parts[0] if path.parts else ""
+    if _SCHEME.fullmatch(first) and not Path(first).is_dir():
+        address = str(path).replace(":/", "://", 1)
+        raise InputError(address, found="is an address", expected="a folder of a disk that this machine sees")
 
 
 def beside(path: Path, name: str) -> Path:
@@ -174,8 +186,12 @@ def sweep(folder: Path) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """A folder that only its owner may look into, made or made so, with those above it as they come."""
+    """A folder that only its owner may look into, made or made so, with those above it as they come.
+
+    Raises: as `make_folder`.
+    """
     with writing(path):
+        _refuse_address(path)
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.stat().st_mode & 0o077:
             path.chmod(0o700)

@@ -136,6 +136,7 @@ def test_what_is_private_is_so_from_its_first_byte(tmp_path: Path) -> None:
         ("a/" * 1_500 + "x", "too many folders in each other"),
         ("file/below", "a file stands where a folder is needed"),
         ("circle/below", "a file stands where a folder is needed|Too many levels"),
+        ("s3://bucket/below", "^s3://bucket.*: is an address"),
     ],
 )
 def test_a_place_that_cannot_be(name: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +147,16 @@ def test_a_place_that_cannot_be(name: str, found: str, tmp_path: Path, monkeypat
         write_whole(Path(name), b"x")
     with pytest.raises(InputError, match=found):
         make_folder(Path(name) / "folder")
+    with pytest.raises(InputError, match=found):
+        private_folder(Path(name) / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["circle", "file"]
+
+
+def test_a_folder_may_be_called_as_an_address_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s3:").mkdir()
+    write_whole(Path("s3:/below/a"), b"x")
+    assert Path("s3:/below/a").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize("place", ["/", "."])
