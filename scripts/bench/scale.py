@@ -108,7 +108,7 @@ def _built(
 
     def build(name: str, count: int) -> None:
         captions = place / f"{name}.csv"
-        _write(captions, count, few_words)
+        write_captions(captions, count, few_words)
         asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
         chosen = recipe.options(captions=str(captions), **asked)
         recipes.build(recipe, chosen, place / name, workspace=place / f"{name}.work", engine=running)
@@ -132,7 +132,7 @@ def _processor(usage: resource.struct_rusage) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _write(path: Path, count: int, few_words: bool = False) -> None:
+def write_captions(path: Path, count: int, few_words: bool = False) -> None:
     """So many captions, each under a name of its own."""
     with SAMPLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,21 +1,29 @@
 """A server that answers chat requests after a while, and a client that only sends them: asyncio streams, no more.
 
-The server runs in a process of its own, so that neither takes the other's time, and counts what it has in flight.
+The server runs in a process of its own, so that neither takes the other's time, and counts what it has in flight. It
+can be told that somebody is being killed: what is asked again later must have been in flight then, or was lost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import math
 import multiprocessing
+import re
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
 _SAID = json.dumps({"layman_caption": "The scan shows what the report says."})
+_DRAFT = re.compile("<draft>(.*?)</draft>", re.DOTALL)
+BEFORE = 1.0
+"""Seconds for which an answer counts as in flight after it was sent: a process that waits for a processor has not kept
+it yet."""
 
 
 @dataclass
@@ -27,36 +35,47 @@ class Server:
 
     def forget(self) -> None:
         """Count anew."""
-        self._line.send("forget")
-        self._line.recv()
+        self._asked("forget")
 
-    def _told(self) -> dict[str, Any]:
-        self._line.send("tell")
+    def told(self) -> dict[str, Any]:
+        """All counts: `repeated` are requests that had come before, `lost` those of them that were in flight while
+        nobody was killed, `struck` all requests that were in flight while somebody was."""
+        return self._asked("tell")
+
+    @contextmanager
+    def killing(self) -> Iterator[None]:
+        """Around a kill, until all processes that were to die are gone."""
+        self._asked("kill")
+        yield
+        self._asked("killed")
+
+    def _asked(self, what: str) -> dict[str, Any]:
+        self._line.send(what)
         told: dict[str, Any] = self._line.recv()
         return told
 
     @property
     def requests(self) -> int:
-        return int(self._told()["requests"])
+        return int(self.told()["requests"])
 
     @property
     def most(self) -> int:
         """Requests in flight at most."""
-        return int(self._told()["most"])
+        return int(self.told()["most"])
 
     @property
     def rate(self) -> float:
         """Requests a second, from the first that came to the last that was answered."""
-        told = self._told()
+        told = self.told()
         return float(told["requests"] / (told["last"] - told["first"]))
 
 
 @asynccontextmanager
-async def serving(latency: float) -> AsyncIterator[Server]:
-    """The server, until the end of the block."""
+async def serving(latency: float, *, echo: bool = False) -> AsyncIterator[Server]:
+    """The server, until the end of the block; one that is an `echo` says what the draft in a request says."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, latency), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, latency, echo), daemon=True)
     process.start()
     try:
         yield Server(await asyncio.to_thread(ours.recv), ours)
@@ -89,59 +108,100 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(int(length.partition(b":")[2]))
 
 
-def _serve(line: Connection, latency: float) -> None:
-    asyncio.run(_serving(line, latency))
+def _serve(line: Connection, latency: float, echo: bool) -> None:
+    asyncio.run(_serving(line, latency, echo))
 
 
-async def _serving(line: Connection, latency: float) -> None:
-    counts: dict[str, float] = {}
+@dataclass
+class Counts:
+    """What the server has seen, in its own process."""
 
-    def forget() -> None:
-        counts.update(requests=0, flying=0, most=0, first=0.0, last=0.0)
+    requests: int = 0
+    flying: int = 0
+    most: int = 0
+    repeated: int = 0
+    lost: int = 0
+    struck: int = 0
+    first: float = 0.0
+    last: float = 0.0
+    lives: dict[bytes, tuple[float, float]] = field(default_factory=dict)
+    """Of each request, by its digest: when it was asked last, and answered."""
+    kills: list[tuple[float, float]] = field(default_factory=list)
+
+    def asked(self, request: bytes) -> None:
+        now = time.perf_counter()
+        if request in self.lives:
+            asked, answered = self.lives[request]
+            self.repeated += 1
+            self.lost += not any(asked <= end and answered >= start for start, end in self.kills)
+        self.lives[request] = now, math.inf
+        self.first = self.first or now
+        self.flying += 1
+        self.most = max(self.most, self.flying)
+
+    def answered(self, request: bytes) -> None:
+        self.last = time.perf_counter()
+        self.lives[request] = self.lives[request][0], self.last
+        self.flying -= 1
+        self.requests += 1
+
+    def kill(self) -> None:
+        self.kills.append((time.perf_counter() - BEFORE, math.inf))
+
+    def killed(self) -> None:
+        start, end = self.kills[-1][0], time.perf_counter()
+        self.kills[-1] = start, end
+        self.struck += sum(asked <= end and answered >= start for asked, answered in self.lives.values())
+
+    def told(self) -> dict[str, float]:
+        names = ("requests", "most", "repeated", "lost", "struck", "first", "last")
+        return {name: getattr(self, name) for name in names}
+
+
+async def _serving(line: Connection, latency: float, echo: bool) -> None:
+    counts = Counts()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
-                await _body(reader)
-                counts["first"] = counts["first"] or time.perf_counter()
-                counts["flying"] += 1
-                counts["most"] = max(counts["most"], counts["flying"])
+                body = await _body(reader)
+                request = hashlib.blake2b(body, digest_size=16).digest()
+                counts.asked(request)
                 await asyncio.sleep(latency)
-                counts["flying"] -= 1
-                counts["requests"] += 1
-                writer.write(_ANSWER)
+                counts.answered(request)
+                writer.write(_answer(echoed(json.loads(body)["messages"][-1]["content"])) if echo else _ANSWER)
                 await writer.drain()
-                counts["last"] = time.perf_counter()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    def asked() -> None:
-        if line.recv() == "forget":
-            forget()
-        line.send(dict(counts))
+    def told() -> None:
+        nonlocal counts
+        what = line.recv()
+        if what == "forget":
+            counts = Counts()
+        elif what in ("kill", "killed"):
+            getattr(counts, what)()
+        line.send(counts.told())
 
-    forget()
     server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=4096)
-    asyncio.get_running_loop().add_reader(line.fileno(), asked)
+    asyncio.get_running_loop().add_reader(line.fileno(), told)
     line.send(server.sockets[0].getsockname()[1])
     await server.serve_forever()
 
 
-def _answered() -> bytes:
-    message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": _SAID}}
+def echoed(asked: str) -> str:
+    """What an echo says to the last message of a request."""
+    found = _DRAFT.search(asked)
+    return json.dumps({"layman_caption": found[1]}) if found else _SAID
+
+
+def _answer(content: str) -> bytes:
+    message = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
     usage = {"prompt_tokens": 300, "completion_tokens": 10, "total_tokens": 310}
-    body = json.dumps(
-        {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "stand-in",
-            "choices": [message],
-            "usage": usage,
-        }
-    ).encode()
+    told = {"id": "1", "object": "chat.completion", "created": 0, "model": "stand-in", "choices": [message]}
+    body = json.dumps(told | {"usage": usage}).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
-_ANSWER = _answered()
+_ANSWER = _answer(_SAID)

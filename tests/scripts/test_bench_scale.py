@@ -1,21 +1,105 @@
-"""The benchmark of scale: its server keeps all that is asked of it in flight, and its client asks as it is told."""
+"""The benchmark of scale: its server keeps all that is asked of it in flight and knows what was when somebody died."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
-from scripts.bench.scale_server import plain, serving
+import pytest
+
+from scripts.bench.scale_kills import Driver, handed_on, struck
+from scripts.bench.scale_server import BEFORE, Counts, Server, plain, serving
 
 
 def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
     async def asked() -> tuple[float, int, int, float]:
-        async with serving(0.05) as server:
+        async with serving(0.05, echo=True) as server:
             rate = await plain(server.port, requests=60, concurrency=20)
             told = rate, server.requests, server.most, server.rate
+            assert server.told()["repeated"] == 59 and server.told()["lost"] > 0  # the same again and again
             server.forget()
-            assert server.requests == 0
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            asked = json.dumps({"messages": [{"role": "user", "content": "<draft>Scan.\n</draft>"}]}).encode()
+            writer.write(b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(asked), asked))
+            assert b"Scan." in await reader.read(1000)
+            writer.close()
+            with server.killing():
+                pass
+            assert server.told()["struck"] == server.requests == 1
             return told
 
     rate, requests, most, served = asyncio.run(asked())
     assert requests == 60 and 10 < most <= 20
     assert 0 < rate <= 20 / 0.05 and served > 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "lost"),
+    [
+        (0.0, 10.0 - BEFORE - 0.5, 1),  # long before
+        (0.0, 10.0 - BEFORE / 2, 0),  # its answer may still have been on the way
+        (9.0, 11.0, 0),
+        (10.5, 30.0, 0),  # by one that took a while to die
+        (12.5, 13.0, 1),
+    ],
+)
+def test_what_is_asked_again_was_in_flight_at_a_kill_or_is_lost(
+    asked: float, answered: float, lost: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = Counts()
+    events = [(asked, "asked", (b"a",)), (answered, "answered", (b"a",)), (10.0, "kill", ()), (12.0, "killed", ())]
+    for at, name, given in [*sorted(events), (40.0, "asked", (b"a",)), (40.0, "asked", (b"b",))]:
+        monkeypatch.setattr("time.perf_counter", lambda at=at: at)
+        getattr(counts, name)(*given)
+    assert (counts.repeated, counts.lost, counts.struck) == (1, lost, 1 - lost)
+
+
+def test_kills_come_in_turn_after_so_many_requests_and_where_somebody_is_at_work() -> None:
+    state = SimpleNamespace(requests=0, ended=None, returncode=0, busy=False)
+    killed: list[tuple[str, int]] = []
+
+    class Process:
+        args, returncode = "build", 0
+
+        def poll(self) -> int | None:
+            state.requests += 1
+            return 0 if state.requests > 60 else None
+
+        def kill(self) -> None:
+            state.ended = True
+
+    def kill(what: str) -> bool:
+        state.busy = not state.busy
+        if state.busy:
+            killed.append((what, state.requests))
+        return state.busy
+
+    driver = cast(Driver, SimpleNamespace(process=Process()))
+    done = asyncio.run(struck(cast(Server, state), driver, kill, requests=50, kills=4))
+    assert done == [what for what, _ in killed] == ["driver", "worker", "node", "driver"]
+    assert all(at >= 50 * (number + 1) // 5 for number, (_, at) in enumerate(killed)) and state.ended
+    done = asyncio.run(struck(cast(Server, state), driver, kill, requests=50, kills=4))
+    assert done == []  # it had ended: nothing was killed, and the bench says so
+
+
+def test_a_build_that_fails_fails_the_bench() -> None:
+    failed: Any = SimpleNamespace(poll=lambda: 1, returncode=1, args="build", kill=lambda: None)
+    with pytest.raises(subprocess.CalledProcessError):
+        asyncio.run(struck(cast(Server, None), cast(Driver, SimpleNamespace(process=failed)), lambda _: True, 1, 0))
+
+
+def test_answers_that_no_server_gave_are_counted(tmp_path: Path) -> None:
+    ours, told = tmp_path / "a.sqlite", json.dumps({"layman_caption": "Scan 1."})
+    with closing(sqlite3.connect(ours)) as store, store:
+        store.execute("CREATE TABLE answers (request, answer)")
+        for number in (1, 2):
+            asked = {"messages": [{"text": "x"}, {"text": f"<draft>Scan {number}.</draft>"}]}
+            store.execute("INSERT INTO answers VALUES (?, ?)", (json.dumps(asked), json.dumps({"text": told})))
+    assert handed_on(ours, tmp_path / "other" / "a.sqlite") == (2, 1)
+    assert (tmp_path / "other" / "a.sqlite").read_bytes() == ours.read_bytes()

@@ -1,0 +1,253 @@
+"""A build that asks a model on a cluster of two nodes of this machine, killed again and again: driver, worker, node.
+
+    nice -n 10 python -m scripts.bench.scale_kills [--rows 4000] [--kills 10] [--concurrency 64] [--latency 0.5]
+
+The server answers after `--latency` seconds and notes each request. A kill (SIGKILL) comes after every so many
+requests, of the driver, of a process that asks, and of a node with all its processes, in turn; a killed driver is
+started again at once by the same command. What was asked again must have been in flight while something was killed:
+not answered, or answered less than a second before. Then one machine that nobody disturbs builds the same with the
+answers that were kept: each must be what the server says to its request, nothing may be left to ask, and the bytes must
+be equal. Exit code 1 where any of that does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from builders import recipe as recipes
+from builders.recipe import recipe_of
+from loaders.engines.choice import EngineName, opened
+from loaders.models.answers import STORE
+from scripts.bench.scale import MODEL, write_captions
+from scripts.bench.scale_server import BEFORE, Server, echoed, serving
+from scripts.terminal.console import output
+
+_PATIENCE = 300.0
+"""Seconds without a request after which something is stuck."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--latency", type=float, default=0.5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        _built(**json.loads(options.child))
+        return
+    os.environ.setdefault("LOCAL_API_KEY", "none")
+    with tempfile.TemporaryDirectory(prefix="bedside-kills-") as folder:
+        said, held = asyncio.run(_disturbed(Path(folder), options))
+    output.print(said, highlight=False)
+    sys.exit(not held)
+
+
+def _built(folder: str, out: str, engine: str, base_url: str, concurrency: int) -> None:
+    place, recipe = Path(folder), recipe_of("medlaybench-v")
+    asked = {"model": MODEL, "base_url": (base_url,), "concurrency": concurrency}
+    chosen = recipe.options(captions=str(place / "captions.csv"), **asked)
+    with opened(EngineName(engine)) as running:
+        recipes.build(recipe, chosen, place / out, workspace=place / f"{out}.work", engine=running)
+
+
+async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bool]:
+    """What came of it, in words, and whether all held."""
+    write_captions(folder / "captions.csv", options.rows, few_words=True)
+    load, started = os.getloadavg()[0], time.monotonic()
+    async with serving(options.latency, echo=True) as server:
+        given = {"folder": str(folder), "base_url": f"http://127.0.0.1:{server.port}/v1"}
+        given["concurrency"] = options.concurrency
+        with _cluster() as cluster:
+            driver = Driver(given | {"out": "killed", "engine": "ray"})
+            killer = _killer(cluster, driver, server, random.Random(options.seed))
+            done = await struck(server, driver, killer, options.rows, options.kills)
+        told, calm_from = server.told(), time.monotonic()
+        server.forget()
+        kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
+        await ended(Driver(given | {"out": "calm", "engine": "local"}))
+        lacking = server.requests
+    same = _files(folder / "killed") == _files(folder / "calm")
+    held = same and not (told["lost"] or wrong or lacking) and len(done) == options.kills
+    said = (
+        f"{options.rows:,} captions, {options.concurrency} requests at a time, answers after {options.latency:g} s; "
+        f"load before {load:.1f}",
+        f"killed {len(done)} times: {', '.join(done)}",
+        f"bytes as undisturbed: {'yes' if same else 'NO'}",
+        f"answers kept {kept:,}, wrong {wrong:,}, lacking {lacking:,}; requests {told['requests']:,}",
+        f"asked again: {told['repeated']:,}, of {told['struck']:,} in flight at a kill or answered less than "
+        f"{BEFORE:g} s before; {told['lost']:,} others",
+        f"seconds: {calm_from - started:.0f}, and {time.monotonic() - calm_from:.0f} with the answers",
+    )
+    return "\n".join(said), held
+
+
+def handed_on(answers: Path, other: Path) -> tuple[int, int]:
+    """Give another build the answers of one: how many, and how many of them are not what the server says."""
+    kept = wrong = 0
+    with closing(sqlite3.connect(answers)) as store:
+        for request, answer in store.execute("SELECT request, answer FROM answers"):
+            kept += 1
+            wrong += json.loads(answer)["text"] != echoed(json.loads(request)["messages"][-1]["text"])
+    other.parent.mkdir()
+    shutil.copy(answers, other)
+    return kept, wrong
+
+
+class Driver:
+    """A build in a process of its own, which can be killed and started again."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self._command = [sys.executable, "-m", "scripts.bench.scale_kills", "--child", json.dumps(given)]
+        self.process = subprocess.Popen(self._command)
+
+    def again(self) -> None:
+        """Kill it, wait until it is gone, and start it once more."""
+        self.process.kill()
+        self.process.wait()
+        self.process = subprocess.Popen(self._command)
+
+
+async def struck(
+    server: Server, driver: Driver, kill: Callable[[str], bool], requests: int, kills: int
+) -> Sequence[str]:
+    """What was killed, in order, by the time that the build is done, which takes so many `requests`."""
+    done: list[str] = []
+    try:
+        for number in range(kills):
+            await _reached(server, driver, requests * (number + 1) // (kills + 1))
+            what = ("driver", "worker", "node")[number % 3]
+            while driver.process.poll() is None:
+                if kill(what):
+                    done.append(what)
+                    print(f"{what} killed after {server.requests:,} requests", file=sys.stderr)
+                    break
+                await asyncio.sleep(0.2)  # nobody is at work
+        await ended(driver)
+    finally:
+        driver.process.kill()
+    return done
+
+
+async def _reached(server: Server, driver: Driver, requests: int) -> None:
+    """Wait until so many were answered, or the build ends. Raises: TimeoutError when none comes for long."""
+    last, since = -1, time.monotonic()
+    while (now := server.requests) < requests and driver.process.poll() is None:
+        if now != last:
+            last, since = now, time.monotonic()
+        if time.monotonic() - since > _PATIENCE:
+            raise TimeoutError(f"no request for {_PATIENCE:g} s after {now}")
+        await asyncio.sleep(0.1)
+
+
+async def ended(driver: Driver) -> None:
+    """Wait for the end of a build. Raises: CalledProcessError for one that failed."""
+    while driver.process.poll() is None:
+        await asyncio.sleep(0.2)
+    if driver.process.returncode:
+        raise subprocess.CalledProcessError(driver.process.returncode, driver.process.args)
+
+
+def _killer(cluster: Any, driver: Driver, server: Server, draw: random.Random) -> Callable[[str], bool]:
+    """What kills a driver, a worker or a node; it tells whether there was one."""
+
+    def kill(what: str) -> bool:
+        workers = {node: _at_work(node) for node in cluster.list_all_nodes()}
+        asking = sorted(worker for each in workers.values() for worker in each)
+        if not asking:
+            return False
+        with server.killing():
+            if what == "driver":
+                driver.again()
+                _gone(asking)  # their node ends them
+            elif what == "worker":
+                _end(struck := draw.choice(asking))
+                _gone([struck])
+            else:
+                node = next(iter(cluster.worker_nodes))
+                cluster.remove_node(node, allow_graceful=False)
+                for worker in workers[node]:
+                    _end(worker)
+                _gone(workers[node])
+        if what == "node":
+            cluster.add_node(num_cpus=1)
+        return True
+
+    return kill
+
+
+def _end(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def _gone(processes: Sequence[int]) -> None:
+    """Wait for the end of processes. Raises: TimeoutError after a minute."""
+    end = time.monotonic() + 60
+    while any(_parent(process) is not None for process in processes):
+        if time.monotonic() > end:
+            raise TimeoutError(f"of processes {list(processes)} some do not end")
+        time.sleep(0.02)
+
+
+def _at_work(node: Any) -> list[int]:
+    """The processes of a node that do our work."""
+    ours = {each.process.pid for each in node.all_processes.get("raylet", ())}
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if _parent(int(place.name)) in ours and (place / "cmdline").read_bytes().startswith(b"ray::_do"):
+                found.append(int(place.name))
+    return sorted(found)
+
+
+def _parent(process: int) -> int | None:
+    """None for a process that has ended."""
+    try:
+        state, parent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    return None if state == "Z" else int(parent)
+
+
+@contextmanager
+def _cluster() -> Iterator[Any]:
+    """Two nodes with a processor each, whose address is that of RAY_ADDRESS meanwhile."""
+    from ray.cluster_utils import Cluster
+
+    quick = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
+    os.environ["PYTHONPATH"] = str(Path(recipes.__file__).parents[1])
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would starve them where others use the machine
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": quick}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        cluster.add_node(num_cpus=1)
+        os.environ["RAY_ADDRESS"] = cluster.address
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+if __name__ == "__main__":
+    main()
