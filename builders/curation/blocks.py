@@ -46,10 +46,12 @@ class Blocks:
         rows = np.concatenate(self._held)
         self._held, self._rows = [], 0
         belongs = np.searchsorted(self._ends, rows[:, 0], side="right")
+        if len(self._ends) < 1 << 16:
+            belongs = belongs.astype(np.uint16)  # which numpy sorts by counting
         order = np.argsort(belongs, kind="stable")
-        rows, belongs = rows[order].astype(np.uint32), belongs[order]
-        for number in np.unique(belongs).tolist():
-            first, last = np.searchsorted(belongs, (number, number + 1)).tolist()
+        rows, counts = rows[order].astype(np.uint32), np.bincount(belongs)
+        stops = np.cumsum(counts)
+        for number in np.flatnonzero(counts).tolist():
             path = self._file(number)
             with writing(path), path.open("ab") as file:
-                file.write(rows[first:last].tobytes())
+                file.write(rows[stops[number] - counts[number] : stops[number]].tobytes())

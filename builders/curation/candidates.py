@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from builders.curation.blocks import Blocks
 from builders.curation.close_keypoints import close_pairs
 from builders.curation.examine import Content
-from builders.curation.hashes import KEYPOINTS_SHARED, WHOLE_DISTANCE, mirrored_keypoints
-from builders.curation.neighbours import Hashes, Lookup, Places, distances
+from builders.curation.hashes import KEYPOINTS_SHARED, WHOLE_DISTANCE
+from builders.curation.neighbours import Hashes, Places, blocks_within, distances
 from loaders.files.disk import scratch
 
 CLOSEST = 32
@@ -81,29 +81,38 @@ def _joined(slices: Iterator[_Partners], count: int) -> tuple[Places, set[int]]:
 def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]:
     """Partners that a picture, in some orientation or with its edges cut, has nearly the hash of."""
     places = np.array([n for n, content in enumerate(contents) if content.whole is not None], np.int64)
-    hashes = np.array([content.whole for content in contents if content.whole is not None], np.uint64).reshape(-1, 16)
-    plain = np.ascontiguousarray(hashes[:, 0])
-    lookup = Lookup(plain, WHOLE_DISTANCE)
-    for start in range(0, len(places), pictures):
-        queries = hashes[start : start + pictures].reshape(-1)
-        asking, of = start + np.arange(len(queries)) // 16, np.arange(len(plain))
-        query, matched = _matches(lookup.blocks(queries), asking, of)
-        closeness = WHOLE_DISTANCE - distances(queries[query], plain[matched]).astype(np.int64)
-        yield _closest(places[start + query // 16], places[matched], closeness, len(contents))
+    hashes = np.concatenate(
+        [np.empty(0, np.uint64), *(content.whole.reshape(-1) for content in contents if content.whole is not None)]
+    )
+    plain = hashes[::16].copy()
+    ends = np.append(np.arange(pictures, len(places), pictures), len(places))
+    with scratch() as folder:
+        blocks = Blocks(folder, 16 * ends)
+        for asked, query in blocks_within(hashes, plain, WHOLE_DISTANCE):  # many hashes are asked once each: faster
+            apart = query >> 4 != asked
+            blocks.add(np.stack([query[apart], asked[apart]], axis=1))
+        for number in range(len(ends)):
+            query, matched = blocks.of(number).astype(np.int64).T
+            closeness = WHOLE_DISTANCE - distances(hashes[query], plain[matched]).astype(np.int64)
+            yield _closest(places[query >> 4], places[matched], closeness, len(contents))
 
 
 def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) -> Iterator[_Partners]:
     """Partners that at least two keypoints of both connect, both pictures as they are or one of them mirrored."""
     count = len(contents)
-    hashes = np.concatenate([np.empty(0, np.uint64), *(content.keypoints for content in contents)])
-    owners = np.repeat(np.arange(count, dtype=np.int32), [len(content.keypoints) for content in contents])
     step = max(1, -(-count // SAMPLE))
-    rare, alike = _rare(hashes, owners, step, pictures)
+    numbers = np.argsort(np.arange(count) % step != 0, kind="stable")  # pictures by new numbers: the sample comes first
+    hashes = np.concatenate([np.empty(0, np.uint64), *(contents[n].keypoints for n in numbers)])
+    owners = np.repeat(np.arange(count, dtype=np.int32), [len(contents[n].keypoints) for n in numbers])
+    sampled = int(np.searchsorted(owners, -(-count // step)))
+    rare, alike = _rare(hashes, owners, sampled, step, pictures)
     hashes, owners = hashes[rare], owners[rare]
+    del rare
     parts = list(_slices(owners, alike * step + 1, slice_matches, pictures))
     with scratch() as folder:
         blocks = Blocks(folder, np.array([part.stop for part in parts], np.int64))
         _match(hashes, owners, blocks)
+        del hashes
         for number, part in enumerate(parts):
             rows = blocks.of(number).astype(np.int64)
             query, matched, turned = rows[:, 0] - part.start, rows[:, 1] >> 1, (rows[:, 1] & 1).astype(bool)
@@ -112,34 +121,23 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
                 _sharing(query[seen], matched[seen], owners[part], owners, weight, count) for seen in (~turned, turned)
             ]
             one, other, closeness = (np.concatenate(column) for column in zip(*sharing, strict=True))
-            yield _closest(one, other, closeness, count)
+            yield _closest(numbers[one], numbers[other], closeness, count)
 
 
 def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
     """The matches between keypoints of different pictures, from either side: (of one, twice the other, plus one where
     one of the pictures is mirrored)."""
-    both = np.stack([hashes, mirrored_keypoints(hashes)], axis=1).reshape(-1)
-    for left, right in close_pairs(both, np.tile([True, False], len(hashes))):
+    for left, right in close_pairs(hashes, np.ones(len(hashes), bool), mirrored=True):
         one, other, turned = left >> 1, right >> 1, right & 1
         apart = owners[one] != owners[other]
         one, other, turned = one[apart], other[apart], turned[apart]
         blocks.add(np.stack([np.append(one, other), 2 * np.append(other, one) + np.append(turned, turned)], axis=1))
 
 
-def _matches(blocks: Iterator[tuple[Places, Places]], asking: Owners, of: Owners) -> tuple[Places, Places]:
-    """Places (of a query, of a hash) of the matches between different pictures, `asking` and `of` which."""
-    lefts, rights = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for left, right in blocks:
-        apart = asking[left] != of[right]
-        lefts.append(left[apart])
-        rights.append(right[apart])
-    return np.concatenate(lefts), np.concatenate(rights)
-
-
-def _rare(hashes: Hashes, owners: Owners, step: int, pictures: int) -> tuple[NDArray[np.bool_], Owners]:
-    """Which keypoints say something of their picture, and how many of every `step`-th other picture those are like."""
-    sampled = owners % step == 0
-    share = COMMON_SHARE * len(np.unique(owners[sampled]))
+def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int, pictures: int) -> tuple[NDArray[np.bool_], Owners]:
+    """Which keypoints say something of their picture, and how many of the `sampled` first, which are those of one in
+    `step` pictures, these are like."""
+    share = COMMON_SHARE * len(np.unique(owners[:sampled]))
     alike = _alike(hashes, owners, sampled)
     told = (alike <= COMMON // step) | (alike <= share)
     for part in _slices(owners, np.ones(len(owners), np.int8), len(owners), pictures):
@@ -150,14 +148,12 @@ def _rare(hashes: Hashes, owners: Owners, step: int, pictures: int) -> tuple[NDA
     return told, alike[told]
 
 
-def _alike(hashes: Hashes, owners: Owners, sampled: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """How many of the sampled keypoints, those of the same picture apart, each keypoint is like."""
-    order = np.argsort(~sampled, kind="stable")  # the sampled ones first: they ask all that follow
+def _alike(hashes: Hashes, owners: Owners, sampled: int) -> NDArray[np.int32]:
+    """How many of the sampled keypoints, the first, those of the same picture apart, each keypoint is like."""
     alike = np.zeros(len(hashes), np.int32)
-    for left, right in close_pairs(hashes[order], sampled[order]):
-        left, right = order[left], order[right]
+    for left, right in close_pairs(hashes, np.arange(len(hashes)) < sampled):
         apart = owners[left] != owners[right]
-        for place in (right[apart], left[apart & sampled[right]]):
+        for place in (right[apart], left[apart & (right < sampled)]):
             np.add.at(alike, place, 1)
     return alike
 
@@ -191,6 +187,10 @@ def _sharing(
 ) -> tuple[Places, Places, Places]:
     """Pictures that at least two keypoints of each connect, and what the keypoints of the asking one tell together."""
     pair = asking[query].astype(np.int64) * count + of[matched]
+    order = np.argsort(pair)
+    same = np.diff(pair[order]) == 0
+    order = order[np.append(False, same) | np.append(same, False)] if len(order) else order  # by chance most match once
+    query, matched, pair = query[order], matched[order], pair[order]
     pairs: Places | None = None
     for keypoint in (matched, query):
         order = np.lexsort((keypoint, pair))

@@ -6,7 +6,7 @@ near-duplicates for web crawling", 2007). What has to be measured grows as the s
 twice as long as those of `neighbours`, which serves any distance, and the hashes of keypoints are far from even: of a
 million, 20 each have to be measured and not 2,000.
 
-Memory: hashes are taken in parts that agree in the first of the bytes, or nearly.
+Memory: hashes are taken in parts that agree in the first of the bytes, or nearly, and turned over only there.
 """
 
 from __future__ import annotations
@@ -17,23 +17,33 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.curation.hashes import KEYPOINT_DISTANCE
+from builders.curation.hashes import KEYPOINT_DISTANCE, mirrored_keypoints
 from builders.curation.neighbours import Hashes, Places, distances, ranges
 
 _AGREED = 8 - KEYPOINT_DISTANCE  # bytes of eight that no differing bit reaches
-_PART = 1 << 18  # hashes sorted at a time, more where one byte has more: what fits a cache
+_PART = 1 << 17  # hashes sorted at a time, more where one byte has more: what fits a cache
+_COARSE = 8  # parts that are told from all hashes at once, then from each other
 _BYTE = np.uint64(0xFF)
 
 
-def close_pairs(hashes: Hashes, asking: NDArray[np.bool_], *, part: int = _PART) -> Iterator[tuple[Places, Places]]:
-    """Places (i, j), i < j, of the pairs within KEYPOINT_DISTANCE whose first is `asking`: in blocks, each once."""
+def close_pairs(
+    hashes: Hashes, asking: NDArray[np.bool_], *, mirrored: bool = False, part: int = _PART
+) -> Iterator[tuple[Places, Places]]:
+    """Places (i, j), i < j, of the pairs within KEYPOINT_DISTANCE whose first is `asking`: in blocks, each once.
+
+    `mirrored`: place 2n is hash n, and 2n + 1 what it is in the mirrored picture, which never asks.
+    """
     keys = [*combinations(range(8), _AGREED)]
     for first in range(8 - _AGREED + 1):
-        for places in _parts(hashes, first, part):
-            asked = asking[places]
+        for places in _parts(hashes, first, part, mirrored):
+            if mirrored:
+                some, asked = hashes[places >> 1], asking[places >> 1]
+                turned = np.flatnonzero(places & 1)
+                some[turned], asked[turned] = mirrored_keypoints(some[turned]), False
+            else:
+                some, asked = hashes[places], asking[places]
             if len(places) < 2 or not asked.any():
                 continue
-            some = hashes[places]
             columns = np.ascontiguousarray(_bytes(some).T)
             for key in keys:
                 if key[0] == first:
@@ -46,15 +56,27 @@ def _bytes(hashes: Hashes) -> NDArray[np.uint8]:
     return hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
 
 
-def _parts(hashes: Hashes, byte: int, size: int) -> Iterator[Places]:
+def _parts(hashes: Hashes, byte: int, size: int, mirrored: bool) -> Iterator[Places]:
     """Places, ascending, of the hashes whose byte lies between two values: about `size` of them."""
-    value = np.ascontiguousarray(_bytes(hashes)[:, byte])
-    ends = np.cumsum(np.bincount(value, minlength=256))
-    low = done = 0
-    while low < 256:
-        high = max(low + 1, int(np.searchsorted(ends, done + size, side="right")))
-        yield np.flatnonzero((value >= low) & (value < high))
-        low, done = high, int(ends[high - 1])
+    value = _bytes(hashes)[:, [byte, (byte + 4) % 8][: 1 + mirrored]].reshape(-1)  # a mirror swaps the halves
+    counts = np.zeros(256, np.int64)
+    for start in range(0, len(value), size):  # numpy makes numbers of 8 bytes of what it counts
+        counts += np.bincount(value[start : start + size], minlength=256)
+    ends = np.cumsum(counts)
+    for low, high in _ranges_of(ends, 0, 256, _COARSE * size):
+        many = np.flatnonzero(value - np.uint8(low) < high - low)
+        those = value[many]
+        for least, most in _ranges_of(ends, low, high, size):
+            yield many[(those >= least) & (those < most)]
+
+
+def _ranges_of(ends: Places, low: int, high: int, size: int) -> Iterator[tuple[int, int]]:
+    """The values from `low` to before `high` in ranges of about `size` hashes; those up to each value end at `ends`."""
+    while low < high:
+        before = int(ends[low - 1]) if low else 0
+        stop = min(high, max(low + 1, int(np.searchsorted(ends, before + size, side="right"))))
+        yield low, stop
+        low = stop
 
 
 def _agreeing(
@@ -72,14 +94,14 @@ def _agreeing(
         return
     last = np.flatnonzero(np.append(np.diff(rows) != 1, True))
     ends = np.repeat(rows[last] + 2, np.diff(last, prepend=-1))  # where those of one value end
-    told = asking[order[rows]]
+    told = np.flatnonzero(asking[order[rows]])
     rows, ends = rows[told], ends[told]
     lying = hashes[order]
     for asked, counts, others in ranges(rows, rows + 1, ends):
         near = np.flatnonzero(distances(np.repeat(lying[asked], counts), lying[others]) <= KEYPOINT_DISTANCE)
         if not len(near):
             continue
-        left, right = np.repeat(asked, counts)[near], others[near]
+        left, right = asked[np.searchsorted(np.cumsum(counts), near, side="right")], others[near]
         differing = lying[left] ^ lying[right]
         first = np.ones(len(near), bool)
         for byte in range(key[-1]):

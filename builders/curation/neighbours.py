@@ -8,7 +8,7 @@ hashes want fewer and longer chunks. Memory is bounded by blocks and by the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
 from typing import Any, NamedTuple
@@ -49,30 +49,22 @@ def _collected(blocks: Iterator[tuple[Places, Places]]) -> tuple[Places, Places]
 
 def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iterator[tuple[Places, Places]]:
     """The same in blocks and in no useful order, each match once; without queries, the pairs i < j of the hashes."""
-    chunks = _checked_plan(distance, len(hashes), 0 if queries is None else len(queries))
-    tables = (_Table.of(hashes, low, bits) for low, bits, _ in chunks)
-    yield from _blocks(hashes, queries, distance, chunks, tables)
-
-
-class Lookup:
-    """Hashes that are asked again and again: their tables are made once, of at most 16 bytes a hash and chunk."""
-
-    def __init__(self, hashes: Hashes, distance: int) -> None:
-        self._hashes, self._distance = hashes, distance
-        self._chunks = _checked_plan(distance, len(hashes), 0, max(16, len(hashes).bit_length()))
-        self._tables = [_Table.of(hashes, low, bits) for low, bits, _ in self._chunks]
-
-    def blocks(self, queries: Hashes) -> Iterator[tuple[Places, Places]]:
-        """As `blocks_within`."""
-        return _blocks(self._hashes, queries, self._distance, self._chunks, self._tables)
-
-
-def _checked_plan(distance: int, hashes: int, queries: int, longest: int = 64) -> list[tuple[int, int, int]]:
     if not 0 <= distance <= MAX_DISTANCE:
         raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
-    if max(hashes, queries) > np.iinfo(np.int32).max:
+    if max(len(hashes), 0 if queries is None else len(queries)) > np.iinfo(np.int32).max:
         raise ValueError("more than 2^31 hashes")
-    return _plan(distance, hashes, longest)
+    chunks = _plan(distance, len(hashes))
+    for number, (low, bits, radius) in enumerate(chunks):
+        table = _Table.of(hashes, low, bits)
+        for left, right in _agreeing(hashes, queries, low, bits, radius, distance, table):
+            differing = (hashes if queries is None else queries)[left] ^ hashes[right]
+            new = np.ones(len(left), bool)
+            for earlier, wide, reach in chunks[:number]:  # a match that several chunks lead to counts for the first
+                new &= _count_bits(_chunk(differing, earlier, wide).view(np.uint64)) > reach
+            left, right = left[new], right[new]
+            if queries is None:
+                left, right = np.minimum(left, right), np.maximum(left, right)
+            yield left, right
 
 
 class _Table(NamedTuple):
@@ -91,30 +83,9 @@ class _Table(NamedTuple):
         return cls(order, starts, hashes[order])
 
 
-def _blocks(
-    hashes: Hashes,
-    queries: Hashes | None,
-    distance: int,
-    chunks: Sequence[tuple[int, int, int]],
-    tables: Iterable[_Table],
-) -> Iterator[tuple[Places, Places]]:
-    for number, ((low, bits, radius), table) in enumerate(zip(chunks, tables, strict=True)):
-        for left, right in _agreeing(hashes, queries, low, bits, radius, distance, table):
-            differing = (hashes if queries is None else queries)[left] ^ hashes[right]
-            new = np.ones(len(left), bool)
-            for earlier, wide, reach in chunks[:number]:  # a match that several chunks lead to counts for the first
-                new &= _count_bits(_chunk(differing, earlier, wide).view(np.uint64)) > reach
-            left, right = left[new], right[new]
-            if queries is None:
-                left, right = np.minimum(left, right), np.maximum(left, right)
-            yield left, right
-
-
-def _plan(distance: int, count: int, longest: int = 64) -> list[tuple[int, int, int]]:
-    """Chunks as (lowest bit, bits, radius): the cut that costs least for `count` hashes, none of more bits."""
-    plans = [_chunked(distance, chunks) for chunks in range(3, 9)]
-    fitting = [plan for plan in plans if max(bits for _, bits, _ in plan) <= longest]
-    return min(fitting, key=lambda plan: _cost(plan, count))
+def _plan(distance: int, count: int) -> list[tuple[int, int, int]]:
+    """Chunks as (lowest bit, bits, radius): the cut that costs least for `count` hashes."""
+    return min((_chunked(distance, chunks) for chunks in range(3, 9)), key=lambda plan: _cost(plan, count))
 
 
 def _chunked(distance: int, chunks: int) -> list[tuple[int, int, int]]:

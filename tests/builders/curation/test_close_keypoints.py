@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from builders.curation.close_keypoints import close_pairs
+from builders.curation.hashes import mirrored_keypoints
 from builders.curation.neighbours import Hashes, distances
 
 
@@ -40,3 +43,30 @@ def test_every_way_to_differ_in_four_bytes_is_found_and_five_bits_are_not() -> N
     asking = np.arange(len(hashes)) == 0
     found = [int(place) for _, others in close_pairs(hashes, asking) for place in others]
     assert sorted(found) == list(range(1, len(near) + 1))
+
+
+@pytest.mark.parametrize("part", [1, 100, 1 << 18])
+def test_mirrored_ones_lie_between_and_never_ask(part: int) -> None:
+    hashes = _crowded(300)
+    hashes[::7] = mirrored_keypoints(hashes[1::7])  # some are others in a mirror
+    asking = np.arange(300) % 5 != 0
+    both = np.stack([hashes, mirrored_keypoints(hashes)], axis=1).reshape(-1)
+    one, other = np.triu_indices(600, 1)
+    close = (distances(both[one], both[other]) <= 4) & (one % 2 == 0) & asking[one // 2]
+    assert (close & (other % 2 == 1)).sum() > 20
+    found = close_pairs(hashes, asking, mirrored=True, part=part)
+    told = [pair for block in found for pair in np.stack(block, axis=1).tolist()]
+    assert sorted(told) == np.stack([one[close], other[close]], axis=1).tolist()
+
+
+def test_mirrored_hashes_are_never_all_held() -> None:
+    hashes = np.random.default_rng(0).integers(0, 2**64, 100_000, np.uint64)
+    hashes[:2] = 0  # found at once
+    asking = np.ones(len(hashes), bool)
+    tracemalloc.start()
+    try:
+        next(close_pairs(hashes, asking, mirrored=True, part=1 << 10))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * len(hashes)  # both would be 16 bytes each

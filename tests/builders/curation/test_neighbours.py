@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.curation import neighbours
-from builders.curation.neighbours import MAX_DISTANCE, Hashes, Lookup, distances, matches_within, pairs_within
+from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, matches_within, pairs_within
 
 
 def _brute(left: Hashes, right: Hashes) -> np.ndarray:
@@ -45,9 +45,6 @@ def test_every_cut_into_chunks_is_exact(chunks: int, distance: int, monkeypatch:
     left, right = pairs_within(hashes, distance)
     truth = np.argwhere(np.triu(_brute(hashes, hashes) <= distance, 1))
     assert list(zip(left, right, strict=True)) == [tuple(pair) for pair in truth]
-    kept = list(Lookup(hashes, distance).blocks(hashes[:30]))
-    found = sorted((int(i), int(j)) for left, right in kept for i, j in zip(left, right, strict=True))
-    assert found == [tuple(pair) for pair in np.argwhere(_brute(hashes[:30], hashes) <= distance)]
 
 
 def test_more_hashes_get_fewer_and_longer_chunks() -> None:
