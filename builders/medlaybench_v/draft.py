@@ -27,18 +27,20 @@ from ahocorasick_rs import AhoCorasick
 
 from builders.licences import strictest
 from builders.medlaybench_v.attachment import captured, landing, stays_apart
+from builders.medlaybench_v.company import alone
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
 from builders.medlaybench_v.glosses import (
     ALWAYS,
     MOST,
     Told,
+    beside,
     bracket_follows,
     explained,
-    gloss_of,
     glossed_behind,
     unexplainable,
 )
+from builders.medlaybench_v.matches import Entry, Match
 from builders.medlaybench_v.neighbours import follows_prefix, operations, shares_head, slashed, without_contradiction
 from builders.medlaybench_v.senses import (
     another_sense,
@@ -47,54 +49,23 @@ from builders.medlaybench_v.senses import (
     defined_otherwise,
     ends_in_part,
     has_other_sense,
-    names_a_part,
     narrowed,
+    no_dye,
     shares_its_name,
 )
 from builders.medlaybench_v.stacks import (
     FUNCTION_WORDS,
     NOUNS_IN_ING,
+    is_joined,
+    is_side,
     is_view,
-    joins,
+    names_a_vessel,
     noun_end,
     part_of_name,
     said_behind,
 )
 from builders.medlaybench_v.terms import Term, plural, plural_forms
-from builders.medlaybench_v.views import pictures
-
-
-class Entry(NamedTuple):
-    """One surface form of the compiled vocabulary."""
-
-    surface: str  # lower case, as matched
-    lay: str
-    term: Term
-    only_attributive: bool  # an anatomy adjective: "hepatic lesion", not "the lesion is hepatic"
-    guarded: (
-        bool  # attributive, or the lay phrase holds a preposition, so no noun may follow: "bulge in a vessel" + "sac"
-    )
-    licence: str  # of the lay phrase: of all terms that it is made of
-    changes: bool  # False for names that are in the vocabulary to be left alone
-    behind: str = ""  # what is said behind the noun instead: "subcutaneous abscess" -> "abscess under the skin"
-    placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
-    takes_head: bool = False  # a name of several words: an adjective that is joined to it would lose its noun
-    tail: str = (
-        ""  # the end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye"
-    )
-
-
-class Match(NamedTuple):
-    """An entry found in a caption, at [start, end)."""
-
-    start: int
-    end: int
-    entry: Entry
-
-    @property
-    def changes(self) -> bool:
-        return self.entry.changes
-
+from builders.medlaybench_v.views import goes_on, pictures
 
 Place = tuple[int, int, int, Entry]  # start, -end, number of the entry, entry
 
@@ -156,7 +127,11 @@ _METHOD_WORDS = (
     r"radio\w+|x-?ray|"
     r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
+_OWN_HEAD = re.compile(r" (muscle|vein|artery|nerve|ligament|tendon|bone|gland|tumor)(?![\w-])")
+_ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
+_SCANS = frozenset(("CT scan", "MRI scan"))
 _DYE = "with contrast dye"
+_MOST_NOUNS = 2  # of a name that an explanation of its adjective stands behind
 _NEAR = 24  # characters before a term that are looked at
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
@@ -240,7 +215,8 @@ class Drafter:
             if not facts or not _cuts_a_fact(facts, start, end):
                 matches.append(Match(start, end, entry))
                 free_from = end
-        return _with_explained(text, matches, left, longer, facts) if left else matches
+        settled = list(alone(text, matches))
+        return _with_explained(text, settled, left, longer, facts) if left else settled
 
     def _stands_behind(self, entry: Entry, text: str, start: int, end: int) -> bool:
         """Whether an adjective may go behind its noun; another place before it would be left alone with the noun."""
@@ -300,42 +276,70 @@ class Drafter:
 
 def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: Told) -> list[Piece]:
     """The pieces of text[at:stop]."""
-    pieces = []
+    pieces: list[Piece] = []
     todo = [match for match in matches if match.start >= at and match.end <= stop]
     for place, match in enumerate(todo):
         start, end, entry = match
         if start < at:
             continue
+        later = todo[place + 1 :]
         if entry.behind:
             last = noun_end(text, end, stop)
-            rest = [other for other in todo[place + 1 :] if other.start < last]
             if not last and _stands_alone(text, end):
                 pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
                 at = end
-            elif last and all(other.end <= last for other in rest):
+            elif last and all(other.end <= last for other in later if other.start < last):
                 pieces.append(Piece(text[at:start]))
-                at = _moved(pieces, text, match, last, stop, todo[place + 1 :], told)
+                at = _moved(pieces, text, match, last, stop, later, told)
             continue
-        if _stays(entry) and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
-            rest = [other for other in todo[place + 1 :] if other.start < last]
-            if all(other.end <= last and not other.entry.behind for other in rest):
-                pieces += [Piece(text[at:start]), *_glossed(text, match, last, rest, told)]
-                at = last
-                continue
         if start > at:
             pieces.append(Piece(text[at:start]))
         at = end
-        if entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, todo[place + 1 :])):
+        if _stays(entry) and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
+            at = _explained_behind(pieces, text, match, last, later, told)
+        elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later)):
             front = match._replace(entry=entry._replace(lay=entry.lay.removesuffix(f" {entry.tail}")))
             pieces.append(Piece(_inserted(text, front, told), match))
-            pieces += _substituted(text, end, goal, [other for other in todo if end <= other.start < goal], told)
+            pieces += _substituted(text, end, goal, later, told)
             pieces.append(Piece(f" {entry.tail}", match))
             at = goal
-            continue
-        pieces.append(Piece(_inserted(text, match, told), match))
+        else:
+            at = _in_place(pieces, text, match, told)
     if at < stop:
         pieces.append(Piece(text[at:stop]))
     return pieces
+
+
+def _explained_behind(
+    pieces: list[Piece], text: str, match: Match, last: int, later: Sequence[Match], told: Told
+) -> int:
+    """Add an adjective with its noun, which ends at `last`, and what explains it behind; the adjective alone where its
+    noun is a long name or not its own. Where the pieces end."""
+    start, end, _ = match
+    rest = [other for other in later if other.start < last]
+    if any(other.end > last or other.entry.behind for other in rest):
+        return _in_place(pieces, text, match, told)
+    if is_joined(text, start) or names_a_vessel(text, end) or len(text[end:last].split()) > _MOST_NOUNS:
+        pieces.append(Piece(text[start:end], match))
+        return end
+    pieces += _glossed(text, match, last, rest, told)
+    return last
+
+
+def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
+    """Add what is said in the place of a match, and where the text goes on."""
+    start, end, entry = match
+    dyed = "contrast" in text[max(0, start - _NEAR) : start]
+    if entry.tail and not dyed and text.startswith(" of ", end) and entry.surface.endswith(_ENHANCEMENT):
+        match = match._replace(entry=entry._replace(lay=f"{entry.surface} ({entry.lay})"))
+    said = _inserted(text, match, told)
+    own = _OWN_HEAD.match(text, end) if _stays(entry) else None
+    if own is None or f"{own[1]})" not in said:
+        pieces.append(Piece(said, match))
+        return end
+    front, _, gloss = said.partition(" (")  # "tibialis anterior muscle (shin muscle)"
+    pieces += [Piece(front, match), Piece(own[0]), Piece(f" ({gloss}", match)]
+    return own.end()
 
 
 def _moved(
@@ -349,7 +353,8 @@ def _moved(
     apart = all(not other.entry.behind and stays_apart(match.entry.behind, other.entry.lay) for other in inside)
     if not goal or not apart or any(other.end > goal for other in between):
         kept = _explained(match.entry)
-        if kept.lay and not any(other.entry.behind for other in inside):
+        short = len(text[match.end : last].split()) <= _MOST_NOUNS
+        if kept.lay and short and not any(other.entry.behind for other in inside):
             pieces += _glossed(text, match._replace(entry=kept), last, inside, told)
         else:
             pieces += [Piece(text[match.start : match.end], match), *_substituted(text, match.end, last, inside, told)]
@@ -386,7 +391,7 @@ def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: 
     if bracket_follows(text, last) or any(_NAMES_A_PLACE.search(piece.text) for piece in noun):
         return [Piece(text[match.start : match.end], match), *noun]
     said, _, gloss = _inserted(text, match, told).partition(" (")
-    behind = [Piece(f" ({gloss_of(match.entry.term, gloss.removesuffix(')'))})", match)] if gloss else []
+    behind = [Piece(f" ({gloss.replace('that brightens', 'brightening')}", match)] if gloss else []
     return [Piece(said, match), *noun, *behind]
 
 
@@ -440,6 +445,7 @@ def _sided(expert: str, lay: str, term: Term) -> Iterator[Entry]:
 def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Entry:
     if behind := said_behind(term):
         return Entry(surface.lower(), behind, term, False, False, term.licence, True, behind)
+    lay = beside(lay) if term.pos == "adjective" else lay
     named = lay.partition(" (")[0] if term.expert.isupper() else lay  # letters stand before a noun as they are
     closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in named.split()[1:])
     changes = lay.lower() != surface.lower()
@@ -550,7 +556,7 @@ def _explained(entry: Entry) -> Entry:
 def _stands_free(term: Term, text: str, start: int, end: int) -> bool:
     """Whether a bracket can follow the word: not within a chain of hyphens, a list with slashes or another's name."""
     before = text[max(0, start - 9) : start].lower()
-    if text[end : end + 1] not in (" ", "") or (term.kind == "direction" and joins(text, end)):
+    if text[end : end + 1] not in (" ", "") or names_a_vessel(text, end):
         return False
     return before[-1:] in (" ", "", "(") and not before.endswith(("not ", "non ", "contrast "))
 
@@ -587,7 +593,9 @@ def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[i
     """Whether what stands at [start, end) is a part of a name that the vocabulary does not know."""
     if term.kind == "view" and term.pos == "adjective":
         return not is_view(text, end)
-    if term.kind == "direction" and term.pos == "adjective" and (joins(text, end) or slashed(text, start, end)):
+    if term.kind == "direction" and term.pos == "adjective" and (slashed(text, start, end) or not is_side(text, end)):
+        return True
+    if term.kind == "anatomy" and term.pos == "adjective" and names_a_vessel(text, end):
         return True
     if term.kind not in _NAMED_KINDS:
         return False
@@ -605,12 +613,8 @@ def _may_mean_otherwise(entry: Entry) -> bool:
         or (entry.placed and has_other_sense(composed_of(entry.surface)))
         or ends_in_part(entry.surface)
         or entry.term.kind == "modality"
-        or _is_direction(entry)
+        or "contrast dye" in entry.lay
     )
-
-
-def _is_direction(entry: Entry) -> bool:
-    return entry.term.kind == "direction" and entry.term.pos == "adjective"
 
 
 def _stays(entry: Entry) -> bool:
@@ -634,7 +638,7 @@ def _means_otherwise(entry: Entry, caption: Reading, start: int, end: int) -> bo
         entry.only_attributive and counted_elsewhere(lower, start)
     ):
         return True
-    if _is_direction(entry) and names_a_part(lower, end):
+    if "contrast dye" in entry.lay and no_dye(lower, start):
         return True
     if entry.term.kind == "modality" and _another_method(entry, text, start, end):
         return True
@@ -680,6 +684,8 @@ def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
     whole = without_contradiction(narrowed(entry.lay, text), text[max(0, start - 60) : start])
+    if whole in _SCANS and goes_on(text, start, end):
+        whole = whole.removesuffix(" scan")
     lay, bracket, rest = whole.partition(" (")
     if bracket:
         unexplained = lay + rest.partition(")")[2]  # "aneurysm (bulge) of the belly's main artery"

@@ -17,13 +17,8 @@ from builders.medlaybench_v.terms import Term
 MOST, ALWAYS = 2, 99  # explanations in a sentence
 _PLACED = re.compile(r"\A(?:of|in) (?:the )?")
 _MARKER = re.compile(r" \((?:[^()]{0,30})(?:arrow|star|asterisk|circle|curved|fig)", re.IGNORECASE)
-_SAYS_WHERE = re.compile(
-    r"(?:of|in|on|at|from|around|near|between|under|behind|inside|outside|through|with|without|above|below|along|"
-    r"toward|beside|before|after|just|also|where|that|tips)\b"
-)
-_SHORT = 5
-# A direction as it reads behind a noun: "anterior wall (toward the front)".
-_TOWARD = {"front": "toward the front", "rear": "toward the rear", "inner": "toward the middle"}
+_OF_A = re.compile(r"\Aof (?:the |an? )?")
+_SHORT, _MOST_WORDS = 5, 4  # letters of a word that says the same again, words of an explanation beside a word
 _SENTENCE_END = re.compile(r"[.;!?](?:\s|\Z)")
 
 
@@ -56,7 +51,8 @@ class Told:
 
 def explained(term: Term) -> str:
     """An adjective with what it means in brackets; "" where that would say the word again, where readers know it,
-    or where it is no adjective. What says from where a picture is taken is left where it says something else.
+    or where it is no adjective. What says from where a picture is taken, or on which side a thing lies, is left
+    where it says something else.
 
     >>> from builders.medlaybench_v.terms import Term
     >>> explained(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
@@ -65,31 +61,41 @@ def explained(term: Term) -> str:
     if term.pos != "adjective" or " (" in term.lay or term.lay == term.expert or not term.expert.islower():
         return ""
     plain = _PLACED.sub("", said_behind(term) or term.site.removeprefix("the ") or term.lay.replace("-", " "))
-    plain = _TOWARD.get(plain, plain) if term.kind == "direction" else plain
-    known = term.kind == "view" or all(word in plain_words() for word in term.expert.replace("-", " ").split())
+    known = term.kind in ("view", "direction", "laterality") or all(
+        word in plain_words() for word in term.expert.replace("-", " ").split()
+    )
     same = plain[:3] == term.expert[:3] or (plain[:1] == term.expert[:1] and len(plain) < _SHORT)  # "nasal (nose)"
-    return "" if known or same else f"{term.expert} ({plain})"
+    parts = not glossed_behind(term) and len(plain.split()) > _MOST_WORDS
+    return "" if known or same or parts else f"{term.expert} ({plain})"
 
 
 def glossed_behind(term: Term) -> bool:
-    """Whether an explanation stands behind the noun that follows its adjective: "gastric pouch (of the stomach)"."""
-    return term.pos == "adjective" and term.expert.islower() and term.kind not in ("view", "modality")
+    """Whether an explanation stands behind the noun that follows its adjective, as what says where or with what does:
+    "periventricular mass (around the brain chambers)". What names an organ stands beside the word itself: "gastric
+    (stomach) pouch"."""
+    if term.pos != "adjective" or not term.expert.islower() or term.kind in ("view", "modality"):
+        return False
+    if term.kind == "anatomy":
+        return not _PLACED.match(said_behind(term) or "of ")
+    return not _OF_A.match(term.lay.partition(" (")[2])
+
+
+def beside(lay: str) -> str:
+    """An adjective with its explanation as it stands right behind it.
+
+    >>> beside("vermian (of the middle of the lower rear brain)"), beside("thymic (of the gland behind the breastbone)")
+    ('vermian', 'thymic (gland behind the breastbone)')
+    """
+    word, _, gloss = lay.removesuffix(")").partition(" (")
+    said = _OF_A.sub("", gloss)
+    if said == gloss:
+        return lay
+    return f"{word} ({said})" if len(said.split()) <= _MOST_WORDS else word
 
 
 def bracket_follows(text: str, end: int) -> bool:
     """Whether a bracket follows that tells of the word itself; one that tells of an arrow does not."""
     return text.startswith(" (", end) and _MARKER.match(text, end) is None
-
-
-def gloss_of(term: Term, gloss: str) -> str:
-    """An explanation as it stands behind a noun.
-
-    >>> gloss_of(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""), "gut")
-    'of the gut'
-    """
-    if _SAYS_WHERE.match(gloss) or not (term.kind == "anatomy" or gloss.startswith("outer layer")):
-        return gloss
-    return f"of {gloss}" if gloss.startswith("the ") or "'s " in gloss[:7] else f"of the {gloss}"
 
 
 def inside_brackets(text: str, at: int) -> bool:

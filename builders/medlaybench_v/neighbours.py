@@ -22,7 +22,7 @@ _ADJECTIVE = re.compile(
     r"survival|normal|clinic|traffic|topic|radar|scar|sugar|bar|year|ear|linear|tear|collar|molar|summary|january|"
     r"february|capillary|bilateral|unilateral|multifocal|focal|typical|atypical|several|initial|final|axial|"
     r"coronal|sagittal|abnormal)\Z)"
-    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian)|(?:upper|lower|middle|gut))\Z"
+    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian)|(?:upper|lower|middle|gut|ascending|descending))\Z"
 )
 _FAR = 40
 # A phrase may say how large, how many or how sure a thing usually is; here the caption says otherwise.

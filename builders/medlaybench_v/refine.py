@@ -18,11 +18,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from builders.medlaybench_v.draft import Draft, Drafter, Match, Piece
+from builders.medlaybench_v.draft import Draft, Drafter, Piece
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check
 from builders.medlaybench_v.glosses import inside_brackets
 from builders.medlaybench_v.grammar import polish, tidy
+from builders.medlaybench_v.matches import Match
 from builders.medlaybench_v.prompts import user_prompt
 from builders.medlaybench_v.reads_well import READS_WELL, reading_of
 from builders.medlaybench_v.sentences import in_sentences

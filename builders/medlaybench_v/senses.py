@@ -44,6 +44,12 @@ _BONE = (
 )
 # Blood is fresh or old, not sudden or long-term.
 _OF_BLOOD = r"ha?emorrhag|ha?ematom|thromb|bleed|blood|clot|infarct|isch|stroke|embol"
+# An illness lasts long or begins at once; a picture, a place or a change is of another kind ("the chronic brain").
+_OF_ILLNESS = (
+    r"[ ](?:[\w-]+[ ]){0,2}?(?:\w+itis|failure|pain|attack|onset|distress|symptoms?|decompensation|dyspn\w+|"
+    r"deterioration|collapse|loss|change|obstruction|ileus|illness|headache|weakness|swelling|torsion|disease|infection|"
+    r"inflammation|cough|osteomyelitis|smoker|injury|insufficiency)\b"
+)
 _TOOL = (
     r"screw|wire|needle|catheter|stent|lead|pin|tube|electrode|device|filter|nail|implant|coil|plate|balloon|clip|mesh"
 )
@@ -84,13 +90,10 @@ _NO_PREDICATE = (
 )
 _SENSES = {
     # Of an attack or an inflammation alone: an acute lesion or fracture is a fresh one, an acute angle a narrow one.
-    "acute": _sense(
-        behind=r"(?![ ](?:[\w-]+[ ]){0,2}?(?:\w+itis|failure|pain|attack|onset|distress|symptoms?|decompensation|"
-        r"dyspn\w+|deterioration|collapse|loss|change|obstruction|ileus|illness|headache|weakness|swelling|torsion)\b)|"
-        rf"[ ](?:on|over|or|and|to)\b|[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})",
-    ),
+    "acute": _sense(behind=rf"(?!{_OF_ILLNESS})|[ ](?:on|over|or|and|to)\b|[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})"),
     "chronic": _sense(
-        before=r"\bacute(?:[ -]on[ -]|[ ](?:and|or|to|over)[ ]|[/,][ ]?)\Z", behind=rf"[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})"
+        before=r"\bacute(?:[ -]on[ -]|[ ](?:and|or|to|over)[ ]|[/,][ ]?)\Z",
+        behind=rf"(?!{_OF_ILLNESS})|[ ](?:on|over|or|and|to)\b|[ ](?:[\w-]+[ ])?(?:{_OF_BLOOD})",
     ),
     "subacute": _only(_OF_BLOOD, before=r"\b(?:late|early|or|to|and)[ -]\Z"),
     **dict.fromkeys(
@@ -206,17 +209,6 @@ _SENSES = {
             r"prevent\w*|source of|peripheral)[ ]\Z",
             behind=r"[ ](?:to|into|of (?:the |a )?(?:\w+[ ])?(?:coil|device|stent|clot|thromb\w+|plaque|cement|"
             r"debris))\b",
-        ),
-    ),
-    # A vessel is blocked by treatment; a thing or a clot came loose and travelled.
-    **dict.fromkeys(
-        ("embolized", "embolised"),
-        _only(
-            r"\bcoil|glue|onyx|particle|gelfoam|cyanoacrylate|feeder|feeding|superselect|microcatheter|fistula|"
-            r"malformation|successful|aneurysm",
-            before=rf"(?:{_OF_BLOOD}|{_TOOL}|occluder|bullet|valve|fragment|plug|amplatzer|cement|foreign bod\w+|it|"
-            r"which)\w*[ ](?:(?:has|had|have|was|were|is|that|had been|has been)[ ]){0,2}\Z",
-            behind=rf"[ ](?:to|into|in|fragment|thromb\w*|clot|occluder|bullet|septal|{_TOOL})",
         ),
     ),
     **dict.fromkeys(
@@ -509,14 +501,10 @@ _COUNTING = re.compile(
 _PARTS = r"head|neck|shaft|body|tail|apex|base|arch|root|condyles?|trochanter\w*|bulb|antrum|fundus"
 _PART_AT_END = re.compile(rf"\b(?:{_PARTS})\Z")
 _PART_BEHIND = re.compile(rf"(?:[ ]?[,/&]|[ ](?:and|or|to)\b)[ ]?(?:(?:and|or|the|proximal|distal)[ ])*(?:{_PARTS})\b")
-# Vessels, nerves and parts of bones are called by their direction: "the superior mesenteric artery".
-_NAMED_PART = re.compile(
-    r"(?:[ ][\w-]+){0,2}?[ ](?:arter(?:y|ies)|veins?|nerves?|muscles?|ligaments?|tendons?|sinus(?:es)?|fissures?|"
-    r"foramen|"
-    r"fossae?|ram[ui]s?|processe?s?|spines?|tubercles?|horns?|commissures?|gyr[ui]s?|sulc[ui]s?|colliculi?|turbinates?|"
-    r"clinoids?|fascicles?|leaflets?|cusps?|root|vena|branch block|arteriogra\w+|angiogra\w+|circumflex|"
-    r"descending|oblique|"
-    r"choroidal|mesenteric|capsules?)(?![\w-])"
+# Salt water, bubbles and air are no dye; neither is what makes a picture rich in contrast.
+_NO_DYE = re.compile(
+    r"\b(?:saline|agitated|bubble|air|negative|image|tissue|high|low|good|poor|strong|spontaneous|echo|phase|"
+    r"double)[ -](?:with[ ])?\Z"
 )
 # Phrases that leave open which of two places is meant, and what decides it.
 _EITHER = tuple(
@@ -595,9 +583,9 @@ def _speaks_of(what: re.Pattern[str], lower: str) -> bool:
     return what.search(lower) is not None
 
 
-def names_a_part(lower: str, end: int) -> bool:
-    """Whether a direction that ends there belongs to the name of a part: "anterior choroidal artery"."""
-    return _NAMED_PART.match(lower, end) is not None
+def no_dye(lower: str, start: int) -> bool:
+    """Whether the contrast that is spoken of at `start` is no dye: "saline contrast", "double contrast"."""
+    return _NO_DYE.search(lower, max(0, start - _NEARBY), start) is not None
 
 
 def narrowed(lay: str, text: str) -> str:

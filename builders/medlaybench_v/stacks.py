@@ -54,6 +54,19 @@ NOUNS_IN_ING = frozenset(
     "flattening stenting coiling banding grafting nailing plating filling sampling mapping staging packing bowing "
     "beading wasting clipping cupping notching".split()
 )
+_JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
+# What each thing has, so that a direction before it is one of its sides.
+_SIDES = re.compile(
+    r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
+    r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh)(?![\w-])",
+    re.IGNORECASE,
+)
+_VESSELS = re.compile(
+    r"[ ]+(?:\w+[ ])?(?:arter(?:y|ies|iograms?|iography)|angiogra\w+|veno?gra\w+|veins?|nerves?|plexus|sinus(?:es)?|"
+    r"gangli\w+|foram\w+|ligaments?|muscles?|tendons?|process(?:es)?|roots?|ducts?|bod(?:y|ies)|canals?|"
+    r"fasci\w+|fossae?|cords?|arch(?:es)?|nucle\w+|plates?|grooves?|tubercles?|notch)(?![\w-])",
+    re.IGNORECASE,
+)
 # Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
 _VIEWED = re.compile(
     r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
@@ -94,10 +107,21 @@ def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bo
     return not (_VERBAL.search(word) or after[2][:1].isupper())
 
 
-def joins(text: str, end: int) -> bool:
-    """Whether the word that ends there is one of several, or has no noun behind it: "medial or lateral to"."""
-    after = _NEXT.match(text, end)
-    return after is not None and after[2].lower() in ("and", "or", "to", "nor")
+def is_joined(text: str, start: int) -> bool:
+    """Whether an adjective that starts there is one of several: of "intra- and extrahepatic" the second says half."""
+    return _JOINED_BEFORE.search(text, max(0, start - 6), start) is not None
+
+
+def is_side(text: str, end: int) -> bool:
+    """Whether a direction that ends there is one side of a thing, which any thing has: "posterior wall". Elsewhere it
+    is part of a name ("lateral mass", "posterior cerebral artery") or says whither ("posterior dislocation")."""
+    return _SIDES.match(text, end) is not None
+
+
+def names_a_vessel(text: str, end: int) -> bool:
+    """Whether an adjective of anatomy that ends there says which vessel, nerve or part of a bone is meant, not where it
+    is: "vertebral angiogram" is one of an artery that feeds the brain."""
+    return _VESSELS.match(text, end) is not None
 
 
 def is_view(text: str, end: int) -> bool:

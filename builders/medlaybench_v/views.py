@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.attachment import landing
+from builders.medlaybench_v.senses import another_sense
 
 
 class Picture(NamedTuple):
@@ -110,6 +111,15 @@ _US_PICTURE = re.compile(
 )
 _ADVERB = re.compile(r"ly[ ]\Z")
 _LONGEST_ADVERB = 4
+_OF_PICTURE = re.compile(r"\b(?:images?|views?|slices?|sections?|cuts?) (?:of|from) (?:the )?\Z", re.IGNORECASE)
+# A name that goes on, in which "scan" would part what belongs together: "MRI brain T2", "CT finding".
+_BARE_NOUN = re.compile(
+    r"[ ](?!(?:of|in|on|at|from|with|without|and|or|to|for|by|after|before|during|through|at|as|near|under|above|below|"
+    r"that|which|who|is|are|was|were|has|had|can|may|shows?|showed|shown|showing|showes|show|taken|made|done|seen|also|"
+    r"again|clearly|scans?|over|around|between|along|across|due|because|following|prior|but|within|then|did|does|not|no|"
+    r"only|here|white|red|arrow\w*|the|an?|\w+ing|\w+ed|\w+ly|\w+ates?|\w+icts?|reveals?|confirms?|suggests?|"
+    r"exhibits?|displays?|identif\w+|discloses?|presents?|depicts?)\b)[A-Za-z]\w"
+)
 _TIMED = ("pre", "post", "intra")
 _AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
 _MAGNETIC = re.compile(r"magnetic|\bMRI|weighted|\bT[12]|FLAIR|gadolin", re.IGNORECASE)
@@ -186,8 +196,18 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
         lay, tail = _in_plain_words(surface)
         if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
             lay, tail = _in_plain_words(surface, in_front=True)
+        if tail and _BARE_NOUN.match(text, end):
+            continue  # "non-contrast CT abdomen": what goes behind would part the two
+        if "thoracic" in surface.lower() and another_sense("thoracic", lower, end, end):
+            lay = lay.replace("chest", "chest-level spine")
         if lay and lay.lower() != surface.lower():
             yield Picture(start, end, lay, tail)
+
+
+def goes_on(text: str, start: int, end: int) -> bool:
+    """Whether a method named there is part of a longer name, which "scan" would part: "an image of CT", "MRI brain"."""
+    before = _OF_PICTURE.search(text, max(0, start - 12), start)
+    return before is not None or _BARE_NOUN.match(text, end) is not None
 
 
 def _is_method(part: int, lower: str, start: int, end: int) -> bool:

@@ -22,14 +22,14 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Preoperative X-ray of the leg with a plate.", "pre-surgery X-ray of the leg with a plate"),
         ("Postoperative films of the chest, neck and leg.", "after surgery) of the chest, neck and leg"),
         # What follows would be read of what the phrase ends in.
-        ("Enhancing mass with a drain in place.", "enhancing mass (that brightens with contrast dye) with a drain"),
-        ("Enhancing mass compressing the heart.", "enhancing mass (that brightens with contrast dye) compressing"),
+        ("Enhancing mass with a drain in place.", "enhancing mass (brightening with contrast dye) with a drain"),
+        ("Enhancing mass compressing the heart.", "enhancing mass (brightening with contrast dye) compressing"),
         ("Enhancing mass in the neck.", "mass that brightens with contrast dye in the neck"),
         ("Calcified mass of the neck.", "calcified mass (with calcium build-up) of the neck"),
         ("Paraspinal mass containing fat.", "paraspinal mass (beside the spine) containing fat"),
         ("Retroperitoneal abscess arising from the bowel.", "retroperitoneal"),
         # A layer is a part of what follows.
-        ("Subcutaneous air of the neck.", "air under the skin of the neck"),
+        ("Subcutaneous air of the neck.", "subcutaneous air (air under the skin) of the neck"),
         ("Transthoracic image of a hole.", "transthoracic (through the chest) image of a hole"),
         # What stands between would take the phrase.
         ("Calcified retroperitoneal mass.", "calcified mass behind the belly lining"),

@@ -31,7 +31,7 @@ def draft(text: str, drafter: Drafter = DRAFTER) -> str:
         ("hepatic and renal cysts", "liver and kidney cysts"),
         ("the lesion was hepatic.", "the lesion was hepatic."),
         ("hepatic abscess drainage", "liver abscess drainage"),
-        ("an aneurysm of the aorta", "an bulge in a blood vessel of the aorta"),
+        ("an aneurysm of the aorta", "an aneurysm (bulge in a blood vessel) of the aorta"),
         ("aneurysm sac", "aneurysm sac"),
         ("aneurysm (arrow)", "bulge in a blood vessel (arrow)"),
         ("renal vein thrombus", "renal vein thrombus"),
@@ -44,7 +44,7 @@ def draft(text: str, drafter: Drafter = DRAFTER) -> str:
         ("carotid-renal shunt", "carotid-renal shunt"),
         ("left renal abscess", "pocket of pus in the left kidney"),
         ("bilateral renal nodules", "small lumps in both kidneys"),
-        ("left hepatic abscess", "left liver pocket of pus"),
+        ("left hepatic abscess", "left liver abscess (pocket of pus)"),
         ("RENAL ABSCESS", "Pocket of pus in the kidney"),
     ],
 )

@@ -37,7 +37,7 @@ def draft(text: str) -> str:
     [
         # Where nothing licenses the swap, the word stays and is explained once.
         ("the gastric pouch, a gastric pouch", "the gastric (stomach) pouch, a gastric pouch"),
-        ("bilateral large and small cysts", "bilateral (on both sides) large and small cysts"),
+        ("bilateral large and small cysts", "bilateral large and small cysts"),
         ("cysts that are not gastric", "cysts that are not gastric"),
         # Known words, the same word again, and parts of longer names get no bracket.
         ("a bony strut", "a bony strut"),

@@ -18,7 +18,7 @@ def polished(text: str) -> str:
 @pytest.mark.parametrize(
     ("expert", "expected"),
     [
-        ("an aneurysm of the aorta", "A bulge in a blood vessel of the aorta."),
+        ("an aneurysm of the aorta", "An aneurysm (bulge in a blood vessel) of the aorta."),
         ("a radiograph and an angiogram", "An X-ray picture and a blood vessel scan."),
         ("chest thoracic computed tomography", "Chest CT scan."),
         ("computed tomography scan of the head", "CT scan of the head."),

@@ -65,7 +65,7 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
         ),
         (
             "CT of gastric and duodenal tissue.",
-            "This is a CT scan of gastric (stomach) and duodenal tissue (of the upper small bowel).",
+            "This is a CT scan of gastric (stomach) and duodenal (upper small bowel) tissue.",
         ),
         ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (artery of the cord)."),
         ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),

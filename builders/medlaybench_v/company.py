@@ -1,0 +1,107 @@
+"""Which terms stand alone, so that plain words can take their place, and which stay and are explained once.
+
+A noun that another word is joined to is no longer free: "uterovaginal agenesis" is no "uterovaginal failure to form",
+and the "upper mandible" no "upper lower jaw". Where the plain words could be read with the word before them the
+expert's word stays, and what it means follows in brackets: nothing can then be attached to the wrong thing. So does a
+word whose plain words end in a place of their own, before another: "infarction (tissue death …) of the thalamus".
+
+    >>> from builders.medlaybench_v.company import binds
+    >>> binds("A port-site metastasis", 12), binds("A large metastasis", 8), binds("The metastasis", 4)
+    (True, False, False)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from builders.medlaybench_v.matches import Entry, Match
+from builders.medlaybench_v.stacks import FUNCTION_WORDS
+
+_WORD_BEFORE = re.compile(r"([^\W\d_][\w'’/-]*)[ ]\Z")
+_FAR = 40  # characters before a term that are looked at
+# What says how large, how many, how old or how sure, of whatever thing: it is joined to no noun more than to another.
+_LOOSE = FUNCTION_WORDS | frozenset(
+    "large small huge big giant tiny massive extensive multiple several many few some any single solitary two three "
+    "four five six left right both mild moderate severe slight minimal marked significant complete partial total "
+    "subtle "
+    "obvious clear possible probable suspected known new old recent fresh recurrent residual persistent focal diffuse "
+    "local localized widespread multifocal patchy dense round rounded oval irregular smooth thick thin thin-walled "
+    "thick-walled solid soft mobile fixed linear first second third same another other main underlying associated "
+    "increased decreased large-sized small-sized visible typical atypical abnormal normal central peripheral simple "
+    "complex bilateral unilateral early late acute chronic subacute gross dominant discrete distinct mixed vague "
+    "well-defined ill-defined bulky sizeable considerable progressive interval one each every such more less".split()
+)
+_ENDS = ("ly", "ed", "ing")
+_NAMING = frozenset(("ascending", "descending", "communicating", "perforating"))
+# Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
+_PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
+_PLACED = frozenset(
+    "upper lower superior inferior anterior posterior medial lateral proximal distal mid middle bilateral both".split()
+)
+_LONG = 4  # letters of a word that a reader would hear twice
+# A word that is known as it is says more than what would be put in its place: "a kidney lesion".
+_KNOWN = frozenset(("lesion", "lesions"))
+_NOUNS = frozenset(("anatomy", "finding", "disease", "device", "procedure"))
+_OF_A_PLACE = frozenset(("anatomy", "other", "modality", "device", "procedure", "disease"))
+
+
+def binds(text: str, start: int) -> bool:
+    """Whether the word before `start` is joined to what begins there."""
+    before = _WORD_BEFORE.search(text, max(0, start - _FAR), start)
+    if before is None:
+        return False
+    word = before[1].lower()
+    return word in _NAMING or not (word in _LOOSE or word.endswith(_ENDS))
+
+
+def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
+    """The matches, with those nouns explained, or left, that do not stand alone."""
+    last: Match | None = None
+    for match in matches:
+        kept = _kept(text, match, last) if _may_be_joined(match) else match
+        if kept is not None:
+            yield kept
+        last = match
+
+
+def _may_be_joined(match: Match) -> bool:
+    """Whether plain words could be read with the word before them: they hold a preposition or begin with a place."""
+    entry = match.entry
+    if entry.term.pos != "noun" or entry.term.kind not in _NOUNS or entry.placed or not entry.changes:
+        return False
+    if entry.lay.lower().startswith(f"{entry.surface} ("):
+        return False
+    return _is_phrase(entry) or entry.surface in _KNOWN or entry.lay.partition(" ")[0] in _PLACES
+
+
+def _is_phrase(entry: Entry) -> bool:
+    """Whether plain words are more than a noun with adjectives: "pocket of pus", "body's main artery"."""
+    return entry.guarded or "'s " in entry.lay
+
+
+def _free(text: str, match: Match, last: Match | None) -> bool:
+    """Whether what stands before a term may be read with its plain words as well; `last` is the match before it."""
+    if last is None or last.end != match.start - 1 or not last.changes:
+        return not binds(text, match.start)
+    entry, term = last.entry, last.entry.term
+    if term.pos == "adjective":
+        return bool(entry.behind) or term.kind not in _OF_A_PLACE
+    return term.pos == "phrase" or (term.kind == "finding" and match.entry.surface in _KNOWN)
+
+
+def _kept(text: str, match: Match, last: Match | None) -> Match | None:
+    """The match as it is, or as the word that stays and is explained, or nothing."""
+    start, end, entry = match
+    before = _WORD_BEFORE.search(text, max(0, start - _FAR), start)
+    contradicted = before is not None and before[1].lower() in _PLACED and entry.lay.partition(" ")[0] in _PLACES
+    taken = entry.guarded and not entry.tail and text.startswith(" of ", end)
+    bound = (_is_phrase(entry) or entry.surface in _KNOWN) and not _free(text, match, last)
+    if not (contradicted or taken or bound):
+        return match
+    said = entry.lay.partition(" (")[0]
+    heard = set(said.lower().split()) - {"contrast"}
+    twice = any(len(part) >= _LONG and part in entry.surface for part in heard)
+    if entry.surface in _KNOWN or twice or (contradicted and said.startswith("half")):
+        return None
+    return match._replace(entry=entry._replace(lay=f"{entry.surface} ({said})", guarded=False))

@@ -1,0 +1,53 @@
+"""Terms that do not stand alone are explained or left: each way in which plain words could be read with a neighbour."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.company import binds
+from tests.builders.medlaybench_v.test_senses import lay
+
+
+@pytest.mark.parametrize(
+    ("caption", "said", "never"),
+    [
+        # A noun that another word is joined to stays and is explained.
+        ("Uterovaginal agenesis.", "uterovaginal agenesis (failure to form)", "uterovaginal failure"),
+        ("A port-site metastasis is seen.", "port-site metastasis (spread of cancer)", "port-site spread"),
+        ("A large metastasis is seen.", "large spread of cancer", "metastasis ("),
+        ("A splenic infarction.", "spleen infarction (tissue death", "spleen tissue death"),
+        # What its plain words end in would take the "of" behind it.
+        ("Infarction of the thalamus is seen.", "infarction (tissue death from lost blood supply) of the", "supply of"),
+        # A place that the word before it contradicts.
+        ("Cyst in the upper mandible.", "upper mandible (lower jaw)", "upper lower"),
+        ("Atrophy of the bilateral cerebral hemisphere.", "cerebral hemisphere", "half of"),
+        ("A septic aorta.", "septic aorta (body's main artery)", "septic body"),
+        # A direction is one side of a thing, or part of a name.
+        ("The posterior wall of the bladder.", "rear wall", "posterior"),
+        ("A fracture of the lateral mass.", "lateral mass", "side"),
+        ("Posterior sternoclavicular joint dislocation.", "posterior sternoclavicular", "rear"),
+        ("Just proximal to the medial epicondyle.", "proximal to", "near"),
+        # Which vessel is meant, and which half of two.
+        ("Left vertebral angiograms show a clot.", "vertebral blood vessel scans", "spine"),
+        ("Intra and extrahepatic biliary widening.", "extrahepatic", "outside"),
+        ("A hydatid cyst head of pancreas.", "cyst", "parasite)"),
+        # Salt water is no dye, and the chest no spine.
+        ("View without saline contrast injection.", "saline contrast", "dye"),
+        ("T2 thoracic MRI shows swelling of the disc at T11-T12.", "chest-level spine MRI", "chest MRI"),
+        ("Tracts in the chronic brain.", "chronic brain", "long-term"),
+        # The name of a method that goes on.
+        ("MRI brain T2 image shows a stone.", "MRI brain", "MRI scan brain"),
+        ("An axial image of CT shows a stone.", "image of CT shows", "of CT scan"),
+        # A word's own head stands beside it.
+        ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
+    ],
+)
+def test_plain_words_stand_alone(caption: str, said: str, never: str) -> None:
+    found = lay(caption)
+    assert said in found or said.capitalize() in found, found
+    assert never not in found, found
+
+
+def test_what_is_joined() -> None:
+    text = "The right tumor thrombus"
+    assert binds(text, text.index("thrombus")) and not binds(text, text.index("tumor")) and not binds(text, 0)
