@@ -135,6 +135,7 @@ def test_what_plays_nothing_is_one_error(
     words: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # runs/x may be a repository: asked six times
     assert execute(["plan", *words]) == 2
     assert "Error" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
