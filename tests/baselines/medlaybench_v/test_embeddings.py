@@ -392,11 +392,14 @@ from tests.baselines.medlaybench_v.test_embeddings import captions, pairs
 from tests.parts.tiny_encoders import FakeEncoder, pictures
 
 folder, rank = Path(sys.argv[1]), os.environ["RANK"]
-made = embed(FakeEncoder(8), images=pairs(pictures(9)), texts={"expert": captions(31)}, cache=folder / "cache",
-             batch_size=4)
-np.save(folder / f"images-{rank}.npy", made.images.rows())
-np.save(folder / f"texts-{rank}.npy", made.texts["expert"].rows())
-(folder / f"encoded-{rank}.json").write_text(json.dumps(made.encoded))
+given = {"images": pairs(pictures(9)), "texts": {"expert": captions(31)}, "cache": folder / "cache", "batch_size": 4}
+encoded = []
+for _ in range(2):
+    made = embed(FakeEncoder(8), **given)
+    encoded.append(made.encoded)
+    for name, rows in (("images", made.images), ("texts", made.texts["expert"])):
+        np.save(folder / f"{name}-{rank}-{len(encoded)}.npy", rows.rows())
+(folder / f"encoded-{rank}.json").write_text(json.dumps(encoded))
 """
 
 
@@ -406,17 +409,17 @@ def test_two_processes_share_the_work(tmp_path: Path) -> None:
     script = tmp_path / "launched.py"
     script.write_text(LAUNCHED)
     alone = embed(FakeEncoder(DIM), images=pairs(pictures(9)), texts={"expert": captions(31)}, cache=tmp_path / "one")
-    # Some of it is there already, and in a second launch all of it.
+    # Some of it is there already, and the second time all of it.
     embed(FakeEncoder(DIM), texts={"expert": captions(7)}, cache=tmp_path / "cache")
     # What accelerate itself launches where there are several GPUs; without any it would start a single process.
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    for wanted in ([4 + 12, 5 + 12], [0, 0]):
-        printed(*launch, script, tmp_path, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
-        encoded = [json.loads((tmp_path / f"encoded-{rank}.json").read_bytes()) for rank in range(2)]
-        assert sorted(encoded) == wanted
+    printed(*launch, script, tmp_path, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
+    encoded = [json.loads((tmp_path / f"encoded-{rank}.json").read_bytes()) for rank in range(2)]
+    for turn, wanted in enumerate(([4 + 12, 5 + 12], [0, 0])):
+        assert sorted(counts[turn] for counts in encoded) == wanted
         for rank in range(2):
-            np.testing.assert_array_equal(np.load(tmp_path / f"images-{rank}.npy"), alone.images.rows())
-            np.testing.assert_array_equal(np.load(tmp_path / f"texts-{rank}.npy"), alone.texts["expert"].rows())
+            for name, rows in (("images", alone.images), ("texts", alone.texts["expert"])):
+                np.testing.assert_array_equal(np.load(tmp_path / f"{name}-{rank}-{turn + 1}.npy"), rows.rows())
 
 
 def test_with_a_real_model_on_real_radiographs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
