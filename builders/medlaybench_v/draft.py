@@ -27,7 +27,7 @@ from ahocorasick_rs import AhoCorasick
 
 from builders.licences import strictest
 from builders.medlaybench_v.attachment import captured, landing, stays_apart
-from builders.medlaybench_v.company import alone
+from builders.medlaybench_v.company import alone, binds
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.footnotes import unfold_key
 from builders.medlaybench_v.glosses import (
@@ -223,6 +223,8 @@ class Drafter:
         before = text[max(0, start - _NEAR) : start].rstrip().rpartition(" ")[2].lower()
         if entry.behind.startswith("of ") and before in self._places_of:
             return False
+        if entry.term.kind == "anatomy" and binds(text, start):
+            return False  # "internal intercostal plane block" is one name
         return _can_stand(entry.behind, text, start, end)
 
     def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
@@ -558,6 +560,8 @@ def _stands_free(term: Term, text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 9) : start].lower()
     if text[end : end + 1] not in (" ", "") or names_a_vessel(text, end):
         return False
+    if term.kind == "time" and before.endswith("ly "):
+        return False  # "recently postoperative"
     return before[-1:] in (" ", "", "(") and not before.endswith(("not ", "non ", "contrast "))
 
 

@@ -13,6 +13,7 @@ import re
 from builders.medlaybench_v.reads_well import plain_words
 from builders.medlaybench_v.stacks import said_behind
 from builders.medlaybench_v.terms import Term
+from builders.medlaybench_v.views import IN_FRONT
 
 MOST, ALWAYS = 2, 99  # explanations in a sentence
 _PLACED = re.compile(r"\A(?:of|in) (?:the )?")
@@ -51,15 +52,18 @@ class Told:
 
 def explained(term: Term) -> str:
     """An adjective with what it means in brackets; "" where that would say the word again, where readers know it,
-    or where it is no adjective. What says from where a picture is taken, or on which side a thing lies, is left
-    where it says something else.
+        or where it is no adjective. What says from where a picture is taken, or on which side a thing lies, is left
+        where it says something else.
 
-    >>> from builders.medlaybench_v.terms import Term
-    >>> explained(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
-    'gastric (stomach)'
+        >>> from builders.medlaybench_v.terms import Term
+    from builders.medlaybench_v.views import IN_FRONT
+        >>> explained(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
+        'gastric (stomach)'
     """
     if term.pos != "adjective" or " (" in term.lay or term.lay == term.expert or not term.expert.islower():
         return ""
+    if front := IN_FRONT.get(said_behind(term)):
+        return front  # "a post-surgery image": no bracket is needed
     plain = _PLACED.sub("", said_behind(term) or term.site.removeprefix("the ") or term.lay.replace("-", " "))
     known = term.kind in ("view", "direction", "laterality") or all(
         word in plain_words() for word in term.expert.replace("-", " ").split()

@@ -521,7 +521,14 @@ _EITHER = tuple(
             r"nail|femor|tibi|"
             r"humer|fractur",
         ),
-        ("fluid or heart chamber", "fluid chambers of the brain", _OF_BRAIN, "heart chamber", _HEART),
+        (
+            "fluid or heart chamber",
+            "fluid chambers of the brain",
+            rf"{_OF_BRAIN}|hydrocephal|shunt|\bcsf\b",
+            # "Intraventricular" itself is no word of the heart.
+            "heart chamber",
+            r"\bheart|cardi|\batri(?:um|al|a\b)|valv|coronar|aort|mitral|tricuspid",
+        ),
         (
             "tiny ear bone or small piece of bone",
             "tiny ear bone",

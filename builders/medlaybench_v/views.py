@@ -74,7 +74,7 @@ _BODY = {
     "periapical": "root-tip dental", "intraoral periapical": "root-tip dental", "fetal": "unborn baby's",
 }  # fmt: skip
 # The same before the name, where nothing may stand behind it.
-_IN_FRONT = {
+IN_FRONT = {
     "before surgery": "pre-surgery", "after surgery": "post-surgery", "before treatment": "pre-treatment",
     "after treatment": "post-treatment",
 }  # fmt: skip
@@ -277,8 +277,8 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
     front["body"] = [said for said in body if not any(said in other.split() for other in body if other != said)]
     late_words = [*front["with"], *front["when"]]
     early_words: list[str] = []
-    if in_front and all(said in _IN_FRONT for said in front["when"]):
-        early_words = [_IN_FRONT[said] for said in front["when"]]
+    if in_front and all(said in IN_FRONT for said in front["when"]):
+        early_words = [IN_FRONT[said] for said in front["when"]]
         late_words = front["with"]
     named = [*early_words, *front["kept"], *front["from"], *front["body"], name, *([whole] if whole else [])]
     return " ".join([*named, *late_words]), " ".join(late_words)

@@ -20,7 +20,7 @@ from tests.builders.medlaybench_v.test_senses import lay
         # Where "surgery" would take what follows, the time stands in front.
         ("Postoperative X-ray with a plate.", "post-surgery X-ray with a plate"),
         ("Preoperative X-ray of the leg with a plate.", "pre-surgery X-ray of the leg with a plate"),
-        ("Postoperative films of the chest, neck and leg.", "after surgery) of the chest, neck and leg"),
+        ("Postoperative films of the chest, neck and leg.", "post-surgery films of the chest, neck and leg"),
         # What follows would be read of what the phrase ends in.
         ("Enhancing mass with a drain in place.", "enhancing mass (brightening with contrast dye) with a drain"),
         ("Enhancing mass compressing the heart.", "enhancing mass (brightening with contrast dye) compressing"),

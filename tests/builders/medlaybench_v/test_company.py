@@ -38,6 +38,10 @@ from tests.builders.medlaybench_v.test_senses import lay
         # The name of a method that goes on.
         ("MRI brain T2 image shows a stone.", "MRI brain", "MRI scan brain"),
         ("An axial image of CT shows a stone.", "image of CT shows", "of CT scan"),
+        # A prefix written apart, a name of several words, a word that is no evidence for itself.
+        ("Non calcified plaques are seen.", "calcified", "with calcium"),
+        ("Image of the internal intercostal plane block.", "internal intercostal plane block", "block between"),
+        ("MRI of the brain shows an intraventricular lesion.", "brain", "heart"),
         # A word's own head stands beside it.
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
     ],
