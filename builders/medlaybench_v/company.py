@@ -23,7 +23,7 @@ _FAR = 40  # characters before a term that are looked at
 # What says how large, how many, how old or how sure, of whatever thing: it is joined to no noun more than to another.
 _LOOSE = FUNCTION_WORDS | frozenset(
     "large small huge big giant tiny massive extensive multiple several many few some any single solitary two three "
-    "four five six left right both mild moderate severe slight minimal marked significant complete partial total "
+    "four five six both mild moderate severe slight minimal marked significant complete partial total "
     "subtle "
     "obvious clear possible probable suspected known new old recent fresh recurrent residual persistent focal diffuse "
     "local localized widespread multifocal patchy dense round rounded oval irregular smooth thick thin thin-walled "
@@ -34,12 +34,21 @@ _LOOSE = FUNCTION_WORDS | frozenset(
 )
 _ENDS = ("ly", "ed", "ing")
 _NAMING = frozenset(("ascending", "descending", "communicating", "perforating"))
+# Letters of a department or a journal are a name, whatever they mean: "Department of Bronchoscopy".
+_OF_A_HOUSE = re.compile(
+    r"\b(?:Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
+    r"Foundation|Academy|Board) (?:of|for)(?: [A-Z&][\w&]*,?| and| of| for)* \Z"
+)
+_LONG_NAME = 80
+_HOUSES = ("ent of", "ion of", "ute of", "lty of", "ool of", "ety of", "nal of", "ege of", "ity of", " for", "emy of")
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
 _PLACED = frozenset(
     "upper lower superior inferior anterior posterior medial lateral proximal distal mid middle bilateral both".split()
 )
-_LONG = 4  # letters of a word that a reader would hear twice
+# Letters of a word that says something, and how many such an explanation needs that the term has not: of a "fluid
+# collection" it says nothing that it is a pocket of fluid.
+_LONG, _LEAST = 4, 2
 # A word that is known as it is says more than what would be put in its place: "a kidney lesion".
 _KNOWN = frozenset(("lesion", "lesions"))
 _NOUNS = frozenset(("anatomy", "finding", "disease", "device", "procedure"))
@@ -55,10 +64,18 @@ def binds(text: str, start: int) -> bool:
     return word in _NAMING or not (word in _LOOSE or word.endswith(_ENDS))
 
 
+def in_a_house(text: str, start: int) -> bool:
+    """Whether what begins there is part of the name of a department, a society or a journal."""
+    return _OF_A_HOUSE.search(text, max(0, start - _LONG_NAME), start) is not None
+
+
 def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     """The matches, with those nouns explained, or left, that do not stand alone."""
     last: Match | None = None
+    houses = any(part in text for part in _HOUSES)
     for match in matches:
+        if houses and in_a_house(text, match.start):
+            continue
         kept = _kept(text, match, last) if _may_be_joined(match) else match
         if kept is not None:
             yield kept
@@ -100,8 +117,9 @@ def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     if not (contradicted or taken or bound):
         return match
     said = entry.lay.partition(" (")[0]
-    heard = set(said.lower().split()) - {"contrast"}
-    twice = any(len(part) >= _LONG and part in entry.surface for part in heard)
-    if entry.surface in _KNOWN or twice or (contradicted and said.startswith("half")):
+    words = {part for part in said.lower().split() if len(part) >= _LONG}
+    new = {part for part in words if part not in entry.surface}
+    says_again = new != words and len(new) < _LEAST
+    if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
         return None
     return match._replace(entry=entry._replace(lay=f"{entry.surface} ({said})", guarded=False))

@@ -42,6 +42,11 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Non calcified plaques are seen.", "calcified", "with calcium"),
         ("Image of the internal intercostal plane block.", "internal intercostal plane block", "block between"),
         ("MRI of the brain shows an intraventricular lesion.", "brain", "heart"),
+        # A side belongs to the place that is named, a verb to who does it, letters of a house to its name.
+        ("A right femoral neck fracture is seen.", "right femoral neck fracture (fracture of", "right fracture"),
+        ("We administered a drug.", "We administered", "given"),
+        ("X-ray on admission to the hospital.", "on admission to", "arrival"),
+        ("Courtesy of the Department of Bronchoscopy.", "Department of Bronchoscopy", "scope"),
         # A word's own head stands beside it.
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
     ],
@@ -53,5 +58,5 @@ def test_plain_words_stand_alone(caption: str, said: str, never: str) -> None:
 
 
 def test_what_is_joined() -> None:
-    text = "The right tumor thrombus"
+    text = "The large tumor thrombus"
     assert binds(text, text.index("thrombus")) and not binds(text, text.index("tumor")) and not binds(text, 0)
