@@ -129,6 +129,7 @@ _METHOD_WORDS = (
 )
 _OWN_HEAD = re.compile(r" (muscle|vein|artery|nerve|ligament|tendon|bone|gland|tumor)(?![\w-])")
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
+_PLANES = frozenset(("axial", "coronal", "sagittal"))
 _SCANS = frozenset(("CT scan", "MRI scan"))
 _DYE = "with contrast dye"
 _MOST_NOUNS = 2  # of a name that an explanation of its adjective stands behind
@@ -596,7 +597,10 @@ def _stands_alone(text: str, end: int) -> bool:
 def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[int]) -> bool:
     """Whether what stands at [start, end) is a part of a name that the vocabulary does not know."""
     if term.kind == "view" and term.pos == "adjective":
-        return not is_view(text, end)
+        # "External oblique" is a muscle: only these three name nothing else.
+        ends = text[end : end + 1] in ("", ".", ",", ")", ":", ";") and term.expert not in _PLANES
+        muscle = text[max(0, start - 9) : start].lower().endswith(("internal ", "external ", "superior ", "inferior "))
+        return ends or muscle or not is_view(text, end)
     if term.kind == "direction" and term.pos == "adjective" and (slashed(text, start, end) or not is_side(text, end)):
         return True
     if term.kind == "anatomy" and term.pos == "adjective" and names_a_vessel(text, end):

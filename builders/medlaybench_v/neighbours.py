@@ -48,7 +48,7 @@ _OPPOSITES = tuple(
     )
 )
 _BARE = frozenset(
-    "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non".split()
+    "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi".split()
 )
 _PREFIXES = tuple(f"{prefix} " for prefix in sorted(_BARE))
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.

@@ -47,6 +47,8 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("We administered a drug.", "We administered", "given"),
         ("X-ray on admission to the hospital.", "on admission to", "arrival"),
         ("Courtesy of the Department of Bronchoscopy.", "Department of Bronchoscopy", "scope"),
+        ("Tumor of the external oblique, internal oblique and psoas.", "internal oblique", "angled"),
+        ("Multi lobulated cyst.", "lobulated", "lumpy"),
         # A word's own head stands beside it.
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
     ],
