@@ -262,7 +262,12 @@ def _amounts_moved(
         apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
-            outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure)
+            # less speaks for an exchange where both texts tell the amounts in one order
+            told = ([*dict.fromkeys(q.value for q in found)] for found in (ours, theirs))
+            in_order = kind != "time" and next(told) == next(told)
+            outcome.moved(
+                f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure and not in_order
+            )
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:

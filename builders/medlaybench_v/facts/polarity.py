@@ -251,13 +251,7 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word in _ENDS and following == "of":
         return Cue(i, i, i, _reach(reading, i + 1, end, short=word == "loss"))
     if (word in _CONTRACTED and following == "t") or word in ("not", "cannot"):
-        last = i + 1 if following == "t" else i
-        if texts[last + 1 : last + 2] in (["changed"], ["altered"]):
-            return None  # what has not changed is as it was
-        if following == "as" and word == "not":
-            return None
-        seen = bool(_SEEN & set(texts[last + 1 : last + 4]))
-        return Cue(i, last, _back(reading, i, start) if seen else i, _reach(reading, last + 1, end, short=True))
+        return _not(reading, i, i + 1 if following == "t" else i, start, end)
     if word == "none":
         return Cue(i, i, i, _reach(reading, i + 1, end))
     if word == "non":
@@ -273,6 +267,20 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word in _BACKWARD:
         return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
     return None
+
+
+def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | None:
+    """The denial by "not" or "isn't" at the words [i, last]."""
+    texts = reading.texts
+    following = texts[last + 1] if last + 1 < end else ""
+    if following in ("changed", "altered"):
+        return None  # what has not changed is as it was
+    if following == "belong" or (following == "be" and texts[i - 1 : i] == ["should"]):
+        return None  # "air that does not belong there", "where it should not be"
+    if following == "as" and texts[i] == "not":
+        return None
+    seen = bool(_SEEN & set(texts[last + 1 : last + 4]))
+    return Cue(i, last, _back(reading, i, start) if seen else i, _reach(reading, last + 1, end, short=True))
 
 
 _OF_NOW = _CONTRACTED | frozenset(("not", "no"))
@@ -646,7 +654,9 @@ def _is_free(texts: list[str], i: int) -> bool:
 
 
 # A clause with one of these says that nothing is wrong in its place.
-_WELL_OFF = frozenset("normal clean clear healthy intact unremarkable patent free spared unaffected uninvolved".split())
+_WELL_OFF = frozenset(
+    "normal clean clear healthy intact unremarkable patent free spared unaffected uninvolved preserved".split()
+)
 
 
 def _exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:

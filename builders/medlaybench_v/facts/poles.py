@@ -31,6 +31,12 @@ def poles(reading: Reading) -> list[Pole]:
         end = i + size
         if texts[end : end + 1] == ["than"] and _is_limit(texts[i], texts[end + 1 : end + 2]):
             continue
+        if (
+            texts[i] in ("above", "below")
+            and not _is_amount(texts[end : end + 1])
+            and texts[end : end + 1] not in _USUAL
+        ):
+            named = tuple((dimension, value) for dimension, value in named if dimension != "size")
         if texts[i] == "up" and _is_amount(texts[end : end + 1]):
             continue
         if texts[end : end + 1] == ["zero"] or (texts[i] == "as" and _is_amount(texts[end : end + 1])):
@@ -59,6 +65,7 @@ def _is_amount(following: list[str]) -> bool:
     return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
 
 
+_USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))
 _TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}
 _NOT = frozenset(("not", "t", "no", "without", "nor"))

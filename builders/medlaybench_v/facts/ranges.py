@@ -21,12 +21,13 @@ _SLACK = 0.12  # of the nearest end: "nearly a month" for three to four weeks
 
 
 class Range(NamedTuple):
-    """From `low` to `high` in the base unit of `kind`; `ends` are the quantities that tell them."""
+    """From `low` to `high` in the base unit of `kind`; `ends` are what tells them. `sizes`: "11 x 8 mm"."""
 
     kind: str
     low: float
     high: float
     ends: tuple[Quantity, Quantity]
+    sizes: bool = False
 
 
 def ranges(reading: Reading) -> list[Range]:
@@ -34,16 +35,25 @@ def ranges(reading: Reading) -> list[Range]:
     found = []
     for one, other in pairwise(reading.get(quantities)):
         kind = other.kind
-        if kind in _NO_AMOUNTS or kind.startswith("level") or not _join(reading, one, other):
+        if kind in _NO_AMOUNTS or kind.startswith("level"):
+            continue
+        if not (_join(reading, one, other) or _is_size(reading, one, other)):
             continue
         low = one.value
         if one.kind == "count" and kind != "count" and other.raw:
             low = one.raw * other.value / other.raw  # "40 to 50 %"
         elif one.kind != kind:
             continue
-        if low < other.value:
+        if _is_size(reading, one, other):
+            found.append(Range(kind, min(low, other.value), max(low, other.value), (one, other), sizes=True))
+        elif low < other.value:
             found.append(Range(kind, low, other.value, (one, other)))
     return found
+
+
+def _is_size(reading: Reading, one: Quantity, other: Quantity) -> bool:
+    between = reading.lower[reading.words[one.last].end : reading.words[other.first].start].strip()
+    return one.kind == other.kind == "length" and between in ("x", "×", "by", "*")
 
 
 def _join(reading: Reading, one: Quantity, other: Quantity) -> bool:
@@ -75,7 +85,7 @@ def told_by_range(
         for quantity in lay.get(quantities):
             if quantity.kind != span.kind:
                 continue
-            if shut := _shuts_out(span, quantity):
+            if not span.sizes and (shut := _shuts_out(span, quantity)):
                 broken.append(f"{shut} became {quantity.bound}{quantity.text}")
                 met.add(quantity)
             elif _lies_in(span, quantity) and _is_vague(quantity):
@@ -84,7 +94,7 @@ def told_by_range(
     ends = {quantity for span in expert.get(ranges) for quantity in span.ends}
     for span in lay.get(ranges):
         for quantity in (q for q in lost if q not in ends):
-            close = span.low > 0 and span.high <= _WIDEST * span.low
+            close = not span.sizes and span.low > 0 and span.high <= _WIDEST * span.low
             if quantity.kind == span.kind and close and span.low <= quantity.value <= span.high:
                 told.add(quantity)
                 met |= set(span.ends)
@@ -93,7 +103,7 @@ def told_by_range(
 
 def may_stand_for(expert: Reading, quantity: Quantity, lay: Reading) -> bool:
     """Whether an end of a range that is not told may be covered: the text has a limit or an amount of that range."""
-    spans = [span for span in expert.get(ranges) if quantity in span.ends]
+    spans = [span for span in expert.get(ranges) if quantity in span.ends and not span.sizes]
     return any(
         q.kind == span.kind and _lies_in(span, q) and not _shuts_out(span, q)
         for span in spans

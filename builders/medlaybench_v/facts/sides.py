@@ -53,7 +53,7 @@ _LEFT_OVER = _AFTER_VERB | frozenset("of in to on from as with".split())
 _BE = frozenset("was were been be being has had have what is are that nothing only little remnant anything".split())
 _RIGHT_HERE = frozenset(
     "at through where from behind below above after away up down before into across next beside beneath under "
-    "round around in on angle angles angled".split()
+    "round around by in on angle angles angled".split()
 )
 _UNIT_WORDS = frozenset(
     "millimetre millimetres millimeter millimeters mm cm centimetre centimetres week weeks day days year years".split()
@@ -69,6 +69,7 @@ _HELD_RIGHT = frozenset(
     "tricuspid pulmonary liver hepatic gallbladder appendix appendicitis cecum caecum duodenum ascending "
     "pulmonic".split()
 )
+_PROJECTIONS = frozenset(("mlo", "cc"))
 _SHIFT = frozenset("to toward towards into over onto".split())
 
 
@@ -97,7 +98,7 @@ def sides(reading: Reading) -> list[Side]:
             and after
             and reading.text[words[i].end : words[i + 1].start] in (" ", "-")
             and not before[:1].isdigit()
-            and any(_is_structure(reading, j) for j in (i + 1, i + 2))
+            and (after in _PROJECTIONS or any(_is_structure(reading, j) for j in (i + 1, i + 2)))
         ):
             found.append(Side(RIGHT if raw == "R" else LEFT, i, i))
         elif word == "b" and after == "l" and reading.text[words[i].end : words[i + 1].start] == "/":
@@ -252,15 +253,7 @@ def compare(
             if changed:
                 outcome.changed.append(changed)
         elif not (BOTH in hinted and pair <= told):
-            if {"contralateral", "ipsilateral", "opposite", "other"} & expert.bag:
-                continue
-            if (_HELD & expert.bag and side == LEFT) or (_HELD_RIGHT & expert.bag and side == RIGHT):
-                continue
-            if not outcome.lost and _is_free(lay, there, side):
-                if not _ALONE & expert.bag:
-                    outcome.doubts.append(f"new: {side}")
-                continue
-            outcome.add("new", side, Basis.MISSING if outcome.lost or _has_structure(lay, there, side) else Basis.UNMET)
+            _new_side(expert, lay, there, side, outcome)
     if outcome.failed:
         return outcome
     if shifted := _new_shift(here, there):
@@ -272,6 +265,26 @@ def compare(
     if swap and not turned(expert, lay):
         outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
     return outcome
+
+
+def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outcome: Outcome) -> None:
+    """A left or right that the lay caption alone names."""
+    if not _OTHERS.isdisjoint(expert.bag):
+        return
+    if (side == LEFT and not _HELD.isdisjoint(expert.bag)) or (
+        side == RIGHT and not _HELD_RIGHT.isdisjoint(expert.bag)
+    ):
+        return
+    if all("than" in lay.texts[max(0, s.first - 3) : s.first] for s in there if s.value == side):
+        return  # "easier to see on the right than on the left"
+    if not outcome.lost and _is_free(lay, there, side):
+        if _ALONE.isdisjoint(expert.bag):
+            outcome.doubts.append(f"new: {side}")
+        return
+    outcome.add("new", side, Basis.MISSING if outcome.lost or _has_structure(lay, there, side) else Basis.UNMET)
+
+
+_OTHERS = frozenset("contralateral ipsilateral opposite other".split())
 
 
 def _new_shift(here: list[Side], there: list[Side]) -> str | None:
