@@ -183,7 +183,9 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             return
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
-        outcome.changed.append(f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”")
+        more_of_less = dimension == "size" and (_is_amount_of_less(expert, ours) or _is_amount_of_less(lay, theirs))
+        basis = Basis.UNMET if more_of_less else Basis.CONTRADICTED
+        outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", basis)
     elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
         one, other = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
         if one and other and one != other and (_compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
@@ -203,6 +205,16 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
             outcome.changed.append(f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”")
+
+
+def _is_amount_of_less(reading: Reading, found: list[Pole]) -> bool:
+    """ "More narrowing" is less width."""
+    shrinks = any(x.concept in _SHRINKING for s in reading.get(senses) for x in s.senses)
+    return shrinks and all(reading.texts[p.first] in _AMOUNTS for p in found)
+
+
+_SHRINKING = frozenset("narrowing atrophy compression collapse".split())
+_AMOUNTS = frozenset("more marked less most least greater progression progress progressed increased increase".split())
 
 
 def _beside_others(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole]) -> bool:

@@ -126,6 +126,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         denials = lay.get(polarity).cues
         if denials and any(cue.start <= said.first < cue.end for cue in denials) and expert.get(polarity).cues:
             continue  # what an expert denies may be told by what it would be: "free of stones or other gaps"
+        if _is_simile(lay, said) and not any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
+            continue
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
         firm = {c for c in concepts if kind_of(c) in _FIRM}
@@ -236,6 +238,16 @@ def _is_no_claim(lay: Reading, said: Said) -> bool:
     if by_chance == {"sample"} and said.last > said.first:  # "a good sample"
         return False
     return bool(by_chance) and not (said.first == said.last and _was_done(lay, said))
+
+
+def _is_simile(lay: Reading, said: Said) -> bool:
+    """Whether a thing is named for its looks alone: "like a puff of smoke", "a ring set with a stone"."""
+    for i in range(said.first - 1, max(-1, said.first - 8), -1):
+        if not _APART.isdisjoint(lay.gaps[i + 1]):
+            return False
+        if lay.texts[i] in ("like", "resembles", "resemble", "resembling"):
+            return True
+    return False
 
 
 def _was_done(lay: Reading, said: Said) -> bool:

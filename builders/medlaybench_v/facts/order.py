@@ -119,7 +119,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not here or not there:
         return outcome
     same = [(m.value, m.event) for m in here] == [(m.value, m.event) for m in there] and in_order(expert, lay)
-    turned = "" if same else _turned(expert, here, lay, there)
+    told = {m.value for m in here}
+    every = {BEFORE, AFTER} <= told and len(here) == 3 and DURING in told  # "before, during and after"
+    turned = "" if same or every else _turned(expert, here, lay, there)
     if turned:
         outcome.changed.append(turned)
         return outcome

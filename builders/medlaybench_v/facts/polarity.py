@@ -370,6 +370,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         signs, told = here.signs[concept], there.signs[concept]
         if (signs == {-1} and told == {1}) or (signs == {1, -1} and told == {1} and theirs < ours):
             sure = theirs < ours or not _denied_there(expert, lay, concept)
+            if signs == {1, -1} and _denied_of_others(expert, lay, concept):
+                outcome.doubts.append(f"changed: no {concept} became {concept}")
+                continue
             if signs == {-1} and _is_there(lay, concept):
                 outcome.changed.append(f"no {concept} became {concept}")
                 continue
@@ -389,7 +392,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNMET
         elif (
             _EXCEPTS.isdisjoint(expert.texts)
-            and any(expert.texts[cue.first] in _OUTRIGHT for cue in here.cues)
+            and any(_is_outright(expert.texts, cue) for cue in here.cues)
             and _WELL.isdisjoint(lay.texts)
         ):
             basis = Basis.MISSING
@@ -400,6 +403,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.failed:
         _by_place(expert, lay, outcome)
     return outcome
+
+
+_EARLY, _LATE = ("stage -", "beforewards"), ("stage +", "afterwards")
 
 
 def _by_kind(here: Polarity, there: Polarity, outcome: Outcome) -> None:
@@ -417,9 +423,20 @@ def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     if swap := _exchanged_places(here, there):
         outcome.swapped.append(swap)
         return
+    for early, late in ((_EARLY, _LATE), (_LATE, _EARLY)):
+        lost = any(here.get(e) == {-1} and there.get(e) == {1} for e in early)
+        if lost and any(here.get(x) == {1} for x in late) and not any(there.get(x) == {1} for x in late):
+            sure = any(there.get(x) == {-1} for x in late)
+            outcome.moved("what was found at first and later", sure=sure)
     for place in sorted(lay.get(_also)):
         if here.get(place) == {-1} and there.get(place) == {1}:
             outcome.changed.append(f"{place} without became {place} with")
+
+
+def _is_outright(texts: list[str], cue: Cue) -> bool:
+    """Whether a denial can hardly be told without one; "not torn" can: "the ligament holds"."""
+    participle = texts[cue.last + 1 : cue.last + 2] and texts[cue.last + 1].endswith(("ed", "en", "rn", "wn"))
+    return texts[cue.first] in _OUTRIGHT and not (texts[cue.first] == "not" and participle)
 
 
 # Denials that name what they deny: a lay caption without any denial has lost them.
@@ -512,6 +529,13 @@ def _of_other_things(expert: Reading, lay: Reading, concept: str) -> bool:
     return ours.isdisjoint(frozenset().union(*map(implied, theirs))) and theirs.isdisjoint(
         frozenset().union(*map(implied, ours))
     )
+
+
+def _denied_of_others(expert: Reading, lay: Reading, concept: str) -> bool:
+    """Whether what the expert caption both tells and denies is told by the lay one of no part of which it is denied."""
+    free = {place for place, signs in expert.get(_places).items() if signs == {-1}}
+    told = _parts_with(lay, concept)
+    return bool(free and told) and free.isdisjoint(told)
 
 
 def _parts_with(reading: Reading, concept: str) -> frozenset[str]:
@@ -627,7 +651,7 @@ _TOO = frozenset("too likewise either also as however though not is are does has
 
 def _is_end(pole: Pole) -> bool:
     """Whether a pole names one of two like structures: the front ligament and the back one."""
-    return pole.dimension in ("sagittal", "vertical", "depth")
+    return pole.dimension in ("sagittal", "vertical", "depth", "stage")
 
 
 def _sign_of(reading: Reading, found: Polarity, start: int, end: int) -> int:
@@ -655,7 +679,7 @@ def _is_free(texts: list[str], i: int) -> bool:
 
 # A clause with one of these says that nothing is wrong in its place.
 _WELL_OFF = frozenset(
-    "normal clean clear healthy intact unremarkable patent free spared unaffected uninvolved preserved".split()
+    "normal clean clear healthy intact unremarkable patent free spared unaffected uninvolved preserved negative".split()
 )
 
 

@@ -92,7 +92,7 @@ _FRACTIONS = {
     "fifth": 0.2,
 }
 _PARTS = {"fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
-_BETWEEN = frozenset("x by to and or × through".split())
+_BETWEEN = frozenset("x by to and or × through down up".split())
 _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
     "other": 2,

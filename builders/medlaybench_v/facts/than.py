@@ -30,11 +30,12 @@ _LESS, _MORE = frozenset("not half less third quarter t".split()), frozenset("tw
 
 
 class Comparison(NamedTuple):
-    """What stands on the one and the other side of a comparison, and its pole (+, -, =)."""
+    """What stands on the one and the other side of a comparison, and its pole (+, -, =); `since` an earlier time."""
 
     value: str
     one: dict[str, float]
     other: dict[str, float]
+    since: bool = False
 
 
 def comparisons(reading: Reading) -> list[Comparison]:
@@ -68,8 +69,13 @@ def comparisons(reading: Reading) -> list[Comparison]:
         start = max([start, *(j for j in range(start, i) if texts[j] == "whereas")])
         one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
         if value and i and other:
-            found.append(Comparison(value, *_apart(one, other)))
+            since = not _EARLIER.isdisjoint(texts[last + 1 : _stop(reading, last + 1, end)])
+            found.append(Comparison(value, *_apart(one, other), since=since))
     return found
+
+
+_ONE_OF = frozenset("whereas but however while other others second both each former latter".split())
+_EARLIER = frozenset("prior previous previously earlier before last past initial baseline ago yesterday".split())
 
 
 def _favoured(texts: list[str], i: int) -> int:
@@ -84,6 +90,9 @@ def _is_thing(word: str) -> bool:
 def turned_round(expert: Reading, lay: Reading) -> bool | None:
     """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
     kept = None
+    times = [[c for c in r.get(comparisons) if c.since] for r in (expert, lay)]
+    if len(times[0]) == len(times[1]) == 1 and not _ONE_OF.intersection(expert.bag | lay.bag):
+        return times[0][0].value != times[1][0].value
     for ours in expert.get(comparisons):
         for theirs in _partners(ours, lay.get(comparisons)):
             # What is compared stands among all else that the sentence tells; what it is compared with stands alone.
