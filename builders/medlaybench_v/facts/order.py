@@ -45,6 +45,8 @@ def moments(reading: Reading) -> list[Moment]:
             behind = reading.words[i].end
             if event == _DONE and not _NOT_DONE.isdisjoint(texts[max(0, i - 3) : i]):
                 continue
+            if texts[end - 1] == "followed" and event == _PRECEDES:
+                moment = moment._replace(event=_NONE)  # "the cough followed" came later itself
             if texts[i] in (BEFORE, AFTER) and reading.text[behind : behind + 1] in (",", "."):
                 moment = moment._replace(event=_NONE)  # "The day before, a tube was put in."
             found.append(moment)
@@ -304,7 +306,7 @@ def _comparable(expert: Reading, one: Moment, lay: Reading, other: Moment) -> bo
     )
 
 
-_IN_ORDER = frozenset(("by", "first"))  # "followed by", "came first"
+_IN_ORDER = frozenset(("by", "first", "then"))  # "followed by", "came first", "and then"
 
 
 def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
