@@ -262,12 +262,21 @@ def _amounts_moved(
         apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
-            # less speaks for an exchange where both texts tell the amounts in one order
-            told = ([*dict.fromkeys(q.value for q in found)] for found in (ours, theirs))
-            in_order = kind != "time" and next(told) == next(told)
+            loosely = any(_by_pronoun(lay, q) for q in theirs)
             outcome.moved(
-                f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure and not in_order
+                f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure and not loosely
             )
+
+
+def _by_pronoun(reading: Reading, quantity: Quantity) -> bool:
+    """Whether the sentence of an amount does not name what it is of: "It lies some 25 cm up"."""
+    start = quantity.first
+    while start and not _parted(reading.gaps[start]):
+        start -= 1
+    return reading.texts[start] in _PRONOUNS
+
+
+_PRONOUNS = frozenset("it they this these that those".split())
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:

@@ -15,7 +15,7 @@ from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.polarity import polarity
+from builders.medlaybench_v.facts.polarity import also, polarity, signs_of_places
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading, read
@@ -152,7 +152,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     outcome.new += _reached(expert, lay, unfamiliar)
-    for text in (*_caused(expert, lay), *_put_in(expert, lay)):
+    for text in (*_caused(expert, lay), *_put_in(expert, lay), *_one_more(expert, lay)):
         outcome.add("new", text, Basis.UNMET)
     outcome.changed += _taken_away(expert, lay)
     outcome.changed += _replaced(expert, lay, allowed)
@@ -283,6 +283,13 @@ def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]
     return found
 
 
+def _one_more(expert: Reading, lay: Reading) -> list[str]:
+    """Body parts of which the lay caption alone tells one more finding: "the nerves are stretched, too"."""
+    known, signs = _concepts(expert), lay.get(signs_of_places)
+    parts = sorted(place for place in lay.get(also) & _named(lay) if signs.get(place) == {1})
+    return [f"{part} too" for part in parts if kind_of(part) == ANATOMY and _is_beyond(part, known)]
+
+
 def _taken_away(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says is gone: "the drain has been removed"."""
     if _GONE.isdisjoint(lay.bag) or not _GONE.isdisjoint(expert.bag):
@@ -329,7 +336,12 @@ def _is_elsewhere(said: Said, known: frozenset[str]) -> bool:
     concepts = {sense.concept for sense in said.senses}
     if concepts & known or concepts & _TISSUES or not all(kind_of(c) == ANATOMY for c in concepts):
         return False
-    return not any((implied(c) - _REGIONS - _TISSUES) & known for c in concepts)
+    return all(_is_beyond(c, known) for c in concepts)
+
+
+def _is_beyond(concept: str, known: frozenset[str]) -> bool:
+    """Whether a body part is no known one, and no part of one."""
+    return concept not in known | _TISSUES and not (implied(concept) - _REGIONS - _TISSUES) & known
 
 
 _EFFECTS = frozenset(("compression", "spread", "displaced", "metastasis"))

@@ -388,6 +388,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         _by_kind(here, there, outcome)
     if ours and not theirs and not outcome.failed:
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
+        denied = {c for c in denied if here.signs[c] == {-1} or not _denied_of_others(expert, lay, c)}
         if any(there.signs.get(concept) == {1} for concept in denied):
             basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNMET
         elif (
@@ -419,7 +420,7 @@ def _by_kind(here: Polarity, there: Polarity, outcome: Outcome) -> None:
 
 def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """Denials that went from one place to another, or were lost for one of two places."""
-    here, there = expert.get(_places), lay.get(_places)
+    here, there = expert.get(signs_of_places), lay.get(signs_of_places)
     if swap := _exchanged_places(here, there):
         outcome.swapped.append(swap)
         return
@@ -428,7 +429,7 @@ def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
         if lost and any(here.get(x) == {1} for x in late) and not any(there.get(x) == {1} for x in late):
             sure = any(there.get(x) == {-1} for x in late)
             outcome.moved("what was found at first and later", sure=sure)
-    for place in sorted(lay.get(_also)):
+    for place in sorted(lay.get(also)):
         if here.get(place) == {-1} and there.get(place) == {1}:
             outcome.changed.append(f"{place} without became {place} with")
 
@@ -533,17 +534,18 @@ def _of_other_things(expert: Reading, lay: Reading, concept: str) -> bool:
 
 def _denied_of_others(expert: Reading, lay: Reading, concept: str) -> bool:
     """Whether what the expert caption both tells and denies is told by the lay one of no part of which it is denied."""
-    free = {place for place, signs in expert.get(_places).items() if signs == {-1}}
-    told = _parts_with(lay, concept)
+    free, told = _parts_with(expert, concept, denied=True), _parts_with(lay, concept)
     return bool(free and told) and free.isdisjoint(told)
 
 
-def _parts_with(reading: Reading, concept: str) -> frozenset[str]:
-    """The body parts in the clauses that name a concept."""
+def _parts_with(reading: Reading, concept: str, *, denied: bool = False) -> frozenset[str]:
+    """The body parts in the clauses that name a concept; only in those that deny it."""
     found: set[str] = set()
+    cues = reading.get(polarity).cues
     for start, end in reading.get(clauses):
         named = [s for s in reading.get(senses) if start <= s.first < end]
-        if any(x.concept == concept for s in named for x in s.senses):
+        free = any(start <= cue.first < end for cue in cues)
+        if any(x.concept == concept and (x.sign < 0 or free or not denied) for s in named for x in s.senses):
             found |= {x.concept for s in named for x in s.senses if kind_of(x.concept) == ANATOMY}
     return frozenset(found)
 
@@ -572,7 +574,7 @@ def _denied_there(denying: Reading, other: Reading, concept: str) -> bool:
         here = [s for s in denying.get(senses) if start <= s.first < end]
         if any(x.concept == concept for s in here for x in s.senses):
             places |= {x.concept for s in here for x in s.senses if kind_of(x.concept) == ANATOMY}
-    signs = other.get(_places)
+    signs = other.get(signs_of_places)
     return any(-1 in signs.get(place, ()) for place in places)
 
 
@@ -589,7 +591,7 @@ def _context(expert: Reading, lay: Reading, concept: str) -> float:
     return max((likeness(a, b) for a in near[0] for b in near[1]), default=0.0)
 
 
-def _places(reading: Reading) -> dict[str, set[int]]:
+def signs_of_places(reading: Reading) -> dict[str, set[int]]:
     """Of each body part and side, whether it stands in clauses that deny, that affirm, or in both."""
     found = reading.get(polarity)
     signs: dict[str, set[int]] = {}
@@ -624,7 +626,7 @@ def _is_elliptic(reading: Reading, start: int, end: int) -> bool:
 _STOPS_OF_CLAUSES = frozenset(".;,)")
 
 
-def _also(reading: Reading) -> frozenset[str]:
+def also(reading: Reading) -> frozenset[str]:
     """The body parts and sides in clauses that say the same of one more thing: "the left one holds some as well"."""
     if _TOO.isdisjoint(reading.bag):
         return frozenset()

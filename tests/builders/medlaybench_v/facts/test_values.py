@@ -342,6 +342,13 @@ BROKEN = [
         "The front ligament is torn; the back one is not in one piece either.",
         "sagittal",
     ),
+    ("order", "Pain followed by fever.", "Fever and then pain.", "and then"),
+    (
+        "order",
+        "Swelling of the wrist preceded the erosions.",
+        "The erosions came first; the swelling of the wrist followed.",
+        "came first",
+    ),
     ("inventions", "A cervical rib.", "A rib of the neck in a woman.", "woman"),
     ("inventions", "A cyst of the brain.", "A cyst of the brain. There is no reason to worry about it.", "worry"),
 ]
@@ -368,6 +375,10 @@ DOUBTFUL = [
     ("sides", "A mass of the lung.", "The surgeons had left it.", ""),
     ("comparison", "Gas beneath the diaphragm.", "Gas on top of the fluid.", "became"),
     ("polarity", "The plate is intact.", "The plate has broken.", "no torn became fracture"),
+    ("polarity", "The ligament of the wrist is not torn.", "The ligament of the wrist holds.", "not torn"),
+    ("polarity", "Initial scan negative; repeat scan with a stone.", "The first scan shows a stone.", "at first"),
+    ("inventions", "Thick eye muscles.", "The eye muscles are thick. The optic nerves are stretched too.", "nerve too"),
+    ("comparison", "The narrowing is more marked medially.", "It is narrower on the inner side.", "narrower"),
     ("sides", "A mass of the left lung.", "A lump of the left lung; the right one holds none.", "right"),
     ("inventions", "Diverticulitis.", "Inflamed pouches. A poor diet brought this on.", "brought this on"),
 ]
@@ -478,6 +489,19 @@ KEPT = [
     ("inventions", "A retained tooth.", "A tooth that has not fallen out."),
     ("inventions", "Barium swallow: Zenker diverticulum.", "X-ray of a pouch of the gullet, named after Zenker."),
     ("imaging", "CT of a tumour, stage T2N0M0.", "CT of a tumour of the stage T2 N0 M0."),
+    ("polarity", "No pneumothorax.", "There is no air around the lung that does not belong there."),
+    (
+        "polarity",
+        "A labral tear; the cartilage is preserved.",
+        "The joint's rim is torn; the cartilage is still good.",
+    ),
+    ("order", "Before, during and after closure.", "Ahead of the closure, while it went on, and once it was done."),
+    ("comparison", "The velocity rose compared to the prior one.", "Blood ran faster than at the last check."),
+    ("comparison", "The angle is reduced to 12°.", "The angle is down to 12 degrees. The joint above is pushed in."),
+    ("inventions", "A moyamoya pattern of vessels.", "Fine vessels that look like a puff of smoke."),
+    ("sides", "R MLO view of the breast.", "X-ray of the right breast at a slant."),
+    ("sides", "Changes more marked on the right.", "It is easier to see on the right than on the left."),
+    ("sides", "A collection beside the join.", "A pool of fluid right by the join of the bowel."),
 ]
 
 
