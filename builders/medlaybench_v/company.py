@@ -40,6 +40,11 @@ _OF_A_HOUSE = re.compile(
     r"Foundation|Academy|Board) (?:of|for)(?: [A-Z&][\w&]*,?| and| of| for)* \Z"
 )
 _LONG_NAME = 80
+# "Foramen of Monro", "artery of Adamkiewicz": the name of a part ends with a person's.
+_OF_A_NAME = re.compile(
+    r" (?:of|d') ?(?!Abdom|Chest|Brain|Pelvis|Head|Neck|Thorax|Left|Right|The|Both|Upper|Lower|Spine|Patient|Case|"
+    r"Figure|Liver|Lung|Kidney|Heart|Bone)[A-Z][a-z]{2,}\b"
+)
 _HOUSES = ("ent of", "ion of", "ute of", "lty of", "ool of", "ety of", "nal of", "ege of", "ity of", " for", "emy of")
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
@@ -75,6 +80,9 @@ def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     houses = any(part in text for part in _HOUSES)
     for match in matches:
         if houses and in_a_house(text, match.start):
+            continue
+        if match.entry.term.kind == "anatomy" and match.changes and _OF_A_NAME.match(text, match.end):
+            last = match
             continue
         kept = _kept(text, match, last) if _may_be_joined(match) else match
         if kept is not None:

@@ -111,6 +111,7 @@ _US_PICTURE = re.compile(
 )
 _ADVERB = re.compile(r"ly[ ]\Z")
 _LONGEST_ADVERB = 4
+_AMONG_OTHERS = re.compile(r"(?:,? and|,? or|,|/) ?(?!CT|US|PET)[A-Z]{2,}\b")
 _OF_PICTURE = re.compile(r"\b(?:images?|views?|slices?|sections?|cuts?) (?:of|from) (?:the )?\Z", re.IGNORECASE)
 # A name that goes on, in which "scan" would part what belongs together: "MRI brain T2", "CT finding".
 _BARE_NOUN = re.compile(
@@ -189,6 +190,8 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue
         if _AFTER_TIME.search(text, max(0, start - 9), start) and surface.lower().startswith(("pre", "post")):
             continue  # "two weeks post-treatment CT"
+        if surface == "MR" and _AMONG_OTHERS.match(text, end):
+            continue  # a muscle of the eye among others: "the MR and LR"
         if surface == "MR" and _OTHER_MR.search(text) and not _MAGNETIC.search(text):
             continue
         if _ADVERB.search(text, max(0, start - _LONGEST_ADVERB), start) and surface.lower().startswith(_TIMED):

@@ -49,6 +49,8 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Courtesy of the Department of Bronchoscopy.", "Department of Bronchoscopy", "scope"),
         ("Tumor of the external oblique, internal oblique and psoas.", "internal oblique", "angled"),
         ("Multi lobulated cyst.", "lobulated", "lumpy"),
+        ("MRI of the eye: areas of the MR and LR near the globe.", "MR and LR", "the MRI"),
+        ("Fluid from the foramen of Monro.", "foramen of Monro", "opening"),
         # A word's own head stands beside it.
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
     ],
