@@ -111,10 +111,10 @@ def test_one_object_or_its_one_fence_is_read(answer: str) -> None:
     ids=lambda answer: repr(answer[:40]),
 )
 def test_anything_else_is_refused_at_once_and_nothing_of_it_repeated(answer: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(Unfit) as unfit:
         read_object(answer)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     said = str(unfit.value)
     assert len(said) < 80 and "doctor" not in said and "score" not in said
 

@@ -140,7 +140,7 @@ class Visitor:
         self.do("say", text=text)
         self.wait()
 
-    def wait(self, seconds: float = 10.0) -> None:
+    def wait(self, seconds: float = 60.0) -> None:
         """Until the patient has answered."""
         until = time.monotonic() + seconds
         while self.look("/status").json()["state"] == "preparing":

@@ -41,7 +41,7 @@ def can_install(folder: Path) -> bool:
     if shutil.which("uv") is None:
         return False
     words = ["uv", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), "six"]
-    return subprocess.run(words, capture_output=True, timeout=60, check=False).returncode == 0
+    return subprocess.run(words, capture_output=True, timeout=300, check=False).returncode == 0
 
 
 def test_a_release_of_other_versions_has_the_same_content(release: Path, checkout: Path, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     process = started(*consultation(release, tmp_path / "run", *more), **variables(server))
     wait_for_requests(server)
     process.send_signal(sign)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == CODES[sign], said
     assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
 
@@ -87,7 +87,7 @@ def test_what_runs_in_the_background_ends_by_sigterm(release: Path, server: Chat
     time.sleep(0.5)
     assert process.poll() is None
     process.terminate()
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 143 and "every answer is in" in said, said
 
 

@@ -268,7 +268,7 @@ def test_a_stopped_run_asks_no_answered_turn_again(sign: signal.Signals, tmp_pat
 
     server.reply = slow
     process.append(worker(server, tmp_path / "run", number))
-    told, errors = process[0].communicate(timeout=60)
+    told, errors = process[0].communicate(timeout=300)
     assert process[0].returncode == (130 if sign == signal.SIGINT else -sign), errors
     assert not (tmp_path / "run" / "dialogues.jsonl").exists()
     kept = stored(tmp_path / "run")

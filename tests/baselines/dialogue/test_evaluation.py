@@ -356,7 +356,7 @@ def test_a_disk_that_fills_up_while_logging_is_one_error(tmp_path: Path) -> None
         pytest.skip("no small disk can be mounted here")
     done = subprocess.run(
         [*_own_disk(tmp_path, 100), sys.executable, "-c", FULL, str(tmp_path)],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "the disk is full. Free some space there and run the same command again" in done.stdout

@@ -51,7 +51,7 @@ class Desk:
     def __init__(self, browser: Any, address: str, **options: Any) -> None:
         self.context = browser.new_context(viewport={"width": 1400, "height": 900}, **options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(60_000)
         self.problems: list[str] = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", lambda told: self.problems.append(told.text) if "Content" in told.text else None)
@@ -81,7 +81,7 @@ class Desk:
 
     def wait_for(self, replies: int) -> None:
         """With script they come by themselves; without, the page is asked for."""
-        for _ in range(100):
+        for _ in range(600):
             if self.page.locator("#log li.patient").count() >= replies:
                 return
             self.page.wait_for_timeout(100)
@@ -130,7 +130,7 @@ def test_a_clock_stands_without_a_server_and_never_says_more_than_before(browser
         def later(seconds: float, says: str) -> None:
             """That much later the page has asked, and its clock says it."""
             desk.page.clock.run_for(1000 * seconds)
-            playwright.expect(clock).to_have_text(re.compile(f"^{says}$"), timeout=20_000)
+            playwright.expect(clock).to_have_text(re.compile(f"^{says}$"), timeout=60_000)
 
         clock = desk.page.locator("#clock")
         use(100)

@@ -90,6 +90,6 @@ def test_nothing_but_break_is_lost(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["BREAK a ", "BREAK . ", "BREAK", "(BREAK) ", "a BREAK\n"])
 def test_a_flood_of_breaks_is_read_at_once(piece: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     natural_ending((piece * 10_000)[:20_000])
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1

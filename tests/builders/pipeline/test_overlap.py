@@ -97,7 +97,7 @@ def test_a_slow_answer_holds_up_no_other_batch(tmp_path: Path) -> None:
         if text == "r05":
             later[0].set()
         if text == "r00":
-            await asyncio.wait_for(later[0].wait(), 10)  # of the third batch
+            await asyncio.wait_for(later[0].wait(), 60)  # of the third batch
 
     done = built(tmp_path, say, Model(before))
     assert [row["said"] for row in done.rows()] == [f"said r{n:02}" for n in range(12)]
@@ -142,7 +142,7 @@ def test_a_build_that_is_stopped_asks_again_only_what_was_in_flight(stop: signal
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(stop)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=120)
     assert "Traceback" not in said and "never awaited" not in said
     if stop != signal.SIGKILL:
         assert process.returncode == 1 and "the same command continues from there" in said

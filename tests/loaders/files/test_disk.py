@@ -72,7 +72,7 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
         sweep(tmp_path)
         write_whole(target, b"another's")
         assert names(tmp_path) == [temporary, "answer.json"]
-        other.communicate(timeout=20)
+        other.communicate(timeout=120)
     assert (names(tmp_path), target.read_bytes()) == (["answer.json"], b"mine")
 
 
