@@ -47,7 +47,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return in_decade and abs(expert.value / expert.raw - 365.25) < 0.01
     gap = abs(value - other)
     if lay.bound in (ABOVE, BELOW) and not expert.bound:  # "a little over an inch"
-        return 0 <= (value - other if lay.bound == ABOVE else other - value) <= 0.2 * abs(value)
+        most = 0.25 if lay.loose else 0.2
+        return 0 <= (value - other if lay.bound == ABOVE else other - value) <= most * abs(value)
     if gap <= 1e-6 * max(abs(value), 1.0):
         return True
     if expert.step and expert.bound != lay.bound and lay.bound in ("<", ">"):  # "less than 100" of 99
@@ -435,6 +436,9 @@ def _named_otherwise(quantity: Quantity, lay: Reading) -> bool:
 def _derived(quantity: Quantity, known_here: list[Quantity]) -> bool:
     """The difference or the sum of two known ones: "four weeks earlier"."""
     values = [q.value for q in known_here if q.kind == quantity.kind]
+    years = [q.value for q in known_here if q.kind == "date" and q.value > 1900]
+    if quantity.kind == "time" and any(abs(a - b) * 365.25 == quantity.value for a in years for b in years):
+        return True  # "three years on" of 2015 and 2018
     return quantity.kind in ("time", "length") and any(
         abs(abs(a - b) - quantity.value) < 1e-6 * max(a, 1.0) for i, a in enumerate(values) for b in values[:i]
     )

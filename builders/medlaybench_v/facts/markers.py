@@ -172,6 +172,8 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
             return not after[:1].isdigit()
         if inside and (looks or shape != "line"):
             return len(_parenthesis(text, words[i].start).split()) <= 6
+        if word == "ring" and (looks & _DRAWN or after == "drawn"):
+            return True
         if word in ("ring", "egg"):
             return False
         if shape == "line":
@@ -186,13 +188,16 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
             return after == "sign"
         if shape == "box" and word == "square" and after in ("millimetres", "millimeters", "centimetres", "mm", "cm"):
             return False
-        return (
-            bool(looks)
-            or after
-            in ("marks", "shows", "outlines", "indicates", "points", "lies", "encloses", "surrounds", "sits", "sign")
-            or before in ("the", "a", "red")
-        )
+        return bool(looks) or after in _MARKING or before in ("the", "a", "red")
     return True
+
+
+# Looks by which a ring is drawn on a picture: one of the body may be white, black or thin.
+_DRAWN = frozenset("red blue green yellow orange purple pink dashed dotted".split())
+_MARKING = frozenset(
+    "marks shows outlines indicates points lies encloses surrounds sits sign mark show outline indicate point lie "
+    "enclose surround sit stand stands".split()
+)
 
 
 def _in_parentheses(text: str, at: int) -> bool:

@@ -146,7 +146,7 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
     if word == "left":
         return _remains(reading, i, before, after)
     if word == "right":
-        if after in ("angle", "angles", "angled", "away"):
+        if after in ("angle", "angles", "angled", "away", "after", "now"):
             return True
         if LEFT in texts and before.endswith(("ic", "al", "ed", "ous")):
             return False  # "a dominant left artery with a hypoplastic right"

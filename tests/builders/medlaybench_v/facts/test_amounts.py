@@ -32,6 +32,8 @@ KEPT = [
     ("A woman of 61 years.", "A woman in her early sixties."),
     ("A lesion of 11 x 8 mm.", "A spot of roughly one centimetre."),
     ("A mass of 7 cm in the sigmoid, 25 cm from the anal verge.", "About seven centimetres wide. It lies 25 cm up."),
+    ("Spots of 8 and 14 mm.", "One is just under a centimetre, the other about a centimetre and a half."),
+    ("Seen in 2015, doubled by 2018.", "Seen in 2015, twice as big three years on, in 2018."),
     ("Shrunk from 14 mm to 9 mm.", "It went from 14 down to 9 millimetres."),
 ]
 OTHERS = [

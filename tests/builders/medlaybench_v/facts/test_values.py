@@ -502,6 +502,17 @@ KEPT = [
     ("sides", "R MLO view of the breast.", "X-ray of the right breast at a slant."),
     ("sides", "Changes more marked on the right.", "It is easier to see on the right than on the left."),
     ("sides", "A collection beside the join.", "A pool of fluid right by the join of the bowel."),
+    (
+        "sides",
+        "A film after reduction of the elbow.",
+        "An X-ray from right after the bone of the elbow was put straight.",
+    ),
+    ("comparison", "Uptake less intense than in the liver.", "It glows more weakly than the liver."),
+    (
+        "markers",
+        "A cyst (yellow circle); swelling (stars).",
+        "The yellow ring is round the cyst; stars lie on the swelling.",
+    ),
 ]
 
 
