@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -100,5 +101,6 @@ def _leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any
             yield f"{path}{name}", inner
 
 
+@lru_cache(maxsize=4096)  # asked of each column for each field of each row
 def _plain(path: str) -> str:
     return ".".join(re.sub(r"[\W_]+", "_", part).strip("_").casefold() for part in path.split("."))
