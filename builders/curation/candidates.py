@@ -81,9 +81,7 @@ def _joined(slices: Iterator[_Partners], count: int) -> tuple[Places, set[int]]:
 def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]:
     """Partners that a picture, in some orientation or with its edges cut, has nearly the hash of."""
     places = np.array([n for n, content in enumerate(contents) if content.whole is not None], np.int64)
-    hashes = np.concatenate(
-        [np.empty(0, np.uint64), *(content.whole.reshape(-1) for content in contents if content.whole is not None)]
-    )
+    hashes = np.frombuffer(b"".join(content.whole for content in contents if content.whole is not None), np.uint64)
     plain = hashes[::16].copy()
     ends = np.append(np.arange(pictures, len(places), pictures), len(places))
     with scratch() as folder:
@@ -102,12 +100,12 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
     count = len(contents)
     step = max(1, -(-count // SAMPLE))
     numbers = np.argsort(np.arange(count) % step != 0, kind="stable")  # pictures by new numbers: the sample comes first
-    hashes = np.concatenate([np.empty(0, np.uint64), *(contents[n].keypoints for n in numbers)])
-    owners = np.repeat(np.arange(count, dtype=np.int32), [len(contents[n].keypoints) for n in numbers])
+    hashes = np.frombuffer(b"".join(contents[n].keypoints for n in numbers), np.uint64)
+    owners = np.repeat(np.arange(count, dtype=np.int32), [len(contents[n].keypoints) // 8 for n in numbers])
     sampled = int(np.searchsorted(owners, -(-count // step)))
     rare, alike = _rare(hashes, owners, sampled, step, pictures)
-    hashes, owners = hashes[rare], owners[rare]
-    del rare
+    hashes = hashes[rare]
+    owners = owners[rare]
     parts = list(_slices(owners, alike * step + 1, slice_matches, pictures))
     with scratch() as folder:
         blocks = Blocks(folder, np.array([part.stop for part in parts], np.int64))
@@ -172,7 +170,7 @@ def _slices(owners: Owners, cost: Owners, most: int, pictures: int) -> Iterator[
     if not len(owners):
         return
     last = np.flatnonzero(np.append(owners[1:] != owners[:-1], True)) + 1  # where each picture ends
-    spent = np.cumsum(cost, dtype=np.int64)[last - 1]
+    spent = np.cumsum(np.add.reduceat(cost, np.append(0, last[:-1]), dtype=np.int64))
     begin = done = 0
     while done < len(last):
         before = spent[done - 1] if done else 0

@@ -9,13 +9,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from rich.progress import Progress
 
 from builders.curation.folders import File
 from builders.curation.hashes import keypoints, whole
 from builders.curation.index import Index
-from builders.curation.neighbours import Hashes
 from builders.curation.opencv import PACKAGES, one_thread
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
@@ -31,13 +29,16 @@ _KIND = "picture"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A picture, known by the SHA-256 of its file's bytes; `size` is their number. No `whole` means: too plain."""
+    """A picture, known by the SHA-256 of its file's bytes; `size` is their number. No `whole` means: too plain.
+
+    Its hashes, `whole` (2 x 8) and `keypoints`, are held as the bytes of their arrays, half of what small arrays take.
+    """
 
     digest: str
     size: int
     quality: Quality
-    whole: Hashes | None
-    keypoints: Hashes
+    whole: bytes | None
+    keypoints: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +166,12 @@ def _examined(file: File, text: str) -> Examined:
     facts = json.loads(text)
     if "reason" in facts:
         return Examined(file, None, facts["reason"], facts["detail"])
-    hashes = None if facts["whole"] is None else np.frombuffer(bytes.fromhex(facts["whole"]), np.uint64).reshape(2, 8)
     content = Content(
         facts["digest"],
         facts["size"],
         Quality(**facts["quality"]),
-        hashes,
-        np.frombuffer(bytes.fromhex(facts["keypoints"]), np.uint64),
+        None if facts["whole"] is None else bytes.fromhex(facts["whole"]),
+        bytes.fromhex(facts["keypoints"]),
     )
     return Examined(file, content)
 

@@ -80,7 +80,7 @@ def distractors(count: int, cache: Path) -> list[File]:
     for first in range(0, count, _PIECE):
         if not (file := _piece(cache, first)).is_file():
             np.save(file, np.stack([drawn(number) for number in range(first, first + _PIECE)]))
-    return [File(f"d{number:07}", cache, held=_read(partial(_png, cache, number))) for number in range(count)]
+    return [File(f"d{number:07}", cache, held=partial(_read, _png, cache, number)) for number in range(count)]
 
 
 def _piece(cache: Path, first: int) -> Path:
@@ -114,25 +114,21 @@ def planted(photos: Path) -> list[File]:
             (f"p{number:03} photo", path.read_bytes),
             (f"p{number:03} part of it", lambda data=part: data),
         ):
-            made.append(File(name, path, held=_read(read)))
+            made.append(File(name, path, held=partial(_read, read)))
     return made
 
 
 _reading = 0.0
 
 
-def _read(read: Callable[[], bytes]) -> Callable[[], bytes]:
-    """The same, with its CPU seconds added to `_reading`: a real file is read in no time."""
-
-    def counted() -> bytes:
-        global _reading
-        started = time.process_time()
-        try:
-            return read()
-        finally:
-            _reading += time.process_time() - started
-
-    return counted
+def _read(read: Callable[..., bytes], *asked: Any) -> bytes:
+    """What `read` gives, with its CPU seconds added to `_reading`: a real file is read in no time."""
+    global _reading
+    started = time.process_time()
+    try:
+        return read(*asked)
+    finally:
+        _reading += time.process_time() - started
 
 
 def looked_at(files: Sequence[File], index: Path) -> None:

@@ -18,7 +18,13 @@ DRAW = np.random.default_rng(0)
 
 
 def _content(keypoints: list[int] | np.ndarray, whole: np.ndarray | None = None) -> Content:
-    return Content("", 1, QUALITY, whole, np.array(keypoints, np.uint64))
+    return Content(
+        "", 1, QUALITY, whole if whole is None else whole.tobytes(), np.array(keypoints, np.uint64).tobytes()
+    )
+
+
+def _hashes(held: bytes | None) -> np.ndarray:
+    return np.frombuffer(held or b"", np.uint64)
 
 
 def _random(count: int) -> np.ndarray:
@@ -51,14 +57,14 @@ def test_spots_that_many_pictures_have_are_no_evidence() -> None:
     rig = _random(5)
     many = [_content(np.concatenate([rig, _random(5)])) for _ in range(COMMON + 2)]
     assert _pairs(many) == []
-    copy = _content(many[3].keypoints)
+    copy = _content(_hashes(many[3].keypoints))
     assert _pairs([*many, copy]) == [(3, COMMON + 2)]
 
 
 def test_of_a_rigs_look_alikes_the_closest_are_compared_and_a_copy_is_among_them() -> None:
     rig = _random(3)
     many = [_content(np.concatenate([rig, _random(7)])) for _ in range(COMMON)]
-    copy = np.concatenate([rig, many[3].keypoints[3:5], _random(5)])
+    copy = np.concatenate([rig, _hashes(many[3].keypoints)[3:5], _random(5)])
     found = candidates([*many, _content(copy)])
     assert [3, COMMON] in found.pairs.tolist()
     assert len(found.pairs) <= CLOSEST * (COMMON + 1)
@@ -92,6 +98,7 @@ def _uneven(pictures: int, seed: int) -> list[Content]:
 def _plainly(contents: list[Content]) -> tuple[list[list[int]], int]:
     """What `candidates` says, pair by pair and keypoint by keypoint."""
     count, crowded = len(contents), set[int]()
+    spots_of = [_hashes(content.keypoints) for content in contents]
 
     def kept(closeness: dict[tuple[int, int], int]) -> set[tuple[int, int]]:
         pairs = set()
@@ -104,15 +111,15 @@ def _plainly(contents: list[Content]) -> tuple[list[list[int]], int]:
     whole = {}
     for i, j in permutations(range(count), 2):
         if contents[i].whole is not None and contents[j].whole is not None:
-            apart = min((int(a) ^ int(contents[j].whole[0, 0])).bit_count() for a in contents[i].whole.ravel())
+            apart = min((int(a) ^ int(_hashes(contents[j].whole)[0])).bit_count() for a in _hashes(contents[i].whole))
             if apart <= 8:
                 whole[i, j] = 8 - apart
     alike = {
-        (i, n): sum((int(a) ^ int(b)).bit_count() <= 4 for j in range(count) if j != i for b in contents[j].keypoints)
+        (i, n): sum((int(a) ^ int(b)).bit_count() <= 4 for j in range(count) if j != i for b in spots_of[j])
         for i in range(count)
-        for n, a in enumerate(contents[i].keypoints)
+        for n, a in enumerate(spots_of[i])
     }
-    told = [[n for n in range(len(one.keypoints)) if alike[i, n] <= 64] for i, one in enumerate(contents)]
+    told = [[n for n in range(len(one)) if alike[i, n] <= 64] for i, one in enumerate(spots_of)]
     rare = [sorted(told[i], key=lambda n: (alike[i, n], n)) for i in range(count)]
     rare = [
         [n for at, n in enumerate(those) if at < 16 or sum(alike[i, m] for m in those[: at + 1]) <= MATCHES]
@@ -121,11 +128,9 @@ def _plainly(contents: list[Content]) -> tuple[list[list[int]], int]:
     spots: dict[tuple[int, int], int] = {}
     for mirrored in (False, True):
         for i, j in permutations(range(count), 2):
-            asked = mirrored_keypoints(contents[i].keypoints) if mirrored else contents[i].keypoints
+            asked = mirrored_keypoints(spots_of[i]) if mirrored else spots_of[i]
             matches = [
-                (n, m)
-                for n, m in product(rare[i], rare[j])
-                if (int(asked[n]) ^ int(contents[j].keypoints[m])).bit_count() <= 4
+                (n, m) for n, m in product(rare[i], rare[j]) if (int(asked[n]) ^ int(spots_of[j][m])).bit_count() <= 4
             ]
             ours = {n for n, _ in matches}
             if len(ours) >= 2 and len({m for _, m in matches}) >= 2:
