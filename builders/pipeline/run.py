@@ -116,13 +116,14 @@ def run(
             _check_bad(result, records or result.rows_in, max_bad, workspace)
             batches: Sequence[Batch] = result.kept
             # A source of which every row could be read has nothing to account for.
-            counts = [_count(READ, 1, [result])] if result.excluded else []
+            counts = [_counted(READ, 1, [result])[0]] if result.excluded else []
             results = [(READ, read)] if result.excluded else []
+            del result  # it holds each row that could not be read
             for stage in stages:
                 names = _run_stage(Work(stage, key, store, batch_rows, packages), batches, engine, progress)
-                done = [_recorded(store, name) for name in names]
-                batches = [batch for result in done for batch in result.kept]
-                counts.append(_count(stage.name, stage.version, done))
+                done = (_recorded(store, name) for name in names)
+                count, batches = _counted(stage.name, stage.version, done)
+                counts.append(count)
                 results.extend((stage.name, name) for name in names)
         except KeyboardInterrupt:
             message = f"Stopped. Finished batches are kept in {workspace}; the same command continues from there"
@@ -130,15 +131,16 @@ def run(
     return Run(stages[-1].schema_out, tuple(counts), tuple(batches), store, tuple(results))
 
 
-def _count(name: str, version: int, results: Sequence[Result]) -> StageCount:
-    reasons = Counter(row.reason for result in results for row in result.excluded)
-    return StageCount(
-        name=name,
-        version=version,
-        rows_in=sum(result.rows_in for result in results),
-        rows_out=sum(batch.rows for result in results for batch in result.kept),
-        excluded=dict(sorted(reasons.items())),
-    )
+def _counted(name: str, version: int, results: Iterable[Result]) -> tuple[StageCount, list[Batch]]:
+    """What a stage made of its rows, and the batches that are left; results are not held, as each excluded row is one
+    object of some hundred bytes."""
+    came, kept, reasons = 0, list[Batch](), Counter[str]()
+    for result in results:
+        came += result.rows_in
+        kept += result.kept
+        reasons.update(row.reason for row in result.excluded)
+    left, excluded = sum(batch.rows for batch in kept), dict(sorted(reasons.items()))
+    return StageCount(name=name, version=version, rows_in=came, rows_out=left, excluded=excluded), kept
 
 
 def _check_bad(result: Result, records: int, max_bad: float, workspace: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import json
 import os
@@ -31,9 +32,11 @@ from builders.pipeline.overlap import AT_ONCE
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
 from builders.pipeline.stage import Excluded, Stage
+from builders.pipeline.workspace import ExcludedRow
 from builders.steps import unique
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, ModelError
+from loaders.files.untrusted import BadRow
 from scripts.terminal.progress import Bars
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
@@ -235,6 +238,23 @@ def test_a_stage_of_all_rows_leaves_batches_as_they_lie_that_it_does_not_change(
     assert [row["n"] for row in done.rows()] == [0, 1, 2, 3, 0, 0]
     read = build(rows(8), one(lambda batch: batch), at=tmp_path, batch_rows=2)
     assert done.batches[:2] == read.batches[:2] and len(done.batches) == 3
+
+
+def test_of_rows_that_are_left_out_no_more_than_a_batch_is_held(tmp_path: Path) -> None:
+    held: list[int] = []
+
+    def most(batch: list[Row]) -> list[Any]:
+        return [{} if row["n"] % 4 == 0 else Excluded("odd") for row in batch]
+
+    def count(batch: list[Row]) -> list[Row]:
+        held.append(sum(isinstance(each, ExcludedRow) for each in gc.get_objects()))
+        return [{}] * len(batch)
+
+    before = sum(isinstance(each, ExcludedRow) for each in gc.get_objects())
+    source = [*(BadRow(f"line {n}", reason="broken") for n in range(40)), *rows(80)]
+    done = build(source, one(most, name="first"), one(count, name="second"), at=tmp_path, max_bad=50)
+    assert [stage.excluded for stage in done.stages] == [{"broken": 40}, {"odd": 60}, {}]
+    assert max(held) - before <= 4
 
 
 def rename(batch: list[Row]) -> list[Row]:
