@@ -5,7 +5,7 @@
 The server answers after `--latency` seconds and notes each request. A kill (SIGKILL) comes after every so many
 requests, of the driver, of a process that asks, and of a node with all its processes, in turn; a killed driver is
 started again at once by the same command. What was asked again must have been in flight while something was killed:
-not answered, or answered less than a second before. Then one machine that nobody disturbs builds the same with the
+not answered, or its answer not read a second before. Then one machine that nobody disturbs builds the same with the
 answers that were kept: each must be what the server says to its request, nothing may be left to ask, and the bytes must
 be equal. Exit code 1 where any of that does not hold.
 """
@@ -92,7 +92,7 @@ async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bo
         f"killed {len(done)} times: {', '.join(done)}",
         f"bytes as undisturbed: {'yes' if same else 'NO'}",
         f"answers kept {kept:,}, wrong {wrong:,}, lacking {lacking:,}; requests {told['requests']:,}",
-        f"asked again: {told['repeated']:,}, of {told['struck']:,} in flight at a kill or answered less than "
+        f"asked again: {told['repeated']:,}, of {told['struck']:,} in flight at a kill or read less than "
         f"{BEFORE:g} s before; {told['lost']:,} others",
         f"seconds: {calm_from - started:.0f}, and {time.monotonic() - calm_from:.0f} with the answers",
     )

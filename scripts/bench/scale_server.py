@@ -22,7 +22,7 @@ from typing import Any
 _SAID = json.dumps({"layman_caption": "The scan shows what the report says."})
 _DRAFT = re.compile("<draft>(.*?)</draft>", re.DOTALL)
 BEFORE = 1.0
-"""Seconds for which an answer counts as in flight after it was sent: a process that waits for a processor has not kept
+"""Seconds for which an answer counts as in flight after it was read: a process that waits for a processor has not kept
 it yet."""
 
 
@@ -125,25 +125,28 @@ class Counts:
     first: float = 0.0
     last: float = 0.0
     lives: dict[bytes, tuple[float, float]] = field(default_factory=dict)
-    """Of each request, by its digest: when it was asked last, and answered."""
+    """Of each request, by its digest: when it was asked last, and when its connection told that the answer was read, by
+    the next request or its end: a process that waits for a processor leaves answers unread for seconds."""
     kills: list[tuple[float, float]] = field(default_factory=list)
 
     def asked(self, request: bytes) -> None:
         now = time.perf_counter()
         if request in self.lives:
-            asked, answered = self.lives[request]
+            asked, read = self.lives[request]
             self.repeated += 1
-            self.lost += not any(asked <= end and answered >= start for start, end in self.kills)
+            self.lost += not any(asked <= end and read >= start for start, end in self.kills)
         self.lives[request] = now, math.inf
         self.first = self.first or now
         self.flying += 1
         self.most = max(self.most, self.flying)
 
-    def answered(self, request: bytes) -> None:
+    def answered(self) -> None:
         self.last = time.perf_counter()
-        self.lives[request] = self.lives[request][0], self.last
         self.flying -= 1
         self.requests += 1
+
+    def read(self, request: bytes) -> None:
+        self.lives[request] = self.lives[request][0], time.perf_counter()
 
     def kill(self) -> None:
         self.kills.append((time.perf_counter() - BEFORE, math.inf))
@@ -151,7 +154,7 @@ class Counts:
     def killed(self) -> None:
         start, end = self.kills[-1][0], time.perf_counter()
         self.kills[-1] = start, end
-        self.struck += sum(asked <= end and answered >= start for asked, answered in self.lives.values())
+        self.struck += sum(asked <= end and read >= start for asked, read in self.lives.values())
 
     def told(self) -> dict[str, float]:
         names = ("requests", "most", "repeated", "lost", "struck", "first", "last")
@@ -162,16 +165,21 @@ async def _serving(line: Connection, latency: float, echo: bool) -> None:
     counts = Counts()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        before = b""
         try:
             while True:
                 body = await _body(reader)
-                request = hashlib.blake2b(body, digest_size=16).digest()
-                counts.asked(request)
+                if before in counts.lives:
+                    counts.read(before)
+                before = hashlib.blake2b(body, digest_size=16).digest()
+                counts.asked(before)
                 await asyncio.sleep(latency)
-                counts.answered(request)
+                counts.answered()
                 writer.write(_answer(echoed(json.loads(body)["messages"][-1]["content"])) if echo else _ANSWER)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
+            if before in counts.lives:
+                counts.read(before)
             writer.close()
 
     def told() -> None:

@@ -40,20 +40,20 @@ def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered", "lost"),
+    ("asked", "read", "lost"),
     [
         (0.0, 10.0 - BEFORE - 0.5, 1),  # long before
-        (0.0, 10.0 - BEFORE / 2, 0),  # its answer may still have been on the way
+        (0.0, 10.0 - BEFORE / 2, 0),  # its answer may not have been kept yet
         (9.0, 11.0, 0),
         (10.5, 30.0, 0),  # by one that took a while to die
         (12.5, 13.0, 1),
     ],
 )
 def test_what_is_asked_again_was_in_flight_at_a_kill_or_is_lost(
-    asked: float, answered: float, lost: int, monkeypatch: pytest.MonkeyPatch
+    asked: float, read: float, lost: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = Counts()
-    events = [(asked, "asked", (b"a",)), (answered, "answered", (b"a",)), (10.0, "kill", ()), (12.0, "killed", ())]
+    events = [(asked, "asked", (b"a",)), (read, "read", (b"a",)), (10.0, "kill", ()), (12.0, "killed", ())]
     for at, name, given in [*sorted(events), (40.0, "asked", (b"a",)), (40.0, "asked", (b"b",))]:
         monkeypatch.setattr("time.perf_counter", lambda at=at: at)
         getattr(counts, name)(*given)
