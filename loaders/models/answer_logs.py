@@ -77,15 +77,30 @@ def units_of(folder: Path) -> list[Path]:
     return sorted(entries(folder)) if is_folder(folder) else []
 
 
-def forget(unit: Path) -> None:
-    """Remove the logs of a unit, but for one whose writer still lives."""
-    for path in entries(unit):
+def ended(unit: Path) -> list[Path]:
+    """The logs of a unit to which nobody writes any more; a log that has ended is never taken up again."""
+    return [path for path in entries(unit) if not _written(path)]
+
+
+def _written(path: Path) -> bool:
+    """Whether its writer still lives; true where that cannot be told."""
+    try:
+        number = os.open(path, os.O_RDWR)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(number)
+    return False
+
+
+def forget(logs: Sequence[Path], unit: Path) -> None:
+    """Remove logs of a unit, which had ended before they were read: what was written meanwhile would be lost."""
+    for path in logs:
         with suppress(OSError):
-            number = os.open(path, os.O_RDWR)
-            try:
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
-            finally:
-                os.close(number)
+            path.unlink()
     with suppress(OSError):
         unit.rmdir()

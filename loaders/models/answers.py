@@ -39,7 +39,7 @@ from loaders.files.disk import private_folder
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
 from loaders.files.untrusted import is_there
-from loaders.models.answer_logs import Row, forget, rows_of, units_of
+from loaders.models.answer_logs import Row, ended, forget, rows_of, units_of
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 
 STORE = "answers.sqlite"
@@ -196,10 +196,11 @@ CREATE TABLE answers (
     def _take_in(self, parts: Path) -> None:
         """Keep what writers on other machines left in their logs (`AnswerPart`): of equal requests, the first."""
         for unit in units_of(parts):
+            logs = ended(unit)
             with self.explained(), self.connection:
                 self.connection.execute("BEGIN")
                 self.connection.executemany(_INSERT, rows_of(unit))
-            forget(unit)
+            forget(logs, unit)
         with suppress(OSError):
             parts.rmdir()
 

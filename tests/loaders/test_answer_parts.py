@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loaders.errors import InputError
+from loaders.models.answer_logs import Row, rows_of
 from loaders.models.answer_parts import AnswerPart
 from loaders.models.answers import AnswerStore
 from loaders.models.messages import Answer, ChatModel, Message
@@ -64,6 +66,24 @@ def test_a_unit_that_is_done_again_asks_nothing_that_was_answered(path: Path) ->
     with AnswerStore(path):
         assert not logs.exists()
     assert model.answered == 5
+
+
+def test_what_is_answered_while_a_log_is_taken_in_is_not_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that was killed and started again reads what workers of the first one still write, until they end."""
+    model, part = Model(), AnswerPart(path, "a")
+    asked(part, model, "new")
+
+    def read_slowly(unit: Path) -> Iterator[Row]:
+        yield from rows_of(unit)
+        asked(part, model, "newer")
+        part.close()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("loaders.models.answers.rows_of", read_slowly)
+        AnswerStore(path).close()
+    with AnswerStore(path) as owner:
+        assert asked(owner, model, "new", "newer") == ["answer 1", "answer 2"] and model.answered == 2
+    assert not (path.parent / "answers.parts").exists()
 
 
 def test_a_damaged_line_is_named_and_nothing_is_lost(path: Path) -> None:
