@@ -154,7 +154,9 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
     after = texts[i + 1] if i + 1 < len(texts) else ""
     before = texts[i - 1] if i else ""
     inside = _in_parentheses(text, words[i].start)
-    if word in ALSO_ANATOMY and after == "of":
+    if (word in ALSO_ANATOMY and after == "of") or (
+        word == "egg" and after in ("tube", "tubes", "cell", "cells", "sac")
+    ):
         return False
     if shape in ("line", "circle", "oval", "triangle", "box", "inset") or word in (
         "star",
