@@ -129,6 +129,7 @@ _METHOD_WORDS = (
 )
 _OWN_HEAD = re.compile(r" (muscle|vein|artery|nerve|ligament|tendon|bone|gland|tumor)(?![\w-])")
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
+_ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))
 _SCANS = frozenset(("CT scan", "MRI scan"))
 _DYE = "with contrast dye"
@@ -598,7 +599,7 @@ def _belongs_elsewhere(term: Term, text: str, start: int, end: int, heads: set[i
     """Whether what stands at [start, end) is a part of a name that the vocabulary does not know."""
     if term.kind == "view" and term.pos == "adjective":
         # "External oblique" is a muscle: only these three name nothing else.
-        ends = text[end : end + 1] in ("", ".", ",", ")", ":", ";") and term.expert not in _PLANES
+        ends = term.expert not in _PLANES and text.startswith(_ENDS_OR_JOINS, end)
         muscle = text[max(0, start - 9) : start].lower().endswith(("internal ", "external ", "superior ", "inferior "))
         return ends or muscle or not is_view(text, end)
     if term.kind == "direction" and term.pos == "adjective" and (slashed(text, start, end) or not is_side(text, end)):

@@ -307,6 +307,7 @@ _SENSES = {
         r"wall|remnant)"
     ),
     "aneurysm": _sense(before=r"(?:cirsoid|racemose)[ ]\Z", behind=r"[ ](?:clip\w*|coil\w*|neck|needle|repair)"),
+    **dict.fromkeys(("valgus", "varus"), _sense(behind=r"[ ](?:osteotom|stress|test|thrust|correct|align)")),
     "administered": _sense(before=r"\b(?:we|they|he|she|i|who|and|physicians?|doctors?|clinicians?)[ ]\Z"),
     **dict.fromkeys(("on admission", "at admission"), _sense(behind=r"[ ]to\b")),
     "evident": _sense(before=r"\b(?:an?|more|most|less|the|no)[ ]\Z", behind=_NO_PREDICATE),

@@ -51,6 +51,8 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Multi lobulated cyst.", "lobulated", "lumpy"),
         ("MRI of the eye: areas of the MR and LR near the globe.", "MR and LR", "the MRI"),
         ("Fluid from the foramen of Monro.", "foramen of Monro", "opening"),
+        ("CT of the transverse and sigmoid sinus.", "transverse and sigmoid", "crosswise"),
+        ("A valgus osteotomy is seen.", "valgus bone-cutting surgery", "bent"),
         # A word's own head stands beside it.
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
     ],
