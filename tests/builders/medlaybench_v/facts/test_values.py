@@ -345,8 +345,8 @@ BROKEN = [
     ("order", "Pain followed by fever.", "Fever and then pain.", "and then"),
     (
         "order",
-        "Swelling of the wrist preceded the erosions.",
-        "The erosions came first; the swelling of the wrist followed.",
+        "Swelling of hand and wrist preceded the erosions by two years.",
+        "The erosions came first; the swelling of the hand and wrist followed two years later.",
         "came first",
     ),
     ("inventions", "A cervical rib.", "A rib of the neck in a woman.", "woman"),
@@ -484,11 +484,12 @@ KEPT = [
     (
         "markers",
         "A filter (thick arrow) and a clot (thin arrow).",
-        "The fat arrow is the filter, the slim one the clot.",
+        "The fat arrow shows the filter, the slim arrow the clot.",
     ),
     ("inventions", "A retained tooth.", "A tooth that has not fallen out."),
     ("inventions", "Barium swallow: Zenker diverticulum.", "X-ray of a pouch of the gullet, named after Zenker."),
     ("imaging", "CT of a tumour, stage T2N0M0.", "CT of a tumour of the stage T2 N0 M0."),
+    ("markers", "Hydrosalpinx (arrow).", "Hydrosalpinx (fluid-filled egg tube) at the arrow."),
     ("polarity", "No pneumothorax.", "There is no air around the lung that does not belong there."),
     (
         "polarity",
@@ -496,12 +497,14 @@ KEPT = [
         "The joint's rim is torn; the cartilage is still good.",
     ),
     ("order", "Before, during and after closure.", "Ahead of the closure, while it went on, and once it was done."),
-    ("comparison", "The velocity rose compared to the prior one.", "Blood ran faster than at the last check."),
+    (
+        "comparison",
+        "Doppler: peak velocity rose compared to the prior examination.",
+        "Blood shot through faster than at the last Doppler check.",
+    ),
     ("comparison", "The angle is reduced to 12°.", "The angle is down to 12 degrees. The joint above is pushed in."),
     ("inventions", "A moyamoya pattern of vessels.", "Fine vessels that look like a puff of smoke."),
     ("sides", "R MLO view of the breast.", "X-ray of the right breast at a slant."),
-    ("sides", "Changes more marked on the right.", "It is easier to see on the right than on the left."),
-    ("sides", "A collection beside the join.", "A pool of fluid right by the join of the bowel."),
     (
         "sides",
         "A film after reduction of the elbow.",
