@@ -107,6 +107,31 @@ _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 _OWN_NAME = re.compile(r"\b(?:I'm|I am|[Mm]y name(?:'s| is)|Dr|Doctor|Miss|Mrs|Mr|Nurse|Sister)\.?(?: [A-Z][a-z]+)+")
 
 
+# What a question asks for: how it is to be this patient (feelings, ideas, what it does to a life, expectations), or the
+# course of the illness (when it began, how it went, what is taken): the two sides of the Calgary-Cambridge guide.
+_VIEW = re.compile(
+    r"\b(?:feel\w*|think\w*|thought\w*|mind|make of|worr\w*|afraid|scar\w*|fear\w*|frighten\w*|dread\w*|bother\w*|"
+    r"troubl\w*|weigh\w*|matter\w*|hard(?:er|est)?|worst|hop(?:e|es|ing)|wish\w*|want\w*|mean\w*|pictur\w*|imagin\w*|"
+    r"understand|expect\w*|lose|losing|give up|go without|(?:stop|keep|hold)\w* you|in the way|difficult|awkward|"
+    r"easier|heav\w*|for you|like|live with|say|said|day to day|at home|at work|really|behind|under(?:neath)?)\b",
+    re.IGNORECASE,
+)
+_COURSE = re.compile(
+    r"\b(?:when (?:exactly|did)|first (?:notic\w*|start\w*|beg\w+|appear\w*)|onset|progress\w*|symptoms?|histor\w+|"
+    r"medic\w*|tablets?|pills?|dos(?:e|es|age)|tests?|results?|side effects|allerg\w*|fever|appetite|smok\w*|bowels?|"
+    r"how (?:many|much|often|long|far)|at what times?|which (?:day|side)|missed|prescri\w*|outcomes?|condition|"
+    r"diagnos\w*|zero to ten|nought to ten|yes or no)\b",
+    re.IGNORECASE,
+)
+# A check of what the clinician has understood is no question for a fact, and no tag (summarising in every teaching).
+_CHECKS = re.compile(
+    r"\b(?:have|did|do|am) i\b[^.!?]{0,25}\b(?:right|understood|understand|hear\w*|miss\w*|wrong|got|get|with you)\b"
+    r"|\bwhat (?:have|did) i\b[^.!?]{0,25}\b(?:miss\w*|wrong|left out|leave out|not)\b"
+    r"|^is (?:that|it) (?:fair|how it is)\b",
+    re.IGNORECASE,
+)
+
+
 @cache
 def _subjects() -> Mapping[str, frozenset[str]]:
     """What people talk about when they are ill, by the roots of everyday words for it."""
@@ -147,6 +172,9 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
         echo                how many content words of the patient it takes up; `echo_first`: in its first sentence
         echo_asked          in its open questions; `quote`: words of the patient in quotation marks
         told                words of sentences that tell facts: no question, no echo, nobody addressed
+        view, course        questions for how it is to be this patient, and for the course of an illness
+        last_course         whether the last open question is for the course
+        checks              questions whether the clinician has understood
         words, bangs, items words in all, exclamation marks, places of a list
         sentences, asked    sentences in all, and those that end with a question mark
         jargon, figures, names  long words, numbers, words with a capital inside a sentence
@@ -158,16 +186,25 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     sentences = [part for part in _SENTENCE.split(text.strip()) if part.strip()]
     found: dict[str, float] = dict.fromkeys(_tables(), 0.0)
     found |= dict.fromkeys(("open", "fact", "orders", "last_open", "echo_asked", "told", "quote", "echo_first"), 0.0)
+    found |= dict.fromkeys(("view", "course", "last_course", "checks"), 0.0)
     for number, sentence in enumerate(sentences):
         kind = _kind(sentence)
         closes = _closing(sentence, kind)
         for name, patterns in _tables().items():
             found[name] += any(pattern.search(closes if name in _CLOSES else sentence) for pattern in patterns)
         taken_up = content_roots(sentence) & said
+        if kind == "checks":
+            found["checks"] += 1
+            found["tagged"] -= _tags(sentence)
         if kind in ("open", "fact"):
             found[kind] += 1
             found["last_open"] = float(kind == "open")
             found["echo_asked"] += bool(taken_up) and kind == "open"
+            view = bool(_VIEW.search(sentence))
+            course = not view and bool(_COURSE.search(sentence))
+            found["view"] += view
+            found["course"] += course
+            found["last_course"] = float(course)
         found["orders"] += kind == "order"
         found["echo_first"] += bool(taken_up) and number == 0
         if kind == "tells" and not taken_up and not _TOLD.search(sentence):
@@ -204,8 +241,17 @@ def _closing(sentence: str, kind: str) -> str:
     return "" if kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence)) else _DISCLAIMED.sub(" ", sentence)
 
 
+def _tags(sentence: str) -> bool:
+    return any(pattern.search(sentence) for pattern in _tables()["tagged"])
+
+
 def _kind(sentence: str) -> str:
-    """open, fact, order or tells; a question is known by its mark, an invitation and an order by their verb."""
+    """open, fact, checks, order or tells; a question is known by its mark, an invitation and an order by their verb.
+
+    What shames asks nothing, whatever its form.
+    """
+    if any(pattern.search(sentence) for pattern in _tables()["scorn"]):
+        return "tells"
     plain = _FILLER.sub("", sentence.strip())
     if _TELL.search(plain) or _INDIRECT.search(plain) or _SOME.search(plain):
         return "open"
@@ -215,5 +261,7 @@ def _kind(sentence: str) -> str:
         clauses = [_FILLER.sub("", part) for part in _ASKING_CLAUSE.split(plain) if part and part.strip()] or [plain]
         if any(_TELL.match(clause) or _OPEN.match(clause) for clause in clauses if not _FACT.match(clause)):
             return "open"
-        return "fact" if any(map(_FACT.match, clauses)) or not _OPEN.search(plain) else "open"
+        if any(map(_FACT.match, clauses)) or not _OPEN.search(plain):
+            return "checks" if _CHECKS.search(plain) else "fact"
+        return "open"
     return "order" if _ORDER.match(plain) else "tells"

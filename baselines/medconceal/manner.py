@@ -2,10 +2,11 @@
 
     manner("So she is at home on her own. What is that like for you?", "My wife can't be left.")  # in [0, 1]
 
-The speech acts of `acts` and the small words that hold sentences together (`words.SMALL`), each there or not, weighed
-by `manner.csv`. No word of medicine, of a patient or of a script is among them. The weights are fitted to the rated
-turns of several writers (`tests/turns`) by ridge regression: `python -m scripts.bench.manner` fits them anew, and says
-how well those of all writers but one order the turns of the one that was left out.
+The speech acts of `acts`, the small words that hold sentences together (`words.SMALL`) and pairs of these that stand
+side by side ("do you", "tell me"), each there or not, weighed by `manner.csv`. No word of medicine, of a patient or of
+a script is among them. The weights are fitted to the rated turns and the ranked clinicians of several writers
+(`tests/turns`) by ridge regression: `python -m scripts.bench.manner` fits them anew, and says how well those of all
+writers but one order what the one that was left out has written.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from baselines.medconceal.words import SMALL
@@ -27,16 +28,25 @@ _FULL: Mapping[str, float] = {
     "echo": 3, "subjects": 2, "sentences": 4, "asked": 3, "words": 30, "told": 25, "jargon": 3, "figures": 3,
     "names": 2, "partner": 2, "does": 2, "orders": 2, "fact": 2, "bid": 2, "hedge": 2, "choice": 2, "blame": 2,
     "compare": 2, "threat": 2, "cheer": 2, "calm": 2, "inner": 2, "absolute": 2, "onward": 2, "scene": 2, "heart": 2,
-    "tagged": 2,
+    "tagged": 2, "view": 2, "course": 2,
 }  # fmt: skip
 
 
 def signs(turn: str, found: Mapping[str, float]) -> dict[str, float]:
-    """What is weighed, each in [0, 1]: the acts `found` in a turn by name, its small words as `word:you`."""
-    text = turn.replace("’", "'").casefold()
-    said = {token for token in _TOKEN.findall(text) if token in SMALL or not token[0].isalpha()}
+    """What is weighed, each in [0, 1]: the acts `found` in a turn by name, its small words as `word:you`, and pairs.
+
+    A pair is `pair:do you`; `^` stands for the beginning of the turn.
+    """
     acted = {name: min(1.0, count / _FULL.get(name, 1.0)) for name, count in found.items()}
-    return acted | {f"word:{token}": 1.0 for token in said}
+    return acted | dict.fromkeys(_small(turn), 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _small(turn: str) -> frozenset[str]:
+    tokens = _TOKEN.findall(turn.replace("’", "'").casefold())
+    small = [token if token in SMALL or not token[0].isalpha() else "" for token in tokens]
+    pairs = {f"pair:{one} {two}" for one, two in zip(["^", *small], small, strict=False) if one and two}
+    return frozenset({f"word:{token}" for token in small if token} | pairs)
 
 
 @cache

@@ -8,6 +8,7 @@ one. The weights of the acts are set by hand, those of the manner fitted, on lab
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -37,17 +38,26 @@ _INTENT_OF = (
 )
 
 # What the listening features have in common: being judged, brushed off, pushed or lectured closes a patient.
-_CLOSING_ACTS = {"judge": -0.6, "brush": -0.4, "push": -0.35, "turnaway": -0.25, "bangs": -0.2, "script": -0.45}
+_CLOSING_ACTS = {
+    "judge": -0.6,
+    "brush": -0.4,
+    "push": -0.35,
+    "turnaway": -0.25,
+    "bangs": -0.2,
+    "script": -0.45,
+    "scorn": -0.5,
+}
 
 _WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "DG": {"fact": 0.5, "volley": 0.5, "open": 0.25},
-    "ER": {"hardship": 0.5, "cite": 0.2, "normal": 0.45, "safe": 0.4, "echo": 0.2, "room": 0.3, "permission": 0.2,
-           "quote": 0.25, "mend": 0.2, **_CLOSING_ACTS},
-    "PA": {"partner": 0.5, "permission": 0.4, "teach": 0.4, "open": 0.15, "judge": -0.4, "push": -0.3, "orders": -0.2},
-    "CE": {"open": 0.6, "echo_asked": 0.3, "quote": 0.2, "safe": 0.2, "normal": 0.1, "room": 0.4, "permission": 0.15,
-           "bare": 0.3, "volley": -0.5, "orders": -0.3, "long": -0.3, **_CLOSING_ACTS},
-    "SP": {"base": 0.25, "last_open": 0.5, "room": 0.4, "permission": 0.2, "echo": 0.25, "bare": 0.35, "safe": 0.15,
-           "volley": -0.5, "fact": -0.2, "orders": -0.4, "long": -0.5, "told": -0.2, **_CLOSING_ACTS},
+    "ER": {"hardship": 0.6, "cite": 0.2, "normal": 0.45, "safe": 0.4, "echo": 0.2, "room": 0.3, "permission": 0.2,
+           "quote": 0.25, "mend": 0.2, "checks": 0.3, **_CLOSING_ACTS},
+    "PA": {"partner": 0.5, "permission": 0.4, "checks": 0.4, "teach": 0.4, "open": 0.15, "judge": -0.4, "push": -0.3,
+           "orders": -0.2},
+    "CE": {"open": 0.6, "echo_asked": 0.3, "checks": 0.3, "quote": 0.2, "safe": 0.2, "normal": 0.1, "room": 0.4,
+           "permission": 0.15, "bare": 0.3, "volley": -0.5, "orders": -0.3, "long": -0.3, **_CLOSING_ACTS},
+    "SP": {"base": 0.25, "last_open": 0.5, "room": 0.4, "checks": 0.3, "permission": 0.2, "echo": 0.25, "bare": 0.35,
+           "safe": 0.15, "volley": -0.5, "fact": -0.2, "orders": -0.4, "long": -0.5, "told": -0.2, **_CLOSING_ACTS},
     "NS": {"why": 0.5, "told": 0.4},
     "CM": {"echo": 0.25, "cite": 0.25, "commit": 0.3, "mend": 0.4, "normal": 0.25, "safe": 0.25, "partner": 0.2,
            "exact": 0.15, "quote": 0.2, "teach": 0.15, "open": 0.1, "orders": -0.1, "unasked": -0.15, **_CLOSING_ACTS},
@@ -63,6 +73,10 @@ _PASSED_OVER = 0.05  # less for words that take up nothing of what was just said
 # Manner is the clinician's and not one turn's: one good question does not undo a lecture, nor one clumsy turn a talk.
 # So much of it is that of the turns before; which also halves what a single turn is misread by.
 _STANDING = 0.5
+
+# A score fades out below 0 instead of ending there: of two clinicians who open nobody one still listens less.
+_FADE = 0.08
+_STEPS = 20  # of a feature; the rules tell finer than the quarters of a model's levels
 
 _LIST = 4  # questions for facts in one turn: a list is being worked off
 _LONG, _LONGEST = 60, 130  # words: from where on a turn leaves less room, and where it leaves none
@@ -90,7 +104,7 @@ def evaluate(
     scores = _practice(turn, found, heard, earlier)
     scores["MR"] = 1.0 if probe else 0.5 if found["fact"] >= _LIST else 0.0
     scores["PQC"] = _pending_coverage(turn, pending)
-    scores = {key: round(4 * scores[key]) / 4 for key in FEATURES}
+    scores = {key: round(_STEPS * scores[key]) / _STEPS for key in FEATURES}
     ranked = _intents(turn, scores)
     return TurnEvaluation(
         intent=max(ranked, key=lambda name: ranked[name]),
@@ -146,9 +160,13 @@ def _practice(
     scores = {}
     for key, weights in _WEIGHTS.items():
         acted = sum(weight * done[act] for act, weight in weights.items())
-        score = listens + _ACTED[key] * acted if key in _ACTED else acted
-        scores[key] = min(1.0, max(0.0, score))
+        scores[key] = min(1.0, _faded(listens + _ACTED[key] * acted) if key in _ACTED else max(0.0, acted))
     return scores
+
+
+def _faded(score: float) -> float:
+    """The score where it is well above 0; below, what goes to 0 without ever being it (a softplus)."""
+    return _FADE * (max(0.0, score / _FADE) + math.log1p(math.exp(-abs(score / _FADE))))
 
 
 @lru_cache(maxsize=1024)
@@ -175,6 +193,9 @@ def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:
     if heard and not found["echo"]:
         done["hardship"] /= 2
         done["script"] = min(1.0, done["script"] + (found["hardship"] + found["normal"] >= 2) / 2)
+    # To be asked for the course of an illness is no invitation to say how it is.
+    done["open"] = min(1.0, max(0.0, found["open"] - found["course"] / 2))
+    done["last_open"] = found["last_open"] * (1 - found["last_course"] / 2)
     done["base"] = 1.0
     return done
 

@@ -15,7 +15,7 @@ from baselines.medconceal.manner import _weights, manner
 from baselines.medconceal.policy import BEDSIDE
 from baselines.medconceal.rules import evaluate, turn_quality
 from loaders.medconceal import TASKS, Task
-from scripts.bench.manner import fitted, left_out, rated_turns
+from scripts.bench.manner import fitted, left_out, ranked_left_out, ranked_turns, rated_turns
 
 TURNS = [
     json.loads(line)
@@ -75,6 +75,14 @@ def test_every_voice_is_read() -> None:
         ("I'm Anna Bell, you see.", "", (), ("names",)),
         ("Stop me there.", "", ("permission",), ("orders",)),
         ("How are you?", "", ("open",), ("tagged",)),
+        # What the clinician has understood, asked; an idiom; the course of an illness, and how it is to be ill.
+        ("Have I got that right?", "", ("checks",), ("fact", "tagged")),
+        ("You have got that, right?", "", ("tagged",), ("checks",)),
+        ("I'd hate to get the wrong end of it.", "", (), ("judge",)),
+        ("That is the end of it.", "", ("judge",), ()),
+        ("How have the symptoms progressed?", "", ("open", "course"), ("view",)),
+        ("What bothers you about the symptoms?", "", ("open", "view"), ("course",)),
+        ("What is wrong with you?", "", ("scorn",), ("open",)),
     ],
 )
 def test_acts_are_known_by_their_form(turn: str, heard: str, has: tuple[str, ...], lacks: tuple[str, ...]) -> None:
@@ -84,12 +92,40 @@ def test_acts_are_known_by_their_form(turn: str, heard: str, has: tuple[str, ...
 
 def test_turns_of_a_writer_are_ordered_by_what_others_have_in_common() -> None:
     """The rules fitted to all writers but one: what a new writer can expect, but for phrases that somebody has read."""
-    for writer, (order, above) in left_out(rated_turns()).items():
+    turns, ranked = rated_turns(), ranked_turns()
+    for writer, (order, above) in left_out(turns, ranked).items():
         assert order >= 0.65 and above >= 0.9, writer
+    for who, order in ranked_left_out(turns, ranked).items():
+        assert order >= 0.83, who
 
 
 def test_the_table_of_manners_is_fitted_to_the_turns() -> None:
-    assert _weights() == pytest.approx(fitted(rated_turns()), abs=2e-3)
+    assert _weights() == pytest.approx(fitted(rated_turns(), ranked_turns()), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        # Curious about the person, and about the illness alone: both in open form.
+        ("What has it been like to live with it?", "How has it progressed, and what symptoms did you have?"),
+        ("What do you make of the results yourself?", "What were the results, and what dose was prescribed?"),
+        # What the clinician has understood, and a guess with a tag.
+        ("So it is the nights. Have I understood you?", "So it is the nights, isn't it?"),
+        # Of those who open nobody, one who is only busy and one who shames.
+        ("Are you taking everything?", "Are you taking everything, yes or no? What is wrong with you?"),
+        ("Let us look at the next item.", "That is hardly a reason. You were told."),
+    ],
+)
+def test_classes_of_turns_that_were_taken_for_others(better: str, worse: str) -> None:
+    high, low = (turn_quality(BEDSIDE, turn, "", "confirmation") for turn in (better, worse))
+    assert high > low + 0.002
+
+
+def test_of_two_who_open_nobody_one_still_listens_less() -> None:
+    """Scores fade out below 0: an order, a list and a threat are not all alike."""
+    turns = ("Let me see, what was next? Any fever?", "Take it daily.", "You must take it, or you will die of it.")
+    found = [turn_quality(BEDSIDE, turn, "", "confirmation") for turn in turns]
+    assert found == sorted(found, reverse=True) and len(set(found)) == 3 and found[0] < 0.3
 
 
 @pytest.mark.parametrize(

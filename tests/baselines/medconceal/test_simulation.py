@@ -18,6 +18,11 @@ def patients(request: pytest.FixtureRequest) -> list[PatientProfile]:
     return WRITTEN if request.param == "written" else composed(60)
 
 
+@pytest.fixture(scope="module")
+def many() -> list[PatientProfile]:
+    return composed(300)
+
+
 def test_reveal_rises_as_a_slope(patients: list[PatientProfile]) -> None:
     rates = {q: reveal_rate(BEDSIDE, patients, Simulated(q / 100)) for q in (20, 30, 50, 65, 80, 100)}
     assert rates[20] <= 0.12 and rates[80] >= 0.70 and list(rates.values()) == sorted(rates.values())
@@ -25,6 +30,12 @@ def test_reveal_rises_as_a_slope(patients: list[PatientProfile]) -> None:
     assert 0.30 <= rates[50] <= 0.60
     assert reveal_rate(BEDSIDE, patients, Simulated(0.5), turns=20) - rates[50] >= 0.08
     assert reveal_rate(BEDSIDE, patients, Simulated(0.8), turns=20) >= 0.80
+
+
+@pytest.mark.parametrize("seed", range(0, 10, 3))
+def test_a_decent_clinician_reveals_a_third_whoever_is_drawn(seed: int, many: list[PatientProfile]) -> None:
+    """Of 300 composed cases; the ten seeds that were tried lie between .34 and .39."""
+    assert 0.32 <= reveal_rate(BEDSIDE, many, Simulated(0.5), seed=seed) <= 0.60
 
 
 def test_what_has_to_be_heard(patients: list[PatientProfile]) -> None:
