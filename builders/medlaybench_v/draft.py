@@ -11,7 +11,7 @@ its own insertions, which changes every second caption.
     >>> drafter = Drafter([hepatic, abscess])
     >>> caption = read("Two hepatic abscesses and hepatic veins; no adrenal mass.")
     >>> drafter.draft(caption, drafter.match(caption)).text
-    'Two pockets of pus in the liver and hepatic veins (of the liver); no adrenal mass.'
+    'Two pockets of pus in the liver and hepatic veins; no adrenal mass.'
 """
 
 from __future__ import annotations

@@ -52,13 +52,12 @@ class Told:
 
 def explained(term: Term) -> str:
     """An adjective with what it means in brackets; "" where that would say the word again, where readers know it,
-        or where it is no adjective. What says from where a picture is taken, or on which side a thing lies, is left
-        where it says something else.
+    or where it is no adjective. What says from where a picture is taken, or on which side a thing lies, is left
+    where it says something else.
 
-        >>> from builders.medlaybench_v.terms import Term
-    from builders.medlaybench_v.views import IN_FRONT
-        >>> explained(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
-        'gastric (stomach)'
+    >>> from builders.medlaybench_v.terms import Term
+    >>> explained(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
+    'gastric (stomach)'
     """
     if term.pos != "adjective" or " (" in term.lay or term.lay == term.expert or not term.expert.islower():
         return ""
