@@ -183,7 +183,7 @@ def _delta(**weights: float) -> tuple[float, ...]:
 # Set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature near q, and touches
 # a concern now and then. The address model without o is that of the paper's policy with less for a plan as such.
 _BEDSIDE_REVEAL = Logistic(
-    (-2.2, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
+    (-2.23, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
     {
         "Misinformation or Misconceptions": _delta(bias=0.1, PA=0.3, ER=-0.2, NS=-0.2),
         "Emotional Discomfort or Fear": _delta(bias=-0.2, ER=0.5, SP=0.2, DG=-0.3),
@@ -200,7 +200,7 @@ BEDSIDE = PolicyConfig(
     novelty=0.25,
     touch=0.25,
     carry=0.5,
-    openness={"open": 1.4, "guarded": 0.0, "reserved": -1.4},
+    openness={"open": 1.3, "guarded": 0.0, "reserved": -1.3},
     literacy={"plain": -0.2, "ordinary": 0.0, "technical": 0.2},
     depth=0.3,
     reveal=_BEDSIDE_REVEAL,
