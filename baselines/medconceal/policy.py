@@ -183,7 +183,7 @@ def _delta(**weights: float) -> tuple[float, ...]:
 # Set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature near q, and touches
 # a concern now and then. The address model without o is that of the paper's policy with less for a plan as such.
 _BEDSIDE_REVEAL = Logistic(
-    (-2.23, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
+    (-2.25, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
     {
         "Misinformation or Misconceptions": _delta(bias=0.1, PA=0.3, ER=-0.2, NS=-0.2),
         "Emotional Discomfort or Fear": _delta(bias=-0.2, ER=0.5, SP=0.2, DG=-0.3),
