@@ -84,13 +84,14 @@ async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bo
         kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
         await ended(Driver(given | {"out": "calm", "engine": "local"}))
         lacking = server.requests
-    same = _files(folder / "killed") == _files(folder / "calm")
-    held = same and not (told["lost"] or wrong or lacking) and len(done) == options.kills
+    ours, calm = _files(folder / "killed"), _files(folder / "calm")
+    other = sorted(name for name in ours.keys() | calm.keys() if ours.get(name) != calm.get(name))
+    held = not other and not (told["lost"] or wrong or lacking) and len(done) == options.kills
     said = (
         f"{options.rows:,} captions, {options.concurrency} requests at a time, answers after {options.latency:g} s; "
         f"load before {load:.1f}",
         f"killed {len(done)} times: {', '.join(done)}",
-        f"bytes as undisturbed: {'yes' if same else 'NO'}",
+        f"bytes as undisturbed: {'NO, not those of ' + ', '.join(other) if other else 'yes'}",
         f"answers kept {kept:,}, wrong {wrong:,}, lacking {lacking:,}; requests {told['requests']:,}",
         f"asked again: {told['repeated']:,}, of {told['struck']:,} in flight at a kill or read less than "
         f"{BEFORE:g} s before; {told['lost']:,} others",
