@@ -66,7 +66,10 @@ class OnRay:
             raise InputError(self._address or "Ray", found=found, do=_START) from error
         if signal.getsignal(signal.SIGTERM) is not before:
             signal.signal(signal.SIGTERM, before)  # the command says what ends it, and how
-        self.slots = self._workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self.slots = self._workers or processors
+        # Where the cluster itself allows no more at once, as many again wait there: none stands idle meanwhile.
+        self._window = self.slots if self.slots < processors else 2 * self.slots
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,7 +78,7 @@ class OnRay:
     def narrowed(self, slots: int) -> AbstractContextManager[OnRay]:
         """As `Engine.narrowed`."""
         narrow = copy(self)
-        narrow.slots = narrow._workers = min(slots, self.slots)
+        narrow.slots = narrow._window = min(slots, self.slots)
         return nullcontext(narrow)
 
     @property
@@ -89,7 +92,6 @@ class OnRay:
         expected = fingerprint(pickle.loads(sent))  # as it will be taken there: what was opened here is no part of it
         at_home = [ray.put(sent)], expected, task.floats and not self._mixed, str(Path.cwd())
         do = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
-        window = self._workers or 2 * self.slots
         under_way: dict[Any, _Sent] = {}
         took: list[float] = []
 
@@ -110,7 +112,7 @@ class OnRay:
         # Nothing is ever cancelled: `ray.cancel` beside an answer that arrives ends the driver with a failed check of
         # Ray's own (https://github.com/ray-project/ray/pull/54785). What is left ends by itself, or with the command.
         for name, unit in units:
-            if len(under_way) >= window:
+            if len(under_way) >= self._window:
                 yield from finished()
             send(name, unit)
         while under_way:

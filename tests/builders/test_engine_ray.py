@@ -245,6 +245,19 @@ def test_what_is_given_up_is_not_cancelled(engine: Engine, toy: Any, monkeypatch
     assert len(list(engine.each(toy.Nap(), ((str(at), 0.01) for at in range(8)), where="naps"))) == 8
 
 
+@pytest.mark.parametrize(("workers", "ahead"), [(1, 1), (2, 4)])
+def test_as_many_units_again_wait_where_the_cluster_allows_no_more_at_once(
+    cluster: Any, toy: Any, monkeypatch: pytest.MonkeyPatch, workers: int, ahead: int
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    left = iter(range(8))
+    with opened(EngineName.RAY, workers) as two_processors:
+        work = two_processors.each(toy.Nap(), ((str(at), 0.01) for at in left), where="naps")
+        next(work)
+        assert next(left) == ahead + 1  # one more was asked for, which waits until the first is finished
+        assert len([*work]) == 6  # beside the one that was taken to look
+
+
 def test_what_takes_long_on_one_node_is_done_by_another(
     engine: Engine, toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
