@@ -41,18 +41,10 @@ from builders.medlaybench_v.glosses import (
     unexplainable,
 )
 from builders.medlaybench_v.matches import Entry, Match
+from builders.medlaybench_v.narrowing import narrowed
 from builders.medlaybench_v.neighbours import follows_prefix, operations, shares_head, slashed, without_contradiction
-from builders.medlaybench_v.senses import (
-    another_sense,
-    composed_of,
-    counted_elsewhere,
-    defined_otherwise,
-    ends_in_part,
-    has_other_sense,
-    narrowed,
-    no_dye,
-    shares_its_name,
-)
+from builders.medlaybench_v.senses import another_sense, composed_of, defined_otherwise, has_other_sense, no_dye
+from builders.medlaybench_v.shared_names import counted_elsewhere, ends_in_part, shares_its_name
 from builders.medlaybench_v.stacks import (
     FUNCTION_WORDS,
     NOUNS_IN_ING,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from builders.medlaybench_v import senses
+from builders.medlaybench_v import narrowing, senses, shared_names, topics
 from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.grammar import polish
@@ -22,13 +22,19 @@ def lay(caption: str) -> str:
 
 
 def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
-    told = [part for sense in senses._SENSES.values() for part in sense]
-    told += [senses._COUNTING, senses._PART_AT_END, senses._PART_BEHIND, senses._NO_DYE]
-    told += [pattern for _, _, one, _, other in senses._EITHER for pattern in (one, other)]
-    told += [pattern for _, pattern in senses._WITH_CORTEX]
+    told = [part for sense in senses.read_senses().values() for part in sense]
+    told += [senses._NO_DYE, shared_names._COUNTING, shared_names._PART_AT_END, shared_names._PART_BEHIND]
+    told += [pattern for row in narrowing.read_either() for pattern in (row.for_one, row.for_other)]
+    told += [pattern for _, pattern in narrowing.read_layers()]
     patterns = [part.pattern for part in told if part is not None]
     assert [pattern for pattern in patterns if re.search(r"(?<!\\)[A-Z]", pattern)] == []
     assert not any(part.flags & re.IGNORECASE for part in told if part is not None)
+
+
+def test_no_word_has_more_than_a_row_of_senses() -> None:
+    words = [word for row in topics.table("senses.csv") for word in row["words"].split("|")]
+    assert len(words) == len(set(words)) and all(word == word.strip().lower() for word in words)
+    assert [row["words"] for row in topics.table("senses.csv") if row["only"] and row["about"]] == []
 
 
 def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() -> None:

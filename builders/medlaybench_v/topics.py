@@ -1,0 +1,40 @@
+"""What a caption speaks of, and by which words that is known: "heart" by "heart", "valve", "atrium" …
+
+`topics.csv` names each topic; tables of patterns refer to one as "@heart@". Captions are looked at in lower case: a
+pattern that has to try letters of either case takes three times as long.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_NAMED = re.compile(r"@(\w+)@")
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of a table beside this module."""
+    with (_HERE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def _topics() -> dict[str, str]:
+    topics: dict[str, str] = {}
+    for row in table("topics.csv"):
+        topics[row["topic"]] = _NAMED.sub(lambda named: topics[named[1]], row["told_by"])
+    return topics
+
+
+def pattern(told: str) -> re.Pattern[str]:
+    """A pattern of a table, with the words of the topics that it names."""
+    return re.compile(_NAMED.sub(lambda named: _topics()[named[1]], told))
+
+
+@lru_cache(maxsize=1024)
+def speaks_of(what: re.Pattern[str], lower: str) -> bool:
+    """Whether a caption in lower case speaks of something; remembered, as several of its words ask for the same."""
+    return what.search(lower) is not None
