@@ -21,7 +21,7 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, Unfinished, protocol_named
 from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
-from baselines.threemdbench.consultation.tables import by_slice, results
+from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import sides_of
 from loaders.errors import InputError
@@ -163,14 +163,9 @@ def command(options: Consultations) -> None:
     warn_of_family(names, "doctor", "assessor")
     _warn_of_silence(played.records)
     numbers = results(
-        played.records,
-        record,
-        unfinished=protocol.unfinished,
-        lost=played.lost,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
-    numbers += by_slice(played.records, sides, record, protocol.unfinished, options.resamples, options.seed)
+        played.records, record, unfinished=protocol.unfinished, lost=played.lost, resamples=options.resamples,
+        seed=options.seed, sides=sides,
+    )  # fmt: skip
     finish(options.out, numbers, started, {SLICES: sides} if sides else None, instead={"F1": _F1[first]})
 
 
@@ -179,18 +174,12 @@ def rescore(stored: Stored) -> Rescored:
     played = stored.played(PlayedCase[Consultation])
     records = [one.record for one in played if one.record is not None]
     unfinished: Unfinished = one_of("unfinished", stored.option("unfinished"), get_args(Unfinished))
-    numbers = results(
-        records,
-        stored.record,
-        unfinished=unfinished,
-        lost=len(played) - len(records),
-        resamples=stored.option("resamples"),
-        seed=stored.seed,
-    )
     path = stored.run.folder / SLICES
     sides = read_json(path, expected="the slices that the run wrote") if is_there(path) else {}
-    resamples, seed = stored.option("resamples"), stored.seed
-    numbers += by_slice(records, sides, stored.record, unfinished, resamples, seed)
+    numbers = results(
+        records, stored.record, unfinished=unfinished, lost=len(played) - len(records),
+        resamples=stored.option("resamples"), seed=stored.seed, sides=sides,
+    )  # fmt: skip
     return Rescored(numbers, {SLICES: sides} if sides else {})
 
 

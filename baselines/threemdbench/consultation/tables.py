@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,12 @@ def results(
     lost: int = 0,
     resamples: int = 1000,
     seed: int = 0,
+    sides: Sides = MappingProxyType({}),
 ) -> list[Result]:
     """The numbers of a run. `lost` counts cases that a model's failure ended without a record.
+
+    Where `sides` says on which side of a column each case lies, correct diagnoses (strict), the items of the rubric and
+    the length stand there once more, side by side.
 
     Raises InputError on no consultation, several settings, or a diagnosis or item that the paper does not know.
     """
@@ -72,7 +78,7 @@ def results(
         raise InputError("consultations", found=f"settings {', '.join(settings)}", expected="those of one setting")
     run = _Run(consultations, record, unfinished, lost, resamples, seed)
     parts = (run.diagnoses, run.utterances, run.rates, run.rubric, run.by_domain, run.by_temperament)
-    return [cell for part in (*parts, run.temperament_tests) for cell in part()]
+    return [cell for part in (*parts, run.temperament_tests) for cell in part()] + run.by_slice(sides)
 
 
 @dataclass(frozen=True)
@@ -219,6 +225,25 @@ class _Run:
             ]  # fmt: skip
         return cells
 
+    # --- Columns of the user's own ------------------------------------------------------------------------------------
+
+    def by_slice(self, sides: Sides) -> list[Result]:
+        measures = [
+            Measure("Accuracy (strict)", "percent", "up", case_means(self.consultations, self._correct), PERCENT)
+        ]
+        for name in ITEMS:
+            unit = "mean of 0/1" if HIGHEST[name] == 1 else "mean of 0/1/2"
+            scores = case_means(self.consultations, partial(graded, item=name, unfinished=self.unfinished))
+            measures.append(Measure(f"Criterion {name}", unit, "up", scores))
+        if self._dialogue:
+            lengths = case_means(self.consultations, lambda played: float(played.utterances))
+            measures.append(Measure("Number of utterances (mean)", "utterances", "none", lengths))
+        return sliced(
+            [measure for measure in measures if measure.values], sides, record=self.record, paper=PAPER,
+            row=doctor_name(self.record), setting=setting_name(self.consultations[0].setting),
+            resamples=self.resamples, seed=self.seed,
+        )  # fmt: skip
+
     # --- Parts --------------------------------------------------------------------------------------------------------
 
     @property
@@ -305,36 +330,6 @@ class _Run:
             column=column, split_or_group=whole if group is None else group, value=value, unit=unit,
             direction=direction, record=self.record, **more,
         )  # fmt: skip
-
-
-def by_slice(
-    consultations: Sequence[Consultation],
-    sides: Sides,
-    record: RunRecord,
-    unfinished: Unfinished,
-    resamples: int,
-    seed: int,
-) -> list[Result]:
-    """Correct diagnoses (strict), the items of the rubric and the length, by the columns of `sides`."""
-
-    def correct(played: Consultation) -> float:
-        return float(first_name(extracted(played, unfinished).text) == played.gold)
-
-    def item(name: str) -> Callable[[Consultation], float | None]:
-        return lambda played: graded(played, name, unfinished)
-
-    measures = [Measure("Accuracy (strict)", "percent", "up", case_means(consultations, correct), PERCENT)]
-    for name in ITEMS:
-        unit = "mean of 0/1" if HIGHEST[name] == 1 else "mean of 0/1/2"
-        measures.append(Measure(f"Criterion {name}", unit, "up", case_means(consultations, item(name))))
-    if any(played.ended != "answer" for played in consultations):
-        lengths = case_means(consultations, lambda played: float(played.utterances))
-        measures.append(Measure("Number of utterances (mean)", "utterances", "none", lengths))
-    row, setting = doctor_name(record), setting_name(consultations[0].setting)
-    return sliced(
-        [measure for measure in measures if measure.values], sides, record=record, paper=PAPER, row=row,
-        setting=setting, resamples=resamples, seed=seed,
-    )  # fmt: skip
 
 
 def graded(played: Consultation, item: str, unfinished: Unfinished = "paper") -> float | None:

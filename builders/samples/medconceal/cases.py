@@ -18,6 +18,24 @@ TITLE = "synthetic patients written for Bedside; none of them exists"
 
 CATEGORY_OF = dict(zip("MECF", CATEGORIES, strict=True))
 _SCENARIO_OF = dict(zip("GM", SCENARIOS, strict=True))
+_WHO = ("name", "age", "sex", "marital_status", "education")
+_SELF = ("awareness", "adherence", "communication", "regimen_execution")
+_WORDS = {
+    "clinical": {
+        "admission_reason": "reason",
+        "medical_surgical_history": "history",
+        "adherence_behavior": "adherence",
+    },
+    "psychosocial": {
+        "personality": "personality",
+        "current_life_situation": "situation",
+        "family_medical_history": "family_history",
+        "lifestyle_history": "lifestyle",
+        "family_dynamics": "dynamics",
+    },
+    "intervention": {"primary_concern": "primary", "original_preference": "wants", "recommended_plan": "plan"},
+}
+"""Block -> field of a profile -> its name in the files."""
 _MARKED = re.compile(r"\[(\d): ([^\]]+)\]")
 
 
@@ -46,7 +64,6 @@ def profiles() -> list[PatientProfile]:
 
 def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
     """The plain values of a profile, blocks as in `PatientProfile`."""
-    name, age, sex, marital, education = case["who"]
     openness, *around = _topics()["cases"][case["id"]]
     evidence: dict[int, list[str]] = {}
     for number, text in _MARKED.findall(case["narrative"]):
@@ -61,26 +78,8 @@ def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
         "specialty": case["specialty"],
         "rarity": case["rarity"],
         "scenarios": [_SCENARIO_OF[code] for code in case["scenarios"]],
-        "demographics": {
-            "name": name,
-            "age": age,
-            "sex": sex,
-            "marital_status": marital,
-            "education": education,
-            "background": case["background"],
-        },
-        "clinical": {
-            "admission_reason": case["reason"],
-            "medical_surgical_history": case["history"],
-            "adherence_behavior": case["adherence"],
-        },
-        "psychosocial": {
-            "personality": case["personality"],
-            "current_life_situation": case["situation"],
-            "family_medical_history": case["family_history"],
-            "lifestyle_history": case["lifestyle"],
-            "family_dynamics": case["dynamics"],
-        },
+        "demographics": {**dict(zip(_WHO, case["who"], strict=True)), "background": case["background"]},
+        **{block: {name: case[word] for name, word in words.items()} for block, words in _WORDS.items()},
         "hidden_concerns": [
             {
                 "content": content,
@@ -95,18 +94,7 @@ def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
                 zip(case["concerns"], around, strict=True), start=1
             )
         ],
-        "intervention": {
-            "primary_concern": case["primary"],
-            "original_preference": case["wants"],
-            "recommended_plan": case["plan"],
-        },
-        "roleplay": {
-            "response_style": case["style"],
-            "disclosure_behavior": case["disclosure"],
-            "openness": openness,
-        },
-        "self_management_domains": dict(
-            zip(("awareness", "adherence", "communication", "regimen_execution"), case["self"], strict=True)
-        ),
+        "roleplay": {"response_style": case["style"], "disclosure_behavior": case["disclosure"], "openness": openness},
+        "self_management_domains": dict(zip(_SELF, case["self"], strict=True)),
         "narrative": _MARKED.sub(r"\2", case["narrative"]),
     }

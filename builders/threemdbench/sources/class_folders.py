@@ -30,16 +30,9 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
             label = _label(file.name, labels)
             yield Photo(
                 image_id=opaque_id(facts.name, file.name),
-                source=facts.name,
                 labels=((label, 1.0),) if label else (),
                 file=file.name,
                 path=file.usable,
-                url=None,
-                md5=None,
-                group=None,
-                licence=facts.licence,
-                licence_asserted_by=facts.licence_asserted_by,
-                attribution=facts.attribution,
                 where=f"{facts.name}: {file.name}",
                 problem=file.problem,
             )

@@ -46,15 +46,11 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
                 problem = "no address"
             yield Photo(
                 image_id=f"{facts.name}-{digest or record.where.rpartition(':')[2]}",
-                source=facts.name,
                 labels=((record[label], 1.0),) if record[label] else (),
                 file=address or digest,
                 path=here.usable if here else None,
                 url=address if here is None else None,
                 md5=digest,
-                group=None,
-                licence=facts.licence,
-                licence_asserted_by=facts.licence_asserted_by,
                 attribution=f"{facts.attribution}, {address or digest}",
                 where=record.where,
                 problem=problem,

@@ -7,8 +7,7 @@ of 0 and 1 per class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
@@ -21,8 +20,8 @@ from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow, name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
-_LABELS = ("diagnosis", "dx")
-_DEEPER = tuple(f"diagnosis_{level}" for level in (5, 4, 3, 2, 1))
+# The plain diagnosis, else the most specific level of the archive's tree.
+_LABELS = (("diagnosis", "dx"), *((f"diagnosis_{level}",) for level in (5, 4, 3, 2, 1)))
 _ONE_HOT = frozenset({"0", "1", "0.0", "1.0"})
 NO_CLASS = "none of the classes"
 
@@ -37,83 +36,49 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """
     path = table_in(place, "*.csv")
     table, records = read_records(path)
-    columns = _Columns(
-        name=table.column(*_NAMES, needed=True),
-        label=table.column(*_LABELS),
-        deeper=tuple(column for name in _DEEPER if (column := table.column(name))),
-        lesion=table.column("lesion_id"),
-        patient=table.column("patient_id"),
-        licence=table.column("copyright_license", "copyright_licence", "license", "licence"),
-        attribution=table.column("attribution"),
-        skin=table.column("fitzpatrick_skin_type"),
-        age=table.column("age_approx", "age"),
-        sex=table.column("sex"),
-    )
-    classes = _classes(table.columns, records, columns) if not columns.label and not columns.deeper else []
-    if not (columns.label or columns.deeper or classes):
+    named = table.column(*_NAMES, needed=True)
+    told = [column for names in _LABELS if (column := table.column(*names))]
+    lesions, patients, attribution = (table.column(name) for name in ("lesion_id", "patient_id", "attribution"))
+    licence = table.column("copyright_license", "copyright_licence", "license", "licence")
+    skin, age, sex = table.column("fitzpatrick_skin_type"), table.column("age_approx", "age"), table.column("sex")
+    classes = [] if told else _classes(table.columns, records, (named, skin, age, sex))
+    if not (told or classes):
         raise InputError(
             path,
             found=f"columns {', '.join(table.columns)}",
             expected="a column diagnosis, dx or diagnosis_1, or classes of 0 and 1",
         )
     images = ImageIndex(path.parent)
-    patients = {record[columns.lesion]: record[columns.patient] for record in records if record[columns.patient]}
+    patient_of = {record[lesions]: record[patients] for record in records if record[patients]}
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
         for record in records:
-            name = record[columns.name]
+            name, lesion = record[named], record[lesions]
             here = images.find(name)
-            lesion, patient = record[columns.lesion], record[columns.patient]
-            chosen = _one_hot(record, classes) if classes else [columns.text(record)]
-            licence = record[columns.licence] or facts.licence
-            asserted = f"column {columns.licence} of {name_of(path)}" if record[columns.licence] else None
+            chosen = _one_hot(record, classes) if classes else [text for column in told if (text := record[column])][:1]
             yield Photo(
                 image_id=f"{facts.name}-{name}",
-                source=facts.name,
                 labels=tuple((label, 1.0) for label in chosen if label),
                 file=name,
                 path=here.usable if here else None,
-                url=None,
-                md5=None,
-                group=patient or (patients.get(lesion, lesion) if lesion else None),
-                licence=licence,
-                licence_asserted_by=asserted or facts.licence_asserted_by,
-                attribution=record[columns.attribution] or facts.attribution,
+                group=record[patients] or (patient_of.get(lesion, lesion) if lesion else None),
+                licence=record[licence],
+                licence_asserted_by=f"column {licence} of {name_of(path)}" if record[licence] else "",
+                attribution=record[attribution],
                 where=record.where,
                 problem=(here.problem if here else "") if name else "no image name",
                 traits=traits(
-                    ("Fitzpatrick", record[columns.skin], f"metadata of {facts.title}"),
-                    age=record[columns.age],
-                    sex=record[columns.sex],
+                    ("Fitzpatrick", record[skin], f"metadata of {facts.title}"), age=record[age], sex=record[sex]
                 ),
             )
 
     return PhotoSource(facts, labels, each)
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    name: str | None
-    label: str | None
-    deeper: tuple[str, ...]
-    lesion: str | None
-    patient: str | None
-    licence: str | None
-    attribution: str | None
-    skin: str | None
-    age: str | None
-    sex: str | None
-
-    def text(self, record: Record) -> str:
-        """The plain diagnosis, else the most specific level of the archive's tree."""
-        return record[self.label] or next((record[level] for level in self.deeper if record[level]), "")
-
-
-def _classes(named: Sequence[str], records: Sequence[Record], columns: _Columns) -> list[str]:
-    """The columns that hold nothing but 0 and 1."""
-    known = (columns.name, columns.skin, columns.age, columns.sex)
-    candidates = [column for column in named if column not in known]
+def _classes(columns: Sequence[str], records: Sequence[Record], known: Collection[str | None]) -> list[str]:
+    """The columns that hold nothing but 0 and 1, but for those of which it is known what they tell."""
+    candidates = [column for column in columns if column not in known]
     return [column for column in candidates if all(record[column] in _ONE_HOT for record in records)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
@@ -30,22 +30,23 @@ class Photo:
 
     `labels` are the source's own words with their weights. `group` names the lesion, case or patient that other photos
     may share. `file` says where the photo is in its source; it lies at `path`, or is to be fetched from `url`. `where`
-    is for errors. `problem`, where not empty, is why it cannot be used: "reason" or "reason: detail".
+    is for errors. `problem`, where not empty, is why it cannot be used: "reason" or "reason: detail". `source`, the
+    licence and the attribution are those of the source as a whole where its reader does not say otherwise.
     """
 
     image_id: str
-    source: str
     labels: tuple[tuple[str, float], ...]
     file: str
     path: Path | None
-    url: str | None
-    md5: str | None
-    group: str | None
-    licence: str
-    licence_asserted_by: str
-    attribution: str
     where: str
     problem: str = ""
+    url: str | None = None
+    md5: str | None = None
+    group: str | None = None
+    source: str = ""
+    licence: str = ""
+    licence_asserted_by: str = ""
+    attribution: str = ""
     traits: Traits = UNTOLD
 
 
@@ -59,7 +60,18 @@ class PhotoSource:
 
     def photos(self) -> Iterator[Photo | BadRow]:
         """The photos in the source's order, and rows of its tables that cannot be read."""
-        return self.each()
+        for photo in self.each():
+            yield photo if isinstance(photo, BadRow) else self._told(photo)
+
+    def _told(self, photo: Photo) -> Photo:
+        """The photo, with what is known of its source where its reader says nothing."""
+        return replace(
+            photo,
+            source=self.facts.name,
+            licence=photo.licence or self.facts.licence,
+            licence_asserted_by=photo.licence_asserted_by or self.facts.licence_asserted_by,
+            attribution=photo.attribution or self.facts.attribution,
+        )
 
 
 def opaque_id(source: str, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from builders.curation.sampling import joined
@@ -14,6 +14,7 @@ from builders.threemdbench.sources.tables_of import table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
+from loaders.files.tables import Table
 from loaders.files.untrusted import BadRow, check_text, is_folder
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
@@ -36,21 +37,16 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     if not is_folder(place):
         raise InputError(place, found="is no folder", expected="the folder of scin_cases.csv and scin_labels.csv")
     cases_table, cases = read_records(table_in(place, "scin_cases.csv"))
-    labels_table, rows = read_records(table_in(place, "scin_labels.csv"))
-    case, case_of_label = cases_table.column("case_id", needed=True), labels_table.column("case_id", needed=True)
+    labels_table, ratings = read_records(table_in(place, "scin_labels.csv"))
     weights = labels_table.column(_WEIGHTS, needed=True)
     paths = [column for name in _IMAGES if (column := cases_table.column(name))]
     if not paths:
         raise InputError(cases_table.path, found="no column image_1_path", expected="the columns of SCIN")
     gradable = [column for name in _GRADABLE if (column := labels_table.column(name))]
-    assert case is not None and case_of_label is not None
     bad = [*cases_table.bad, *labels_table.bad]
-    label_of = _by_case(rows, case_of_label, bad)
-    cases_of: dict[str, list[Record]] = {}
-    for record in _by_case(cases, case, bad).values():
-        for name in dict.fromkeys(record[column] for column in paths if record[column]):
-            cases_of.setdefault(name, []).append(record)
-    group_of = joined([record[case] for record in records] for records in cases_of.values())
+    label_of = _by_case(labels_table, ratings, bad)
+    cases_of = _by_photo(_by_case(cases_table, cases, bad), paths)
+    group_of = joined(cases_of.values())
     images = ImageIndex(place)
     age, sex, own = (cases_table.column(name) for name in ("age_group", "sex_at_birth", "fitzpatrick_skin_type"))
     rated = [column for name in _RATED if (column := labels_table.column(name))]
@@ -59,42 +55,47 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     def each() -> Iterator[Photo | BadRow]:
         yield from bad
         for name, records in cases_of.items():
-            ids = [record[case] for record in records]
-            found = [label_of[one] for one in ids if one in label_of]
+            number, first = next(iter(records.items()))
+            rows = [label_of[number] for number in records if number in label_of]
             try:
-                chosen = tuple(pair for row in found for pair in _weights(row, weights))
+                chosen = tuple(pair for row in rows for pair in _weights(row, weights))
             except BadRow as error:
                 yield error
                 continue
             here = images.find(name)
             yield Photo(
                 image_id=f"{facts.name}-{Path(name).stem}",
-                source=facts.name,
                 labels=chosen,
                 file=name,
                 path=here.usable if here else None,
-                url=None,
-                md5=None,
-                group=group_of[ids[0]],
-                licence=facts.licence,
-                licence_asserted_by=facts.licence_asserted_by,
-                attribution=f"{facts.attribution}, case {ids[0]}",
-                where=records[0].where,
-                problem=(here.problem if here else "") if chosen else _why_unlabelled(found, gradable),
+                group=group_of[number],
+                attribution=f"{facts.attribution}, case {number}",
+                where=first.where,
+                problem=(here.problem if here else "") if chosen else _why_unlabelled(rows, gradable),
                 traits=traits(
-                    ("Fitzpatrick", records[0][own], "the person"),
-                    *(("Fitzpatrick", row[column], "a dermatologist of SCIN") for row in found for column in rated),
-                    *(("Monk", row[column], "raters of SCIN") for row in found for column in monk),
-                    age=records[0][age],
-                    sex=records[0][sex],
+                    ("Fitzpatrick", first[own], "the person"),
+                    *(("Fitzpatrick", row[column], "a dermatologist of SCIN") for row in rows for column in rated),
+                    *(("Monk", row[column], "raters of SCIN") for row in rows for column in monk),
+                    age=first[age],
+                    sex=first[sex],
                 ),
             )
 
     return PhotoSource(facts, labels, each)
 
 
-def _by_case(records: list[Record], column: str, bad: list[BadRow]) -> dict[str, Record]:
-    """The first row of each case; later ones and those of no case are `bad`."""
+def _by_photo(cases: Mapping[str, Record], paths: Sequence[str]) -> dict[str, dict[str, Record]]:
+    """The cases in which each photo stands."""
+    found: dict[str, dict[str, Record]] = {}
+    for number, record in cases.items():
+        for name in filter(None, (record[column] for column in paths)):
+            found.setdefault(name, {})[number] = record
+    return found
+
+
+def _by_case(table: Table, records: Sequence[Record], bad: list[BadRow]) -> dict[str, Record]:
+    """The first row of each case; later ones and those of no case are `bad`. Raises InputError: no column of cases."""
+    column = table.column("case_id", needed=True)
     found: dict[str, Record] = {}
     for record in records:
         name = record[column]

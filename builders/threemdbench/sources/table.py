@@ -59,16 +59,15 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 problem = f"no MD5 digest: {digest}"
             yield Photo(
                 image_id=opaque_id(facts.name, name or url or record.where),
-                source=facts.name,
                 labels=((record[label], 1.0),) if record[label] else (),
                 file=name or url,
                 path=here.usable if here else None,
                 url=url if here is None and url else None,
                 md5=digest or None,
                 group=record[group] or None,
-                licence=record[licence] or facts.licence,
+                licence=record[licence],
                 licence_asserted_by=record[asserted]
-                or (f"column {licence} of {name_of(path)}" if record[licence] else facts.licence_asserted_by),
+                or (f"column {licence} of {name_of(path)}" if record[licence] else ""),
                 attribution=record[attribution] or facts.attribution or url,
                 where=record.where,
                 problem=problem,
