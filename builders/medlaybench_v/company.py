@@ -39,13 +39,22 @@ _OF_A_HOUSE = re.compile(
     r"\b(?:Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
     r"Foundation|Academy|Board) (?:of|for)(?: [A-Z&][\w&]*,?| and| of| for)* \Z"
 )
+# "Scoliosis Research Society", "Chest Hospital": the house is named at the end.
+_HOUSE_BEHIND = re.compile(
+    r"(?: (?:[A-Z][\w-]*|and|of|&)){0,4} (?:Society|Association|Foundation|Institutes?|College|Academy|Hospital|"
+    r"University|Cent(?:er|re)|Department|Journal|Clinic|Consortium|Council|Federation|Register|Registry)\b"
+)
 _LONG_NAME = 80
 # "Foramen of Monro", "artery of Adamkiewicz": the name of a part ends with a person's.
 _OF_A_NAME = re.compile(
     r" (?:of|d') ?(?!Abdom|Chest|Brain|Pelvis|Head|Neck|Thorax|Left|Right|The|Both|Upper|Lower|Spine|Patient|Case|"
     r"Figure|Liver|Lung|Kidney|Heart|Bone)[A-Z][a-z]{2,}\b"
 )
-_HOUSES = ("ent of", "ion of", "ute of", "lty of", "ool of", "ety of", "nal of", "ege of", "ity of", " for", "emy of")
+_HOUSES = (
+    "ent of", "ion of", "ute of", "lty of", "ool of", "ety of", "nal of", "ege of", "ity of", " for", "emy of",
+    " Soci", " Assoc", " Found", " Instit", " Colle", " Acad", " Hosp", " Univ", " Cent", " Depart", " Journ",
+    " Clinic", " Consor", " Council", " Feder", " Regist",
+)  # fmt: skip
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
 _PLACED = frozenset(
@@ -69,9 +78,11 @@ def binds(text: str, start: int) -> bool:
     return word in _NAMING or not (word in _LOOSE or word.endswith(_ENDS))
 
 
-def in_a_house(text: str, start: int) -> bool:
+def in_a_house(text: str, start: int, end: int) -> bool:
     """Whether what begins there is part of the name of a department, a society or a journal."""
-    return _OF_A_HOUSE.search(text, max(0, start - _LONG_NAME), start) is not None
+    if _OF_A_HOUSE.search(text, max(0, start - _LONG_NAME), start) is not None:
+        return True
+    return text[start : start + 1].isupper() and _HOUSE_BEHIND.match(text, end) is not None
 
 
 def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
@@ -79,7 +90,7 @@ def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     last: Match | None = None
     houses = any(part in text for part in _HOUSES)
     for match in matches:
-        if houses and in_a_house(text, match.start):
+        if houses and in_a_house(text, match.start, match.end):
             continue
         if match.entry.term.kind == "anatomy" and match.changes and _OF_A_NAME.match(text, match.end):
             last = match

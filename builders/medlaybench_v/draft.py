@@ -119,7 +119,10 @@ _METHOD_WORDS = (
     r"radio\w+|x-?ray|"
     r"dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
-_OWN_HEAD = re.compile(r" (muscle|vein|artery|nerve|ligament|tendon|bone|gland|tumor)(?![\w-])")
+_OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
+_LETTERS = re.compile(
+    r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z"
+)  # "OPLL": what stands behind it would be read as what it stands for
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
 _ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))
@@ -330,7 +333,7 @@ def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
         match = match._replace(entry=entry._replace(lay=f"{entry.surface} ({entry.lay})"))
     said = _inserted(text, match, told)
     own = _OWN_HEAD.match(text, end) if _stays(entry) else None
-    if own is None or f"{own[1]})" not in said:
+    if own is None or not said.endswith(f" {own[1]})"):
         pieces.append(Piece(said, match))
         return end
     front, _, gloss = said.partition(" (")  # "tibialis anterior muscle (shin muscle)"
@@ -374,7 +377,7 @@ def _noun_first(text: str, match: Match, last: int, inside: Sequence[Match], tol
     if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
         said = said[:1].upper() + said[1:]
     # The seam before the noun is one of ours: an article may have to change.
-    behind = narrowed(match.entry.behind, text)
+    behind = narrowed(match.entry.behind, text, match.start)
     if behind.startswith("that ") and _looks_plural(_HEAD_NOUN.split(said + "".join(p.text for p in others))[0]):
         behind = _THIRD_PERSON.sub(r"\1", behind)
     return [Piece(said, first.match or match), *others], Piece(f" {behind}", match)
@@ -384,7 +387,8 @@ def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: 
     """The word and its noun, then what explains the word: a bracket never parts the two. Of two brackets in a row the
     noun's own stands alone."""
     noun = _substituted(text, match.end, last, inside, told)
-    if bracket_follows(text, last) or any(_NAMES_A_PLACE.search(piece.text) for piece in noun):
+    named = text[match.end : last].rpartition(" ")[2]
+    if bracket_follows(text, last) or _LETTERS.match(named) or any(_NAMES_A_PLACE.search(p.text) for p in noun):
         return [Piece(text[match.start : match.end], match), *noun]
     said, _, gloss = _inserted(text, match, told).partition(" (")
     behind = [Piece(f" ({gloss.replace('that brightens', 'brightening')}", match)] if gloss else []
@@ -684,7 +688,7 @@ def _fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    whole = without_contradiction(narrowed(entry.lay, text), text[max(0, start - 60) : start])
+    whole = without_contradiction(narrowed(entry.lay, text, start), text[max(0, start - 60) : start])
     if whole in _SCANS and goes_on(text, start, end):
         whole = whole.removesuffix(" scan")
     lay, bracket, rest = whole.partition(" (")

@@ -45,8 +45,9 @@ _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
 _NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
 _GLUED = re.compile(r"\.(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
-_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|[a-z]{6,}) \1\b", re.IGNORECASE)
-_ANY_REPEATED = re.compile(r"\b([a-z]++) \1\b")  # in lower case
+_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|[a-z]{5,}) \1\b", re.IGNORECASE)
+_ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
+_METHOD_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET CT) scan) \(\1\)(?: scan)?")
 
 
 def polish(draft: Draft) -> str:
@@ -113,6 +114,8 @@ def tidy(text: str) -> str:
     text = _GLUED.sub(". ", text)
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
+    if " scan (" in text:
+        text = _METHOD_TWICE.sub(r"\1", text)
     text = _BRACKET_TWICE.sub(r"\1", text)
     if not text:
         return text

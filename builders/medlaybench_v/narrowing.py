@@ -24,6 +24,22 @@ class _Either(NamedTuple):
     for_other: re.Pattern[str]
 
 
+# "Pushed anteriorly" says whither, "seen anteriorly" where.
+_WHERE = {
+    "toward the front": "at the front", "toward the rear": "at the rear", "toward the top": "at the top",
+    "toward the bottom": "at the bottom", "toward the side": "at the side", "toward the middle": "in the middle",
+    "toward the lower end": "at the lower end",
+}  # fmt: skip
+_MOVES = re.compile(
+    r"\b(?:(?:displac|extend|extension|direct|retract|deviat|protru|project|migrat|compress|orient|angul|reflect|sublux|"
+    r"disloc|invad|rotat|concav|convex|pierc|travel|advanc|herniat|expan|continu|infiltrat|encroach|elevat|travers|"
+    r"attract|encas|thrust|mobili|transl|progress|erod)\w*|"
+    r"(?:shift|mov|push|bulg|spread|bow|curv|open|fac|slip|pass|cours|run|point|draw|pull|grow|reach|aris|turn|tilt|taper|"
+    r"ris|fall|slop|go|track|drain|flow|enter|exit|cross|lean|bend|press|lift|driv)(?:e|es|s|ed|d|n|ing|ning)?|bent|drawn|"
+    r"risen|fallen)\b[^.;:]*\Z",
+    re.IGNORECASE,
+)
+_NEARBY = 60  # characters before a word that are looked at
 _OUTER = " (outer layer of bone, brain or kidney)"
 
 
@@ -45,9 +61,11 @@ def read_layers() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((row["organ"], pattern(row["told_by"])) for row in table("layers.csv"))
 
 
-def narrowed(lay: str, text: str) -> str:
+def narrowed(lay: str, text: str, start: int = 0) -> str:
     """A phrase that leaves open which of two places is meant, as the caption decides it; of an outer layer nothing is
-    said where that is not one organ's."""
+    said where that is not one organ's. `start` is where the phrase stands in for the expert's word."""
+    if lay in _WHERE and _MOVES.search(text, max(0, start - _NEARBY), start) is None:
+        return _WHERE[lay]
     if " or " not in lay:
         return lay
     lower = text.lower()

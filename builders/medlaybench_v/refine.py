@@ -185,8 +185,12 @@ def _glossed(caption: Caption, why: str) -> Refined:
         seen.add(match.entry.surface)
         if match.entry.behind or inside_brackets(text, match.start):
             continue
-        lay, _, explained = match.entry.lay.partition(" (")
-        pieces += [Piece(text[at : match.end]), Piece(f" ({explained.rstrip(')') or lay})")]
+        lay, _, bracket = match.entry.lay.partition(" (")
+        told = bracket.rstrip(")")  # either side of the bracket may be the expert's word
+        pieces += [
+            Piece(text[at : match.end]),
+            Piece(f" ({lay if told.lower() in ('', match.entry.surface) else told})"),
+        ]
         at = match.end
     glossed = tidy("".join(piece.text for piece in pieces) + text[at:])
     return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)

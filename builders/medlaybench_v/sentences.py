@@ -78,6 +78,20 @@ _NOT_AN_OBJECT = re.compile(
     r"mimicker|comparison|distribution|detection|calculation|assessment|determination|\w+ly|(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|\w+ed|to|how|for|of|and|as|both|all)\b|\A[^A-Za-z]|\A\w+[:(]",
     re.IGNORECASE,
 )
+# People, places and germs keep their capital; "Pneumocystis carinii" is told by its second word as well.
+_NAMES = frozenset(
+    "abrikossoff achilles alzheimer aspergillus baker barrett beckwith behcet bochdalek caroli castleman caucasian "
+    "charcot chiari chilaiditi cobb colles couinaud crohn cushing dandy dieulafoy dirofilaria doppler echinococcus "
+    "ewing fallot fontan freiberg galeazzi galen gaucher gorham hashimoto hirschsprung hodgkin hoffa hounsfield "
+    "ilizarov jefferson kaposi kirschner klebsiella klippel krukenberg lefort leishmania leriche lisfranc madelung "
+    "marfan meckel meigs mirizzi monro monteggia morgagni morison morquio mycobacterium osgood paget pancoast "
+    "parkinson perthes peyronie pneumocystis pott rathke salmonella salter schatzki scheuermann schmorl "
+    "staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva waldenstrom "
+    "warthin weber wegener wernicke whipple wilms wilson zenker".split()
+)
+_GERM = re.compile(
+    r"[A-Z][a-z]+ (?:[a-z]+(?:ii|ae|ensis)|coli|repens|immitis|aureus|granulosus|fumigatus|solium|saginata)\b"
+)
 # What speaks of the picture itself, or hides a verb.
 _OF_A_PICTURE = re.compile(
     rf"\b(?:{_HEADS}|MIP|phase|sequence|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
@@ -128,7 +142,7 @@ def _sentence(first: str) -> str:
         return first
     if picture and first[picture.end() :] and not _GOES_ON.match(first, picture.end()):
         return first
-    if len(_TITLED.findall(first)) > 1:
+    if len(_TITLED.findall(first)) > 1 or _is_name(first):
         return first
     if picture and not _SHOWING.search(first):
         determined = _DETERMINED.match(first)
@@ -203,8 +217,13 @@ _COUNTED = re.compile(
 
 
 def _small(text: str) -> str:
-    """Without the capital of a sentence's start; names such as "CT" and "X-ray" keep theirs."""
+    """Without the capital of a sentence's start; names such as "CT", "X-ray" and "Charcot" keep theirs."""
     word = text.split(" ", 1)[0]
     keeps = any(letter.isupper() or letter.isdigit() for letter in word[1:]) or word.startswith("X-") or len(word) == 1
-    keeps = (keeps and word != "A") or word.endswith(("'s", "’s"))
+    keeps = (keeps and word != "A") or word.endswith(("'s", "’s")) or _is_name(text)
     return text if keeps else text[:1].lower() + text[1:]
+
+
+def _is_name(text: str) -> bool:
+    """Whether a sentence begins with a person's, a place's or a germ's name."""
+    return text.split(" ", 1)[0].lower() in _NAMES or _GERM.match(text) is not None

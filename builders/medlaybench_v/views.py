@@ -203,6 +203,8 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # "non-contrast CT abdomen": what goes behind would part the two
         if "thoracic" in surface.lower() and another_sense("thoracic", lower, end, end):
             lay = lay.replace("chest", "chest-level spine")
+        if "wide dental" in lay and "X-ray" not in lay and "CT" not in lay:
+            continue  # a wide picture of the skin or the eye
         if lay and lay.lower() != surface.lower():
             yield Picture(start, end, lay, tail)
 

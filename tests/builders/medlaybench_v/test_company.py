@@ -53,7 +53,11 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Fluid from the foramen of Monro.", "foramen of Monro", "opening"),
         ("CT of the transverse and sigmoid sinus.", "transverse and sigmoid", "crosswise"),
         ("A valgus osteotomy is seen.", "valgus bone-cutting surgery", "bent"),
+        ("Defined by the Scoliosis Research Society.", "Scoliosis Research Society", "curve"),
+        # Behind letters a bracket would be read as what they stand for.
+        ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
         # A word's own head stands beside it.
+        ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
     ],
 )

@@ -43,6 +43,8 @@ def test_polish(expert: str, expected: str) -> None:
         ("mass.shown here", "Mass.shown here."),
         ("note;", "Note."),
         ("x-ray of the hand", "X-ray of the hand."),
+        ("a CT scan (CT scan) scan of the chest", "A CT scan of the chest."),
+        ("a plain X-ray X-ray of the chest-level spine spine", "A plain X-ray of the chest-level spine."),
     ],
 )
 def test_tidy(text: str, expected: str) -> None:

@@ -113,6 +113,13 @@ def test_what_cannot_be_mended_falls_back_to_glosses() -> None:
     assert [v.gate for v in refined.verdicts if not v.passed] == ["person"]
 
 
+def test_a_gloss_is_never_the_word_itself() -> None:
+    """Of a phrase that ends with the expert's word in brackets, the plain words explain it."""
+    lexicon = Lexicon([term("arteriogram", "scan of the arteries (arteriogram)", expert_plural="-")])
+    refined = by_rules(caption("If you see the arteriogram of your arm.", lexicon), lexicon.drafter)
+    assert refined.layman_caption == "If you see the arteriogram (scan of the arteries) of your arm."
+
+
 def test_nothing_to_simplify_is_accepted_as_it_is() -> None:
     refined = by_rules(Caption(read("Chest X-ray"), (), Context()), LEXICON.drafter)
     assert (refined.status, refined.layman_caption) == ("accepted", "This is a chest X-ray.")

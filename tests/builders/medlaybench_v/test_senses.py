@@ -31,6 +31,24 @@ def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
     assert not any(part.flags & re.IGNORECASE for part in told if part is not None)
 
 
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("MRI of the spine: a dural defect at L4.", "dural (spine covering) defect"),
+        ("Brain MRI: a dural defect near the skull.", "dural (brain covering) defect"),
+        ("X-ray of the femoral head. Dural defect, lumbar spine.", "Dural (spine covering) defect"),
+        ("The stomach is pushed anteriorly by the mass.", "pushed toward the front"),
+        ("The left portal vein is seen anteriorly.", "seen at the front"),
+        (
+            "Bowel is seen medially. The kidney is displaced laterally.",
+            "seen in the middle. The kidney is displaced toward",
+        ),
+    ],
+)
+def test_a_phrase_is_narrowed_by_its_caption(caption: str, said: str) -> None:
+    assert said in lay(caption)
+
+
 def test_no_word_has_more_than_a_row_of_senses() -> None:
     words = [word for row in topics.table("senses.csv") for word in row["words"].split("|")]
     assert len(words) == len(set(words)) and all(word == word.strip().lower() for word in words)
@@ -48,6 +66,19 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
     ("caption", "kept", "gone"),
     [
         ("The graft leaves at an acute inferior angle.", "acute", "sudden"),
+        # A patch in the lung is cloudy; a coin, and a bone that looks brighter, is not.
+        ("X-ray of a child: the circular opacity is a swallowed coin.", "circular opacity", "cloudy"),
+        ("Increased bone opacity of the endplates.", "bone opacity", "cloudy"),
+        ("Increased lucency of the left lung.", "increased darkness of the left lung", "dark area"),
+        # Of the lung, the heart, the breast or a treatment, and of no other thing that is called so.
+        ("Scarring of the bleb reaches the conjunctiva.", "bleb", "air bubble"),
+        ("PET after two cycles of ICE chemotherapy.", "ICE chemotherapy", "ultrasound"),
+        ("Mammogram with skin and trabecular thickening of the breast.", "trabecular thickening", "spongy"),
+        ("CT of a missile pulmonary embolus.", "missile lung embolus", "clot"),
+        ("Lytic image in the left sacral wing.", "lytic image", "bone-destroying"),
+        ("Emphysematous changes of both lungs.", "signs of damaged, over-inflated lung", "air-filled"),
+        ("An arrow marks the diastolic, seen more proximally.", "diastolic", "heart-relaxation"),
+        ("Panoramic ultrasound image of the calf, panoramic view.", "panoramic view", "dental"),
         ("An acute angulation of the aorta.", "acute", "sudden"),
         ("Biopsy for acute rejection.", "acute rejection", "sudden"),
         ("Left acute on chronic hematoma.", "new on top of long-term", "sudden"),
