@@ -106,7 +106,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     outcome = Outcome()
     said_here = _concepts(expert)
     unfamiliar = [said for said in lay.get(senses) if any(x.concept not in said_here for x in said.senses)]
-    known = said_here | _allowed(allowed) if unfamiliar else said_here
+    known = said_here | allowed.get(_allowed) if unfamiliar else said_here
     for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
@@ -152,11 +152,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     outcome.new += _reached(expert, lay, unfamiliar)
-    for text in (*_caused(expert, lay), *_put_in(expert, lay), *_one_more(expert, lay)):
+    for text in (*_caused(expert, lay), *_put_in(expert, lay), *_one_more(expert, lay, unfamiliar)):
         outcome.add("new", text, Basis.UNMET)
     outcome.changed += _taken_away(expert, lay)
-    outcome.changed += _replaced(expert, lay, allowed)
-    strong = _STRONG & lay.bag - expert.bag
+    outcome.changed += _replaced(expert, lay, unfamiliar, allowed)
+    strong = (_STRONG & lay.bag) - expert.bag
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.add("new", ", ".join(sorted(strong)), Basis.UNMET)
     return outcome
@@ -197,11 +197,13 @@ _RANKS = tuple(
         "embolization,chemotherapy,radiotherapy,ablation",
     )
 )
+_RANKED = frozenset().union(*_RANKS)
 
 
-def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
+def _replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> list[str]:
     """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
-    if _concepts(lay) <= _concepts(expert):
+    unknown = _implied(unfamiliar) - _concepts(expert) - allowed.get(_allowed) if unfamiliar else frozenset()
+    if unknown.isdisjoint(_RANKED):
         return []
     here, there = expert.get(_named), lay.get(_named)
     found = []
@@ -212,7 +214,7 @@ def _replaced(expert: Reading, lay: Reading, allowed: Reading) -> list[str]:
         if not ours or not theirs or theirs <= ours:
             continue
         lost = ours - frozenset().union(*map(implied, there))
-        new = theirs - _concepts(expert) - _allowed(allowed)
+        new = theirs & unknown
         if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
             found.append(f"{sorted(lost)[0]} became {sorted(new)[0]}")
     return found
@@ -283,11 +285,14 @@ def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]
     return found
 
 
-def _one_more(expert: Reading, lay: Reading) -> list[str]:
+def _one_more(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]:
     """Body parts of which the lay caption alone tells one more finding: "the nerves are stretched, too"."""
-    known, signs = _concepts(expert), lay.get(signs_of_places)
-    parts = sorted(place for place in lay.get(also) & _named(lay) if signs.get(place) == {1})
-    return [f"{part} too" for part in parts if kind_of(part) == ANATOMY and _is_beyond(part, known)]
+    if not unfamiliar:
+        return []
+    known = _concepts(expert)
+    named = {sense.concept for said in unfamiliar for sense in said.senses}
+    parts = lay.get(also) & {part for part in named if kind_of(part) == ANATOMY and _is_beyond(part, known)}
+    return [f"{part} too" for part in sorted(parts) if lay.get(signs_of_places).get(part) == {1}]
 
 
 def _taken_away(expert: Reading, lay: Reading) -> list[str]:
@@ -416,6 +421,8 @@ _AGED = frozenset(
 
 def _levels(reading: Reading) -> frozenset[int]:
     """The degrees of severity that a caption names by the words that doctors use for them."""
+    if _LEVELS.keys().isdisjoint(reading.bag):
+        return frozenset()
     return frozenset(_LEVELS[text] for text in _LEVELS.keys() & reading.bag)
 
 
@@ -470,7 +477,11 @@ def _named_by_phrase(phrase: str) -> frozenset[str]:
 
 
 def _closed(reading: Reading) -> frozenset[str]:
-    return frozenset().union(*[_implied_by(said.senses) for said in reading.get(senses)])
+    return _implied(reading.get(senses))
+
+
+def _implied(found: list[Said]) -> frozenset[str]:
+    return frozenset().union(*[_implied_by(said.senses) for said in found])
 
 
 @lru_cache(maxsize=4096)

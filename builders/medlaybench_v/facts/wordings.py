@@ -110,13 +110,21 @@ class _Phrase(NamedTuple):
     named: tuple[Any, ...]
 
 
+class _Node(NamedTuple):
+    """Where phrases have come to after some words: those that end here, and the nodes behind the next root, or behind
+    the next word's beginning ("shadow-cast*")."""
+
+    ends: list[_Phrase]
+    behind: dict[str, _Node]
+    behind_beginning: dict[str, _Node]
+
+
 class _Begun(NamedTuple):
-    """What begins at a word: what it names alone, and phrases by the root of their second word."""
+    """What begins at a word: what it names alone, and phrases."""
 
     root: str
     single: tuple[tuple[Table[Any], Matches[Any]], ...]
-    phrases: dict[str, tuple[_Phrase, ...]]
-    open_phrases: tuple[_Phrase, ...]  # whose second word may go on: "shadow-cast*"
+    phrases: _Node | None
 
 
 class _Words(NamedTuple):
@@ -156,9 +164,13 @@ class _Index:
                 else:
                     words.forms.setdefault(parts[0], {})[named] = None
                     words.roots.setdefault(root(parts[0]), {})[named] = None
-        self._phrases: dict[str, list[_Phrase]] = {}
-        for (keys, table), found in sorted(phrases.items(), key=lambda item: (-len(item[0][0]), item[0][0])):
-            self._phrases.setdefault(keys[0], []).append(_Phrase(table, keys, tuple(found)))
+        self._phrases = _Node([], {}, {})
+        for (keys, table), found in phrases.items():
+            node = self._phrases
+            for key in keys:
+                nodes = node.behind_beginning if key.endswith("*") else node.behind
+                node = nodes.setdefault(key.removesuffix("*"), _Node([], {}, {}))
+            node.ends.append(_Phrase(table, keys, tuple(found)))
         self.known: dict[str, _Begun] = {}
 
     def look_up(self, word: str) -> _Begun:
@@ -167,13 +179,7 @@ class _Index:
         single = tuple(
             (table, ((1, named),)) for table, words in self._words.items() if (named := words.named_by(word))
         )
-        phrases: dict[str, tuple[_Phrase, ...]] = {}
-        begun = self._phrases.get(root(word), [])
-        open_ones = tuple(phrase for phrase in begun if phrase.keys[1].endswith("*"))
-        for phrase in begun:
-            if phrase not in open_ones:
-                phrases[phrase.keys[1]] = (*phrases.get(phrase.keys[1], ()), phrase)
-        self.known[word] = _Begun(root(word), single, phrases, open_ones)
+        self.known[word] = _Begun(root(word), single, self._phrases.behind.get(root(word)))
         return self.known[word]
 
 
@@ -187,30 +193,15 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     texts = reading.texts
     begun = [known.get(word) or index.look_up(word) for word in texts]
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
-    last = len(begun) - 1
-    seconds = [*(one.root for one in begun[1:]), ""]
-    here = [
-        (i, one, second)
-        for i, (one, second) in enumerate(zip(begun, seconds, strict=False))
-        if one.single or second in one.phrases or one.open_phrases
-    ]
-    for i, (_, single, phrases, open_phrases), second_root in here:
-        several: list[_Phrase] = []
-        if i < last:
-            second = phrases.get(second_root, ())
-            if open_phrases:
-                begins = [phrase for phrase in open_phrases if texts[i + 1].startswith(phrase.keys[1][:-1])]
-                if begins:
-                    second = tuple(sorted((*second, *begins), key=lambda phrase: (-len(phrase.keys), phrase.keys)))
-            if second:  # the first two words of each stand here
-                several = [p for p in second if len(p.keys) == 2 or _stands(p.keys, texts, begun, i)]
+    for i, (_, single, phrases) in enumerate(begun):
+        several = _standing(phrases, texts, begun, i + 1) if phrases else None
         if several:
-            begins_here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
-            for table, keys, named in several:
-                begins_here.setdefault(table, []).append((len(keys), named))
+            here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
+            for table, keys, named in sorted(several, key=_longest_first):
+                here.setdefault(table, []).append((len(keys), named))
             for table, alone in single:
-                begins_here.setdefault(table, []).extend(alone)
-            for table, all_here in begins_here.items():
+                here.setdefault(table, []).extend(alone)
+            for table, all_here in here.items():
                 found[table].append((i, tuple(all_here)))
         else:
             for table, alone in single:
@@ -218,11 +209,17 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     return found
 
 
-def _stands(keys: tuple[str, ...], texts: list[str], begun: list[_Begun], i: int) -> bool:
-    """Whether a phrase stands at word i."""
-    if i + len(keys) > len(texts):
-        return False
-    for j, key in enumerate(keys, i):
-        if begun[j].root != key and not (key[-1] == "*" and texts[j].startswith(key[:-1])):
-            return False
-    return True
+def _standing(node: _Node, texts: list[str], begun: list[_Begun], i: int) -> list[_Phrase]:
+    """The phrases that have come to a node before word i, and stand in the caption as a whole."""
+    if i == len(begun):
+        return node.ends
+    nodes = [behind] if (behind := node.behind.get(begun[i].root)) else []
+    if node.behind_beginning:
+        nodes += [behind for beginning, behind in node.behind_beginning.items() if texts[i].startswith(beginning)]
+    if not nodes:
+        return node.ends
+    return [*node.ends, *(phrase for behind in nodes for phrase in _standing(behind, texts, begun, i + 1))]
+
+
+def _longest_first(phrase: _Phrase) -> tuple[int, tuple[str, ...]]:
+    return -len(phrase.keys), phrase.keys
