@@ -80,6 +80,8 @@ def markers(reading: Reading) -> list[Marker]:
             and text[words[i].end : words[i].end + 1] == ")"
         ):
             found.append(Marker("colour", frozenset((_trait(word),)), i, i, _in_parentheses(text, words[i].start)))
+        elif len(word) == 2 and text[words[i].start : words[i].end].islower():
+            continue  # nearly all that is short: "in", "of"
         elif len(word) < 3 and _is_letter(reading, i):
             found.append(
                 Marker(
@@ -90,6 +92,8 @@ def markers(reading: Reading) -> list[Marker]:
                     _in_parentheses(text, words[i].start),
                 )
             )
+    if not found:
+        return found
     found = sorted((*found, *_unnamed(reading, found)), key=lambda marker: marker.first)
     numbered = [m for m in found if m.shape[7:].isdigit()]
     if numbered:  # "number 1 is the trunk, 2 is its branch": once a key is one of numbers, a bare one belongs to it
@@ -112,7 +116,7 @@ def _may_mark(word: str) -> bool:
 def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
     """The other of two marks: "the thick arrow marks the vein, the thin one the tube"."""
     texts = reading.texts
-    if not found or _THE_OTHER.isdisjoint(reading.bag):
+    if _THE_OTHER.isdisjoint(reading.bag):
         return []
     others = []
     for i, word in enumerate(texts):
@@ -130,6 +134,9 @@ _TELLS = frozenset("is are the marks shows".split())
 
 def _trait(word: str) -> str:
     return _TRAITS.get(word) or word
+
+
+_COLOURS = frozenset(map(_trait, COLOURS))
 
 
 def _looks(reading: Reading, i: int) -> frozenset[str]:
@@ -227,7 +234,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
     word = words[i]
     raw = text[word.start : word.end]
     if raw.islower() and (len(raw) > 1 or text[word.end : word.end + 1] != ")"):
-        return False  # nearly all: "in", "of", "a"
+        return False
     if len(raw) > 2 or not (
         (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)
     ):
@@ -286,8 +293,19 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """Every marker is kept with its looks, and points to what it pointed to."""
     here, there = expert.get(markers), lay.get(markers)
     outcome = Outcome()
-    if not here and not there:
-        return outcome
+    if [m[:2] for m in here] != [m[:2] for m in there]:  # the same marks in the same order are all kept
+        _kept(expert, here, lay, there, outcome)
+    if not outcome.failed:
+        swap = _moved(expert, here, lay, there)
+        if swap:
+            outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
+    if not outcome.failed:
+        outcome.swapped += _letters_moved(expert, here, lay, there)
+    return outcome
+
+
+def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker], outcome: Outcome) -> None:
+    """Which marks and which of their looks are lost and new."""
     shapes_here, shapes_there = {m.shape for m in here}, {m.shape for m in there}
     for shape in sorted(shapes_here - shapes_there):
         if shape not in _REQUIRED:
@@ -316,26 +334,18 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     lost = {look for look in looks_here - looks_there if look not in mentioned}
     new = looks_there - looks_here
     new = new - set(map(_trait, expert.bag)) if new else new
-    colours = {_trait(colour) for colour in COLOURS}
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
-        kind, basis = ("colour", Basis.MISSING) if look in colours else ("shape", Basis.UNMET)
+        kind, basis = ("colour", Basis.MISSING) if look in _COLOURS else ("shape", Basis.UNMET)
         basis = Basis.CONTRADICTED if instead else basis
         outcome.add("lost", f"{look} {kind}", basis)
     outcome.new += sorted(
-        f"{look} {'colour' if look in colours else 'shape'}"
+        f"{look} {'colour' if look in _COLOURS else 'shape'}"
         for look in new
-        if look in colours
+        if look in _COLOURS
         or look in ("dashed", "dotted", "curved", "open")
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
-    if not outcome.failed:
-        swap = _moved(expert, here, lay, there)
-        if swap:
-            outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
-    if not outcome.failed:
-        outcome.swapped += _letters_moved(expert, here, lay, there)
-    return outcome
 
 
 def _kinds_lost(here: list[Marker], there: list[Marker], mentioned: set[str]) -> list[str]:
@@ -513,8 +523,8 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
 
 def _spans(reading: Reading, found: list[Marker]) -> list[tuple[int, int]]:
     """The words [first, last) that each mark is said of."""
-    texts, words, text = reading.texts, reading.words, reading.text
-    stops = {i for i in range(1, len(texts)) if any(c in ".;:" for c in text[words[i - 1].end : words[i].start])}
+    texts = reading.texts
+    stops = [i for i, gap in enumerate(reading.gaps) if i and gap != " " and not _STOPS.isdisjoint(gap)]
     spans = []
     for marker in found:
         others = [m for m in found if m is not marker]
@@ -530,6 +540,7 @@ def _spans(reading: Reading, found: list[Marker]) -> list[tuple[int, int]]:
     return spans
 
 
+_STOPS = frozenset(".;:")
 _POINTING = frozenset("mark marks show shows indicate indicates point points denote denotes".split())
 _POINTS = frozenset(
     "was has holds gives depicts represents "

@@ -15,14 +15,12 @@ _GENERAL = frozenset(("general", "visible", "state", "person"))
 
 
 def _phrases(reading: Reading) -> list[tuple[int, int]]:
-    texts, words, text = reading.texts, reading.words, reading.text
     found, start = [], 0
-    for i in range(1, len(texts)):
-        gap = text[words[i - 1].end : words[i].start]
-        if texts[i] in _JOINTS or not _PARTS.isdisjoint(gap):
+    for i, (word, gap) in enumerate(zip(reading.texts, reading.gaps, strict=True)):
+        if i and (word in _JOINTS or (gap != " " and not _PARTS.isdisjoint(gap))):
             found.append((start, i))
             start = i
-    return [*found, (start, len(texts))]
+    return [*found, (start, len(reading.texts))]
 
 
 def named(reading: Reading, start: int, end: int) -> frozenset[str]:
