@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from builders.medlaybench_v.matches import Entry, Match
 from builders.medlaybench_v.stacks import FUNCTION_WORDS
@@ -141,4 +142,4 @@ def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     says_again = new != words and len(new) < _LEAST
     if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
         return None
-    return match._replace(entry=entry._replace(lay=f"{entry.surface} ({said})", guarded=False))
+    return match._replace(entry=replace(entry, lay=f"{entry.surface} ({said})", guarded=False))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from builders.medlaybench_v.terms import Term
 
 
-class Entry(NamedTuple):
-    """One surface form of the compiled vocabulary."""
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One surface form of the compiled vocabulary; what is worked out for one is remembered by its identity."""
 
     surface: str  # lower case, as matched
     lay: str
@@ -25,6 +28,12 @@ class Entry(NamedTuple):
     tail: str = (
         ""  # the end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye"
     )
+
+    @cached_property
+    def stays(self) -> bool:
+        """Whether the lay phrase is the expert's word with an explanation."""
+        size = len(self.surface)
+        return self.lay[size : size + 2] == " (" and self.lay[:size].lower() == self.surface
 
 
 class Match(NamedTuple):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from builders.medlaybench_v.terms import Term
 
@@ -85,7 +86,7 @@ _PLACING = frozenset(
 )
 
 
-def part_of_name(text: str, start: int, end: int, heads: set[int], adjective: bool) -> bool:
+def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bool) -> bool:
     """Whether the term at [start, end) is only a part of a longer name, such as "Baker cyst" or "femoral hernia".
 
     `heads` are the places at which a term of the vocabulary starts that can stand behind it. An adjective that says how

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.medlaybench_v.draft import Drafter, keeps_facts
+from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.surfaces import keeps_facts
 from tests.parts.places import shared_data
 from tests.parts.terms import TERMS, term
 
