@@ -101,7 +101,7 @@ def test_fragments(caption: str, said: str) -> None:
 
 
 def test_no_chain_of_more_than_two_hyphens_is_written() -> None:
-    written = {entry.lay for entry in BUNDLED._entries}
+    written = {lay for _, lay in BUNDLED.pairs}
     assert [said for said in sorted(written) if any(word.count("-") > 2 for word in said.split())] == []
 
 
