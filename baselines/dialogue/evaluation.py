@@ -34,7 +34,8 @@ from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import make_folder, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import inspect_message, of_inspect, open_model
+from loaders.models.chat import of_inspect, open_model
+from loaders.models.inspect_form import inspect_message
 
 MAX_INVALID = 0.1
 """Share of cases without a usable record above which a run has failed."""

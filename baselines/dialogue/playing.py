@@ -24,8 +24,8 @@ from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.files.places import without_places
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import TOLD
 from loaders.models.endpoint import TALK
+from loaders.models.inspect_form import TOLD
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from loaders.spans import shares_span
 

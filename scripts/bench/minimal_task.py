@@ -25,7 +25,8 @@ from baselines.dialogue.game import Game
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import play_run
 from loaders.errors import InputError
-from loaders.models.chat import inspect_message, of_inspect
+from loaders.models.chat import of_inspect
+from loaders.models.inspect_form import inspect_message
 from loaders.models.messages import Answer, Message
 
 CONCURRENCY = 16

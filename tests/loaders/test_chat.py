@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.models import chat
 from loaders.models.answers import gather_bounded
-from loaders.models.chat import RATE_LIMIT, THOUGHTS, open_model
+from loaders.models.chat import THOUGHTS, open_model
 from loaders.models.messages import REQUEST, Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
+from loaders.models.tries import RATE_LIMIT
 from loaders.models.waiting import waiting, watched
 from tests.parts.chat_server import Body, ChatServer, Fault, Reply, completion, cut, hang, raw, status
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
@@ -28,6 +30,10 @@ KEY = "sk-local-0123456789"
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest of a picture"
 PROMPT = "Say in plain words: abscess of 3 cm in the left lobe of the liver."
 HELLO = [Message("system", "You write for patients."), Message("user", PROMPT)]
+
+
+both_ways = pytest.mark.parametrize("server", ["directly", "by inspect_ai"], indirect=True)
+"""How the server is asked; what it is sent and what is made of its replies is compared in test_direct."""
 
 
 class Calm:
@@ -54,8 +60,10 @@ def calm() -> Calm:
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    if getattr(request, "param", "directly") == "by inspect_ai":
+        monkeypatch.setattr(chat, "PROVIDERS", ())
     with ChatServer("A pocket of pus.") as server:
         yield server
 
@@ -147,6 +155,7 @@ def test_garbage_and_silence_are_answers(server: ChatServer, calm: Calm, reply: 
     assert len(server.requests) == (2 if answer.stop == "max_tokens" else 1), "what is cut off may be a thought"
 
 
+@both_ways
 @pytest.mark.parametrize(
     ("code", "stop"), [("context_length_exceeded", "model_length"), ("content_filter", "content_filter")]
 )
@@ -166,7 +175,7 @@ PASSING: list[tuple[Fault, str]] = [
     (status(503), "HTTP 503: out of order"),
     (raw(502, "<html>Bad gateway</html>", "text/html"), "HTTP 502"),
     (cut(), "Connection reset by peer"),
-    (cut(after_bytes=40), "Connection reset by peer"),
+    (cut(after_bytes=40), "Connection error. ("),
     (raw(200, '{"id": "x", "choices": [{'), "a reply that is no chat completion"),
     (raw(200, '{"error": {"code": 502, "message": "upstream"}}'), "a reply that is no chat completion"),
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
@@ -174,6 +183,7 @@ PASSING: list[tuple[Fault, str]] = [
 ]
 
 
+@both_ways
 @pytest.mark.parametrize(("fault", "text"), PASSING)
 def test_passing_failures_are_retried_and_bounded(server: ChatServer, calm: Calm, fault: Fault, text: str) -> None:
     model = opened(server, calm, retries=2)
@@ -198,6 +208,7 @@ def test_a_rate_limit_is_waited_for_but_not_for_ever(
     assert calm.waits == waits and (not waits or RATE_LIMIT <= sum(waits) < RATE_LIMIT + 60)
 
 
+@both_ways
 def test_a_request_keeps_its_name_until_it_is_answered(server: ChatServer, calm: Calm) -> None:
     """What nobody answered is sent again under the same name, which a provider may know; an error is an answer."""
 
@@ -215,6 +226,7 @@ def test_a_request_keeps_its_name_until_it_is_answered(server: ChatServer, calm:
         REQUEST.reset(token)
 
 
+@both_ways
 def test_a_hanging_model_is_given_up(server: ChatServer, calm: Calm) -> None:
     server.faults += [hang()] * 9
     message = refused(opened(server, calm, retries=1, timeout=0.5))
@@ -223,6 +235,7 @@ def test_a_hanging_model_is_given_up(server: ChatServer, calm: Calm) -> None:
     assert len(calm.waits) == 1 and len(server.requests) <= 2
 
 
+@both_ways
 def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
     model = opened(server, calm, retries=3)
     server.__exit__()
@@ -232,6 +245,7 @@ def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
     assert calm.waits == [1, 2, 4]
 
 
+@both_ways
 def test_what_is_waited_for_is_told_while_it_lasts_and_holds_nothing_that_was_said(server: ChatServer) -> None:
     told: list[str] = []
     server.faults += [status(503, message=PROMPT), cut(), raw(200, PROMPT), status(429, retry_after=7)]
@@ -258,6 +272,7 @@ def test_waits_grow_to_a_minute_and_no_more(server: ChatServer, calm: Calm) -> N
     assert calm.waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
+@both_ways
 def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> None:
     server.faults += [status(429, retry_after=7), status(429, retry_after=0.5)]
     told: list[str] = []
@@ -271,6 +286,7 @@ def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> Non
     assert "it asks to wait 3600 s" in message
 
 
+@both_ways
 @pytest.mark.parametrize(
     ("code", "text"),
     [
@@ -290,6 +306,7 @@ def test_lasting_failures_are_not_retried(server: ChatServer, calm: Calm, code: 
 # What must never be shown
 
 
+@both_ways
 def test_keys_and_prompts_stay_out_of_errors_and_logs(
     server: ChatServer, calm: Calm, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,7 +317,7 @@ def test_keys_and_prompts_stay_out_of_errors_and_logs(
     assert "HTTP 401: key *** or Bearer *** or *** is wrong, in: [prompt]" in message
     server.faults += [raw(422, '{"detail": [{"loc": "messages", "input": "abscess"}]}')]
     assert refused(opened(server, calm)).endswith("HTTP 422")
-    own = "\n".join(record.getMessage() for record in caplog.records if record.name == "loaders.models.chat")
+    own = "\n".join(record.getMessage() for record in caplog.records if record.name == "loaders.models.tries")
     assert "HTTP 500: key ***" in own
     assert "abscess" not in own
     printed = capsys.readouterr()
@@ -308,6 +325,7 @@ def test_keys_and_prompts_stay_out_of_errors_and_logs(
         assert KEY not in text
 
 
+@both_ways
 def test_passwords_in_an_address_stay_out(server: ChatServer, calm: Calm) -> None:
     address = server.base_url.replace("http://", "http://someone:hunter2hunter2@") + "?token=1"
     model = open_model("openai-api/local/m", base_url=address, max_retries=0, sleep=calm)
@@ -326,6 +344,7 @@ def test_long_errors_are_cut_to_one_line(server: ChatServer, calm: Calm) -> None
 # Event loops
 
 
+@both_ways
 def test_one_model_serves_many_event_loops(server: ChatServer, calm: Calm) -> None:
     model = opened(server, calm, retries=0)
 
@@ -358,6 +377,7 @@ def test_as_many_requests_are_in_flight_as_are_asked(server: ChatServer, calm: C
     assert asyncio.run(gather_bounded(asked, range(256), limit=256)) == ["Here."] * 256
 
 
+@both_ways
 def test_a_cancelled_request_leaves_the_model_usable(server: ChatServer, calm: Calm) -> None:
     model = opened(server, calm)
     server.faults += [hang()]
@@ -374,6 +394,7 @@ def test_a_cancelled_request_leaves_the_model_usable(server: ChatServer, calm: C
     assert ask(model).text == "A pocket of pus."
 
 
+@both_ways
 def test_prompts_do_not_pile_up_in_memory(server: ChatServer, calm: Calm) -> None:
     from inspect_ai.log import transcript
 
@@ -607,6 +628,18 @@ def test_conversations_are_shared_and_move_on_where_a_server_fails(server: ChatS
         second.faults += [status(500)] * 30
         assert "gave no answer" in refused(model)
         assert model.identity["name"] == "openai-api/local/some-model"
+
+
+def test_each_server_of_a_model_of_vllm_is_asked(
+    server: ChatServer, calm: Calm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_API_KEY", KEY)
+    with ChatServer("Pus.") as second:
+        model = open_model("vllm/some/model", base_url=[server.base_url, second.base_url], sleep=calm)
+        talks = [[Message("user", f"Case {number}")] for number in range(20)]
+        assert {ask(model, talk).text for talk in talks} == {"A pocket of pus.", "Pus."}
+        # A server that moved: the same model again, at another address.
+        assert ask(open_model("vllm/some/model", base_url=second.base_url, sleep=calm)).text == "Pus."
 
 
 def test_a_key_that_one_server_refuses_ends_it(server: ChatServer, calm: Calm) -> None:

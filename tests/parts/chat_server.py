@@ -23,11 +23,12 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came: header names in lower case, the body as JSON."""
+    """One request as it came: header names in lower case, the body as JSON and as it was sent."""
 
     path: str
     headers: dict[str, str]
     body: Body
+    sent: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,10 @@ class ChatServer(Loopback):
 
 class _Handler(Handler):
     def do_POST(self) -> None:  # noqa: N802
-        body: Body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        body: Body = json.loads(sent)
         headers = {name.lower(): value for name, value in self.headers.items()}
-        outcome = self.owner.receive(Request(self.path, headers, body))
+        outcome = self.owner.receive(Request(self.path, headers, body, sent))
         if not isinstance(outcome, Reply):
             outcome(self)
         elif not self.path.endswith("/chat/completions"):

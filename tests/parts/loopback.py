@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 
 
@@ -23,6 +25,12 @@ class Loopback:
     @property
     def address(self) -> tuple[str, int]:
         return "127.0.0.1", self._server.server_address[1]
+
+    def secure(self, certificate: Path, key: Path) -> None:
+        """Speak TLS from now on."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
 
     def __enter__(self) -> Self:
         self._thread.start()

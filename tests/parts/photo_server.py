@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -116,12 +114,6 @@ class PhotoServer(Loopback):
 
     def url(self, path: str) -> str:
         return "http://{}:{}{}".format(*self.address, path)
-
-    def secure(self, certificate: Path, key: Path) -> None:
-        """Speak TLS from now on."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
 
     def behaviour(self, path: str, agent: str) -> Behaviour:
         with self.lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loaders.models.chat import _response_schema
+from loaders.models.inspect_form import response_schema
 from scripts.bench import concealment, consultation, minimal_task
 from scripts.bench.all import ROWS
 from scripts.bench.minimal_task import Benchmark, requests
@@ -30,7 +30,7 @@ def test_a_reply_a_turn_is_what_is_measured() -> None:
 def test_a_schema_is_not_copied_for_each_request() -> None:
     from inspect_ai.model import GenerateConfig
 
-    asked = GenerateConfig(response_schema=_response_schema({"type": "object", "properties": {"a": {"type": "null"}}}))
+    asked = GenerateConfig(response_schema=response_schema({"type": "object", "properties": {"a": {"type": "null"}}}))
     sent = GenerateConfig().merge(asked)
     assert sent.response_schema is asked.response_schema
     assert sent.model_dump(exclude_none=True)["response_schema"]["json_schema"]["properties"] == {"a": {"type": "null"}}

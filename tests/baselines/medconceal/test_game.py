@@ -280,10 +280,10 @@ def test_settings_change_with_what_is_played(tmp_path) -> None:
 
 def test_the_schemas_are_ones_that_providers_are_sent() -> None:
     pytest.importorskip("inspect_ai")
-    from loaders.models.chat import _response_schema
+    from loaders.models.inspect_form import response_schema
 
     for schema in (rubric.SCHEMA, clinician.FINDINGS_SCHEMA, labelling.SCHEMA):
-        assert _response_schema(schema).json_schema is not None
+        assert response_schema(schema).json_schema is not None
 
 
 def test_a_game_played_twice_is_the_same() -> None:

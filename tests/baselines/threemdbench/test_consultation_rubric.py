@@ -108,9 +108,9 @@ def test_garbage_raises_nothing_else(text: str) -> None:
 
 def test_the_schema_is_one_that_providers_are_sent() -> None:
     pytest.importorskip("inspect_ai")
-    from loaders.models.chat import _response_schema
+    from loaders.models.inspect_form import response_schema
 
-    assert _response_schema(schema(ITEMS[::-1])) is not None
+    assert response_schema(schema(ITEMS[::-1])) is not None
 
 
 @given(st.text(max_size=200))

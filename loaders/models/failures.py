@@ -1,0 +1,82 @@
+"""Errors of chat models: which may pass, what is behind them, and what of their texts may be shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+from loaders.errors import BedsideError, MissingExtra, ModelRefused
+
+
+def passing(error: Exception) -> bool:
+    """Whether another try can help: inspect_ai wraps the errors that it knows to be passing in tenacity's."""
+    return type(error).__name__ == "RetryError" or garbled(error) or late(error)
+
+
+def late(error: BaseException) -> bool:
+    """Whether no answer came in time."""
+    return type(error).__name__ == "AttemptTimeoutError" or isinstance(error, TimeoutError)
+
+
+def garbled(error: BaseException) -> bool:
+    """Whether it comes of a body with status 200 that is no chat completion: broken JSON, an error of a proxy, null."""
+    return isinstance(error, ValueError | TypeError | AttributeError | LookupError) and not isinstance(
+        error, UnicodeError
+    )
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """The provider's error behind tenacity's RetryError and behind inspect_ai's own, whose text holds the prompt."""
+    while True:
+        behind = None
+        if type(error).__name__ == "RetryError":
+            behind = error.last_attempt.exception()  # type: ignore[attr-defined]
+        elif hasattr(error, "provider_message"):
+            behind = error.__cause__
+        if behind is None:
+            return error
+        error = behind
+
+
+def unusable(name: str, error: Exception, secrets: Sequence[str]) -> BedsideError:
+    """The error for a model that cannot be opened: what is missing and how to get it."""
+    # inspect_ai writes such messages with rich's markup, for a terminal.
+    message = re.sub(r"\[/?(?:bold|blue|red)\]", "", str(getattr(error, "message", error)))
+    text = cleaned(message.removeprefix("ERROR: "), secrets)
+    install = re.search(r"pip install (?:--upgrade )?(.+)$", text)
+    if install:
+        return MissingExtra(
+            name,
+            found="its provider's package is missing or too old",
+            do=f"Install it with: pip install --upgrade {install[1]}",
+        )
+    if "defined in the environment" in text:
+        do = "Set it there and run again; a local server that needs no key takes any word"
+        return ModelRefused(name, found=text, do=do)
+    if "not recognized" in text:
+        return ModelRefused(name, found=text, do="Providers: https://inspect.aisi.org.uk/providers.html")
+    return ModelRefused(name, found=f"cannot be opened: {text or type(error).__name__}")
+
+
+def secrets_of(*known: str | None) -> list[str]:
+    """Every value that must not appear in a text: keys in use, passwords in addresses, keys of the environment."""
+    values = {value for value in known if value}
+    for address in [value for value in values if "://" in value]:
+        values.remove(address)
+        values |= {urlsplit(address).username or "", urlsplit(address).password or ""}
+    values |= {
+        value for name, value in os.environ.items() if re.search(r"KEY|TOKEN|SECRET|PASSWORD", name, re.IGNORECASE)
+    }
+    # Shorter ones are placeholders such as "none"; striking them out would only garble texts.
+    return sorted({value.strip() for value in values if len(value.strip()) >= 8}, key=len, reverse=True)
+
+
+def cleaned(text: str, secrets: Iterable[str]) -> str:
+    """A text on one line of 300 characters at most, without secrets and what looks like a key."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    text = re.sub(r"\bsk-[\w*-]{8,}|\bhf_\w{8,}|(?<=Bearer )\S+", "***", text)
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= 300 else text[:299] + "…"

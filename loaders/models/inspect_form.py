@@ -1,0 +1,92 @@
+"""Messages, schemas and answers in the form that inspect_ai has for them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from contextvars import ContextVar
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from loaders.models.messages import Answer, Message, read_image
+
+TOLD: ContextVar[dict[Message, Any] | None] = ContextVar("told", default=None)
+"""What was sent in a dialogue, in inspect_ai's form: whoever plays one begins with nothing, and it ends with that."""
+
+
+def to_inspect(message: Message) -> Any:
+    """The message in inspect_ai's form: of a dialogue the same object for the same one, which its log holds once."""
+    told = TOLD.get()
+    if told is None or any(isinstance(image, Path) for image in message.images):  # a file may have changed
+        return inspect_message(message)
+    if message not in told:
+        told[message] = inspect_message(message)
+    return told[message]
+
+
+def inspect_message(message: Message) -> Any:
+    """The message in inspect_ai's form, for a log; images are in it, never their paths. Raises InputError."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
+
+    if message.role == "system":
+        return ChatMessageSystem(content=message.text)
+    if message.role == "assistant":
+        return ChatMessageAssistant(content=message.text)
+    if not message.images:
+        return ChatMessageUser(content=message.text)
+    content: list[Any] = [ContentText(text=message.text)]
+    for image in message.images:
+        data, kind = read_image(image)
+        content.append(ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"))
+    return ChatMessageUser(content=content)
+
+
+def response_schema(json_schema: Mapping[str, Any]) -> Any:
+    """A JSON Schema in inspect_ai's form. Raises ValueError for keywords that it does not pass on to providers."""
+    return _parsed_schema(json.dumps(json_schema))
+
+
+@lru_cache(maxsize=64)
+def _parsed_schema(text: str) -> Any:
+    from inspect_ai.model import ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    json_schema = json.loads(text)
+    schema = JSONSchema.model_validate(json_schema)
+    if schema.model_dump(exclude_none=True) != json_schema:
+        raise ValueError("json_schema holds keywords that inspect_ai does not pass on to providers")
+    return _shared(ResponseSchema)(name="answer", json_schema=schema)
+
+
+@cache
+def _shared(kind: Any) -> Any:
+    """The class, with copies that are the thing itself: inspect_ai copies a schema, which nobody changes, node by node
+    for each request, in a seventh of the time that the request takes it."""
+    return type(kind.__name__, (kind,), {"__module__": __name__, "__deepcopy__": lambda schema, memo: schema})
+
+
+def answer_of(output: Any) -> Answer:
+    """What an output of inspect_ai says."""
+    stop = str(output.stop_reason)
+    usage = output.usage
+    if usage is None:
+        # A rejected prompt: inspect_ai hands on the provider's error as if the model had said it.
+        refused = stop in ("model_length", "content_filter")
+        return Answer("" if refused else output.completion, None, None, stop)
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    return Answer(output.completion, usage.input_tokens + cached, usage.output_tokens, stop, _thought(output))
+
+
+def _thought(output: Any) -> str | None:
+    """What the model thought, as far as the provider tells it; None where nothing speaks for a thought."""
+    content = output.message.content
+    parts = [part for part in content if part.type == "reasoning"] if isinstance(content, list) else []
+    if parts:
+        return "\n".join(part.reasoning for part in parts if not part.redacted).strip()
+    hidden = output.usage.reasoning_tokens or (
+        # All tokens are gone and no word was said: they went somewhere.
+        not output.completion.strip() and str(output.stop_reason) == "max_tokens" and output.usage.output_tokens
+    )
+    return "" if hidden else None

@@ -1,0 +1,136 @@
+"""Tries to ask a chat model: how long is waited between them, which is the last, and what is said of it.
+
+The one loop for every way in which a model is asked. A try is one request, or one that was cut off and is sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from loaders.errors import BedsideError, ModelError, ModelRefused
+from loaders.models.failures import cause_of, cleaned, garbled, late, passing, unusable
+from loaders.models.messages import REQUEST, Answer, Message
+from loaders.models.waiting import waiting
+
+LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
+RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too many requests" and not how long
+LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
+REFUSED = "refused the request or failed"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Tries:
+    """How often a model is asked, and how its failures are told.
+
+    `retry_after` gives the seconds that a server asked to be left alone, told by its error, 0 for none; `secrets` are
+    never shown.
+    """
+
+    name: str
+    timeout: int
+    max_retries: int
+    secrets: Sequence[str]
+    retry_after: Callable[[BaseException], float]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    async def until_answered(
+        self, ask: Callable[[str], Awaitable[Answer]], messages: Sequence[Message], part: str
+    ) -> Answer:
+        """What `ask` answers at the first try that does not fail; it is given the name of the request, "" for none.
+
+        `part` tells the requests apart that are sent under one name (`REQUEST`).
+
+        Raises: ModelError after the last try, or when another cannot help; ModelRefused, MissingExtra.
+        """
+        attempt, waited, refused, name = 0, 0.0, 0, REQUEST.get()
+        while True:
+            try:
+                # what was answered, if only with an error, is another request when it is sent again
+                return await ask(f"{name}-{part}-{refused}" if name else "")
+            except BedsideError:  # such as a picture that cannot be read
+                raise
+            except Exception as error:
+                cause, wait = cause_of(error), self._wait(error, attempt, waited)
+                # 409: an equal request is on its way there; the next try is still the same one
+                refused += garbled(error) or getattr(cause, "status_code", 409) != 409
+                text = self._describe(cause, messages)
+                if wait is None:
+                    raise self._failure(error, text, attempt + 1) from None
+                reason = self._reason(cause)
+            _log.info("%s: %s; try %d follows in %g s", self.name, text, attempt + 2, wait)
+            with waiting(reason, wait):
+                await self.sleep(wait)
+            attempt, waited = attempt + 1, waited + wait
+
+    def _wait(self, error: Exception, attempt: int, waited: float) -> float | None:
+        """Seconds to wait before the next try; None when there is none, or when it could not help.
+
+        The tries are counted, but for a rate limit, which passes with time: where tries are allowed at all, it is
+        waited for until `RATE_LIMIT` seconds are spent.
+        """
+        cause = cause_of(error)
+        limited = getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"
+        limited = limited and self.max_retries > 0 and waited < RATE_LIMIT
+        if not passing(error) or (attempt >= self.max_retries and not limited):
+            return None
+        asked = self.retry_after(cause)
+        return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
+
+    def _failure(self, error: Exception, text: str, tries: int) -> BedsideError:
+        if type(error).__name__ == "PrerequisiteError":  # vLLM looks for its package at the first request
+            return unusable(self.name, error, self.secrets)
+        cause = cause_of(error)
+        status = getattr(cause, "status_code", None)
+        if status in (401, 403):
+            do = "Check the key and what it may use"
+            return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
+        if status == 404:
+            do = "Check the model's name and the base URL"
+            return ModelRefused(self.name, found=f"is not there: {text}", do=do)
+        if not passing(error):
+            return ModelError(self.name, found=f"{REFUSED}: {text}")
+        counted = "1 try" if tries == 1 else f"{tries} tries"
+        if (asked := self.retry_after(cause)) > LONGEST_RETRY_AFTER:
+            text += f"; it asks to wait {asked:g} s"
+        return ModelError(
+            self.name,
+            found=f"gave no answer in {counted}; the last error: {text}",
+            do="Check that the model can be reached, then run again",
+        )
+
+    def _reason(self, cause: BaseException) -> str:
+        """A few words about a passing failure, in which nothing of what the provider said stands."""
+        status = getattr(cause, "status_code", None)
+        if status is not None:
+            return "rate limit" if status == 429 else f"server error {status}"
+        if late(cause):
+            return f"no answer within {self.timeout} s"
+        return "a reply that is no chat completion" if garbled(cause) else "no connection"
+
+    def _describe(self, cause: BaseException, messages: Sequence[Message]) -> str:
+        """One line about an error, without keys and without the prompt, which may hold what must stay hidden."""
+        status = getattr(cause, "status_code", None)
+        if late(cause):
+            text = self._reason(cause)
+        elif garbled(cause):
+            text = f"{self._reason(cause)} ({cause})"
+        elif status is not None:
+            body = getattr(cause, "body", None)
+            said = (body.get("message") or body.get("detail")) if isinstance(body, dict) else None
+            text = f"HTTP {status}" + (f": {said}" if isinstance(said, str) else "")
+        else:
+            text = str(cause) or type(cause).__name__
+            deepest = cause
+            while behind := deepest.__cause__ or deepest.__context__:
+                deepest = behind
+            if deepest is not cause and str(deepest):
+                text += f" ({deepest})"
+        for message in messages:
+            for line in message.text.splitlines():
+                if len(line.strip()) >= 12:
+                    text = text.replace(line.strip(), "[prompt]")
+        return cleaned(text, self.secrets)
