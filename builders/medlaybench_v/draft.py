@@ -26,10 +26,20 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.attachment import landing, stays_apart
+from builders.medlaybench_v.bare import BUNDLED, in_bare
 from builders.medlaybench_v.company import alone, binds
 from builders.medlaybench_v.facts import Fact, Reading
 from builders.medlaybench_v.footnotes import unfold_key
-from builders.medlaybench_v.glosses import ALWAYS, MOST, Told, bracket_follows, explained, glossed_behind
+from builders.medlaybench_v.glosses import (
+    ALWAYS,
+    MOST,
+    MOST_NOUNS,
+    Told,
+    bracket_follows,
+    explained,
+    finds_room,
+    glossed_behind,
+)
 from builders.medlaybench_v.matches import Entry, Match
 from builders.medlaybench_v.mentions import (
     Form,
@@ -44,7 +54,7 @@ from builders.medlaybench_v.mentions import (
 )
 from builders.medlaybench_v.narrowing import narrowed
 from builders.medlaybench_v.neighbours import follows_prefix, operations, shares_head, without_contradiction
-from builders.medlaybench_v.stacks import is_joined, names_a_vessel, noun_end
+from builders.medlaybench_v.stacks import noun_end
 from builders.medlaybench_v.surfaces import dated, entries, keeps_facts, looks_plural, pictured, recognised_as
 from builders.medlaybench_v.terms import Term
 from builders.medlaybench_v.views import goes_on, pictures
@@ -75,7 +85,6 @@ _OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
 _LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
 _SCANS = frozenset(("CT scan", "MRI scan"))
-_MOST_NOUNS = 2  # of a name that an explanation of its adjective stands behind
 _NEAR = 24  # characters before a term that are looked at
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
@@ -103,6 +112,7 @@ class Drafter:
             for entry in known
             if entry.term.pos == "adjective" and entry.term.kind in ("anatomy", "other")
         )
+        self._bundled = any(term.source == BUNDLED for term in terms)
         self._attributive = frozenset(entry.surface for entry in known if entry.only_attributive)
         self._automaton = AhoCorasick(list(by_surface), store_patterns=False)
 
@@ -151,6 +161,7 @@ class Drafter:
                 matches.append(Match(start, end, entry))
                 free_from = end
         settled = list(alone(text, matches))
+        left += in_bare(caption, [*settled, *left]) if self._bundled else []
         return _with_explained(text, settled, left, longer, facts) if left else settled
 
     def _stands_behind(self, entry: Entry, text: str, start: int, end: int) -> bool:
@@ -251,7 +262,7 @@ def _explained_behind(
     rest = [other for other in later if other.start < last]
     if any(other.end > last or other.entry.behind for other in rest):
         return _in_place(pieces, text, match, told)
-    if is_joined(text, start) or names_a_vessel(text, end) or len(text[end:last].split()) > _MOST_NOUNS:
+    if not finds_room(text, start, end, last):
         pieces.append(Piece(text[start:end], match))
         return end
     pieces += _glossed(text, match, last, rest, told)
@@ -285,7 +296,7 @@ def _moved(
     apart = all(not other.entry.behind and stays_apart(match.entry.behind, other.entry.lay) for other in inside)
     if not goal or not apart or any(other.end > goal for other in between):
         kept = _explained(match.entry)
-        short = len(text[match.end : last].split()) <= _MOST_NOUNS
+        short = len(text[match.end : last].split()) <= MOST_NOUNS
         if kept.lay and short and not any(other.entry.behind for other in inside):
             pieces += _glossed(text, match._replace(entry=kept), last, inside, told)
         else:

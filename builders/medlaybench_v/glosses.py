@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from builders.medlaybench_v.reads_well import plain_words
-from builders.medlaybench_v.stacks import said_behind
+from builders.medlaybench_v.stacks import is_joined, names_a_vessel, said_behind
 from builders.medlaybench_v.terms import Term
 from builders.medlaybench_v.views import IN_FRONT
 
@@ -19,6 +19,7 @@ MOST, ALWAYS = 2, 99  # explanations in a sentence
 _PLACED = re.compile(r"\A(?:of|in) (?:the )?")
 _MARKER = re.compile(r" \((?:[^()]{0,30})(?:arrow|star|asterisk|circle|curved|fig)", re.IGNORECASE)
 _OF_A = re.compile(r"\Aof (?:the |an? )?")
+MOST_NOUNS = 2  # of a name that an explanation of its adjective stands behind
 _SHORT, _MOST_WORDS = 5, 4  # letters of a word that says the same again, words of an explanation beside a word
 _SENTENCE_END = re.compile(r"[.;!?](?:\s|\Z)")
 
@@ -96,6 +97,12 @@ def beside(lay: str) -> str:
     return f"{word} ({said})" if len(said.split()) <= _MOST_WORDS else word
 
 
+def finds_room(text: str, start: int, end: int, last: int) -> bool:
+    """Whether an explanation of the adjective at [start, end) may stand behind its noun, which ends at `last`: not
+    where that is a long name, or not its own."""
+    return not (is_joined(text, start) or names_a_vessel(text, end) or len(text[end:last].split()) > MOST_NOUNS)
+
+
 def bracket_follows(text: str, end: int) -> bool:
     """Whether a bracket follows that tells of the word itself; one that tells of an arrow does not."""
     return text.startswith(" (", end) and _MARKER.match(text, end) is None
@@ -114,5 +121,7 @@ def unexplainable(expert: str, text: str, start: int, end: int) -> bool:
     if not expert.isupper():
         return False
     here = text[start:end].removesuffix("s")
-    told = rf"\({here}s?\b|\b{here}s?(?:\)|\s*[,:=–]\s*[a-z]|\s\(|\s+(?:is|means|indicates|denotes)\b)"
+    defined = rf"\s*[,:=–]\s*(?:[a-z]|{here[:1]}[a-z]{{2}})|\s(?:left|right)\s"
+    said = rf"\)|{defined}|\s\(|\s+(?:is|means|indicates|denotes)\b"
+    told = rf"\({here}s?\b|\b{here}s?(?:{said})"
     return not here.isupper() or re.search(told, text) is not None
