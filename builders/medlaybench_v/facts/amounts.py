@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -31,7 +30,7 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     if (expert.kind, lay.kind) == ("mass", "volume"):  # an ounce is a weight, too
         return abs(expert.value - lay.raw * 28.35) <= 0.13 * expert.value
     if expert.kind != lay.kind and {expert.kind, lay.kind} != {"French", "length"}:
-        return expert.raw == lay.raw
+        return expert.raw == lay.raw or expert.raw == -lay.raw < 0  # "fifteen points below zero"
     value = expert.value / 3.0 if (expert.kind, lay.kind) == ("French", "length") else expert.value
     other = lay.value / 3.0 if (lay.kind, expert.kind) == ("French", "length") else lay.value
     if (value < 0) != (other < 0):
@@ -96,7 +95,7 @@ def _kinds_meet(expert: Quantity, lay: Quantity) -> bool:
     if (expert.kind, lay.kind) == ("mass", "volume"):
         return abs(lay.value - lay.raw * UNITS["ounce"][1]) < 1e-6
     if expert.kind.startswith("level"):
-        return lay.kind in ("ordinal", "count") and not lay.letter
+        return lay.kind in ("ordinal", "count", "grade") and not lay.letter
     if lay.kind.startswith("level"):
         return expert.kind in ("ordinal", "count")
     if "stage" in (expert.kind, lay.kind):
@@ -121,9 +120,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     if [q[:5] + q[8:] for q in here] != [q[:5] + q[8:] for q in there]:  # the same amounts in the same order are kept
         _kept(expert, here, lay, there, allowed, outcome)
-    if not outcome.failed:
-        outcome.swapped += _intervals_moved(expert, here, lay, there)
-    if not outcome.failed:
+    if not outcome.decided:
+        for text in _intervals_moved(expert, here, lay, there):
+            outcome.add("swapped", text, Basis.READ)
+    if not outcome.decided:
         _amounts_moved(expert, here, lay, there, outcome)
     return outcome
 
@@ -145,23 +145,26 @@ def _kept(
         new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
         new = [q for q in new if not _is_of_a_scale(lay, q, there) and not _names_a_stage(q, here)]
     told, met = _told_as_part(lost, lay, there)
+    new = [q for q in new if not _is_share(q, here)]
+    for quantity, bare in _with_unit_before(lost, there, new):
+        told, met = told | {quantity}, met | {bare}
     for quantity in lost:
         rest = [q for q in new if _is_what_remains(expert, quantity, lay, q)]
         told, met = told | ({quantity} if rest else set()), met | set(rest)
     if expert.get(ranges) or lay.get(ranges):
         by_range, met_by_range, broken = told_by_range(expert, lost, lay, new)
         told, met = told | by_range, met | met_by_range
-        outcome.changed += broken
+        for text in broken:
+            outcome.add("changed", text, Basis.READ)
     new = [q for q in new if q not in met]
     for quantity in (q for q in lost if q not in told):
-        other = next((q for q in new if _kinds_meet(quantity, q)), None)
+        other = next((q for q in new if _kinds_meet(quantity, q) and (q.kind == quantity.kind or not _small(q))), None)
         if other is not None:
             new.remove(other)
-            unsure = _nearly_one_time(quantity, other) or _roughly(quantity, other)
-            basis = Basis.UNMET if unsure else Basis.CONTRADICTED
+            basis = _basis_of_change(expert, quantity, lay, other)
             outcome.add("changed", f"{quantity.text} became {other.text}", basis)
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
-            if not _DIGITS_OF_THE_BODY & set(lay.texts):
+            if not (_DIGITS_OF_THE_BODY | {quantity.text.lower()}) & lay.bag:
                 outcome.doubts.append(f"lost: {quantity.text}")
         else:
             outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay))
@@ -171,7 +174,7 @@ def _kept(
             if counted_here := next(counted, ""):
                 outcome.changed.append(f"{counted_here} became {quantity.text}")
             else:
-                outcome.add("new", quantity.text, Basis.MISSING if _is_digit(quantity) else Basis.UNMET)
+                outcome.add("new", quantity.text, _basis_of_new(quantity, here))
 
 
 def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
@@ -188,6 +191,27 @@ def _is_what_remains(expert: Reading, one: Quantity, lay: Reading, other: Quanti
         return False
     by = ["by" in r.texts[max(0, q.first - 4) : q.first] for r, q in ((expert, one), (lay, other))]
     return by[0] != by[1] and abs(one.value + other.value - 100.0) <= 3.0
+
+
+def _with_unit_before(
+    lost: list[Quantity], there: list[Quantity], new: list[Quantity]
+) -> list[tuple[Quantity, Quantity]]:
+    """Bare numbers under the unit of the one before: "6.1 cm long and the other 5.8", "four inches by six"."""
+    found = []
+    for before, other in pairwise(there):
+        if other in new and other.kind == "count" and before.kind in _MEASURED and before.raw:
+            value = other.raw * before.value / before.raw
+            step = other.step * before.value / before.raw
+            whole = other._replace(kind=before.kind, value=value, step=step, bound=before.bound)
+            found += [(q, other) for q in lost if same(q, whole)][:1]
+    return found
+
+
+def _is_share(quantity: Quantity, here: list[Quantity]) -> bool:
+    """ "Between a fifth and a quarter" of 20 to 25 per cent."""
+    if quantity.kind != "ordinal" or quantity.value < 3:
+        return False
+    return any(q.kind == "share" and abs(q.value * quantity.value - 100.0) <= 3.0 for q in here)
 
 
 def _told_as_part(lost: list[Quantity], lay: Reading, there: list[Quantity]) -> tuple[set[Quantity], set[Quantity]]:
@@ -257,27 +281,14 @@ def _amounts_moved(
         earlier = _earlier(expert, ours), _earlier(lay, theirs)
         if all(earlier):
             if earlier[0].isdisjoint(earlier[1]):
-                outcome.swapped.append(" and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1]))
+                told = " and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1])
+                outcome.add("swapped", told, Basis.READ)
             if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
                 continue
         apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
-            loosely = any(_by_pronoun(lay, q) for q in theirs)
-            outcome.moved(
-                f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=swap.sure and not loosely
-            )
-
-
-def _by_pronoun(reading: Reading, quantity: Quantity) -> bool:
-    """Whether the sentence of an amount does not name what it is of: "It lies some 25 cm up"."""
-    start = quantity.first
-    while start and not _parted(reading.gaps[start]):
-        start -= 1
-    return reading.texts[start] in _PRONOUNS
-
-
-_PRONOUNS = frozenset("it they this these that those".split())
+            outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=False)
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
@@ -341,29 +352,41 @@ def _counts(reading: Reading, quantity: Quantity) -> bool:
 _FROM_AN_EVENT = frozenset("after before earlier following post prior since ago previously".split())
 
 
+def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Quantity) -> Basis:
+    """Only amounts of one kind, each with its unit, exactly told, and names of one scale contradict each other."""
+    if _nearly_one_time(quantity, other) or _roughly(quantity, other):
+        return Basis.UNMET
+    if quantity.kind != other.kind:
+        named = quantity.kind[:5] == "level" and other.kind == "ordinal"  # "T11", "the tenth"
+        return Basis.CONTRADICTED if named else Basis.READ
+    if quantity.kind in _WITHOUT_UNIT:
+        return Basis.CONTRADICTED if _is_recounted(expert, quantity, lay, other) else Basis.READ
+    if other.bound in _LIMITS and not quantity.bound and abs(other.value - quantity.value) <= 0.4 * abs(quantity.value):
+        return Basis.READ
+    return Basis.CONTRADICTED
+
+
+_LIMITS = frozenset(("<", ">", ABOVE, BELOW))
+_WITHOUT_UNIT = frozenset(("count", "ordinal", "rate"))
+
+
+def _basis_of_new(quantity: Quantity, here: list[Quantity]) -> Basis:
+    """A measure in digits of a kind that the expert caption does not give; others may be told from what it gives."""
+    years = quantity.kind == "time" and quantity.value > 3650  # an age
+    measured = _is_digit(quantity) and (years or quantity.kind in _MEASURED)
+    return Basis.MISSING if measured and all(q.kind != quantity.kind for q in here) else Basis.UNMET
+
+
 def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], lay: Reading) -> Basis:
-    """A ratio may be told as "twice", a time as "the next day", a share as "most of it", a level by what lies there."""
-    told = lay.bag
-    if quantity.kind in ("time", "stage") or (quantity.kind == "share" and not _SHARES.isdisjoint(told)):
+    """A measure can hardly be told without a number; a count, a share, a time or a level can."""
+    if quantity.kind not in _MEASURED or quantity.bound or unmet or not _LIKENED.isdisjoint(lay.bag):
         return Basis.UNMET
-    if quantity.kind == "count" and quantity.value >= 3 and not _VAGUE.isdisjoint(told):
-        return Basis.UNMET  # "several" for five
-    if may_stand_for(expert, quantity, lay):
-        return Basis.UNMET
-    ratio = expert.text[expert.words[quantity.first].start - 1 : expert.words[quantity.first].start] == ":"
-    other = any(q.kind.startswith("level") or q.text in known.ORDINALS for q in unmet)
-    level = quantity.kind.startswith("level") and not other and not _BY_PLACE.isdisjoint(told)
-    return Basis.UNMET if ratio or level else Basis.MISSING
+    return Basis.UNMET if may_stand_for(expert, quantity, lay) else Basis.MISSING
 
 
-_VAGUE = frozenset("few several handful numerous many multiple dozens various hundreds group cluster".split())
-_BY_PLACE = frozenset(
-    "above below next neighbour neighbouring under between lowest last bottom lowermost top uppermost topmost highest "
-    "sacrum tailbone".split()
-)
-_SHARES = frozenset(
-    "half third thirds quarter quarters fifth fifths tenth tenths most majority nearly almost all every out".split()
-)
+_MEASURED = frozenset(("grade", "length", "volume", "mass", "HU", "French", "gauge", "pressure", "temperature", "dose"))
+# Words by which a size is told through another thing: "twice as wide", "like a pea".
+_LIKENED = frozenset("half third quarter twice double fingertip pea grape".split())
 
 
 def _nearly_one_time(quantity: Quantity, other: Quantity) -> bool:

@@ -79,6 +79,8 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False
     if word in _POINTS and set(texts[max(0, i - 4) : i]) & _NOT_OPINION:
         return False
+    if word == "indicated" and set(texts[i + 1 : i + 7]) & _NOT_OPINION:
+        return False  # "is indicated by the blue arrow"
     if word in _POINTS and _is_direction(reading, i + size):
         return False
     if word in ("candidate", "candidates") and after == "for":
@@ -156,8 +158,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if SEEMING in theirs and degree.value == PROBABLE:
                 break  # "suggestive of" = "looks like"
             if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree)):
-                outcome.doubts.append(f"lost: “{_text(expert, degree)}”")
-            elif CONFIRMED in theirs or RULED_OUT in theirs:
+                break  # many say so what they hold for certain
+            if CONFIRMED in theirs or RULED_OUT in theirs:
                 outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
             else:
                 outcome.add("lost", f"“{_text(expert, degree)}”", Basis.UNMET)

@@ -16,7 +16,7 @@ from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import implied, senses
+from builders.medlaybench_v.facts.senses import implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.than import turned_round
 
@@ -45,6 +45,10 @@ _STRICT = (
     "stage",
     "heading",
     "same side",
+    "persistence",
+    "begun",
+    "extent",
+    "surface",
 )
 _EXCHANGED = frozenset("size sagittal brightness end breath beat position stage".split())
 _COMPARING = frozenset(
@@ -76,55 +80,103 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if not ours or not theirs:
                 continue
         _one(expert, ours, lay, theirs, dimension, outcome)
-    if not outcome.failed:
-        _other_poles(expert, here, lay, there, outcome)
-    if not outcome.failed:
+    if not outcome.decided:
         _ends(expert, here, lay, there, outcome)
-    if not outcome.failed:
+    if not outcome.decided:
         course, told = expert.get(_courses), lay.get(_courses)
         if len(course) == len(told) == 1 and course != told:
             outcome.changed.append(f"{_COURSES[min(course)]} became {_COURSES[min(told)]}")
+    if not outcome.decided:
+        _unqualified(expert, here, there, outcome)
     compared = [p for p in here if p.dimension == "size" and _is_compared(expert, p)]
     if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
-        if not told_by_numbers:
+        if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
     since = not _SINCE.isdisjoint(lay.bag) and _EARLIER.isdisjoint(expert.bag)
     if since and not any(p.dimension in ("size", "course", "stage") for p in here):
         for match in _CHANGED.finditer(lay.lower):
             outcome.add("new", match[0], Basis.UNMET)
-    if not outcome.failed and turned_round(expert, lay):
+    if not outcome.decided and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
-    if not outcome.failed and not turned(expert, lay):
+    if not outcome.decided and not turned(expert, lay):
         for dimension in sorted(dimensions & _EXCHANGED):
             one, other = _placed(here, dimension), _placed(there, dimension)
             if min(len({p.value for p in found}) for found in (one, other)) > 1:
                 swap = exchanged(expert, one, lay, other)
                 if swap:
                     outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
+    if not outcome.decided and (findings := _findings_exchanged(expert, lay)):
+        outcome.moved(findings, sure=False)
     return outcome
 
 
-def _other_poles(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], outcome: Outcome) -> None:
-    """Dimensions of which the texts share no pole, though it may be told of two things; sizes are told of too many."""
-    for dimension in sorted({p.dimension for p in here} & {p.dimension for p in there} - {"size"}):
-        ours, theirs = ([p for p in found if p.dimension == dimension] for found in (here, there))
-        if {p.value for p in ours}.isdisjoint(p.value for p in theirs):
-            outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", Basis.UNMET)
+def _findings_exchanged(expert: Reading, lay: Reading) -> str:
+    """Two findings that changed places: each stands by what the other stood by."""
+    here, there = expert.get(_findings), lay.get(_findings)
+    both = {p.value for p in here} & {p.value for p in there}
+    if len(both) < 2 or _sequence(here, both) == _sequence(there, both):
+        return ""
+    swap = exchanged(expert, here, lay, there)
+    return f"{swap.one} and {swap.other}" if swap and swap.sure else ""
+
+
+def _findings(reading: Reading) -> list[Placed]:
+    """What a caption finds or tells of as done, each where it is named."""
+    said = reading.get(senses)
+    return [Placed(x.concept, s.first, s.last) for s in said for x in s.senses if kind_of(x.concept) in _TOLD]
+
+
+_TOLD = frozenset("finding disease symptom treatment device outcome".split())
+
+
+def _sequence(found: list[Placed], both: set[str]) -> list[str]:
+    """The order in which a caption first names what both captions name."""
+    return list(dict.fromkeys(p.value for p in found if p.value in both))
+
+
+def _unqualified(expert: Reading, here: list[Pole], there: list[Pole], outcome: Outcome) -> None:
+    """A place, direction or degree of the expert caption that the lay one tells nothing of, in either direction.
+
+    Most words of a caption have no counterpart in a good paraphrase; these have one (docs/results.md, fact gates).
+    """
+    if _QUALIFIERS.isdisjoint(expert.bag):
+        return
+    told = {_STANDS_FOR.get(p.dimension, p.dimension) for p in there}
+    for pole in here:
+        text = expert.texts[pole.first]
+        if text in _QUALIFIERS and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
+            outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
+
+
+_QUALIFIERS = frozenset(
+    "proximal proximally distal distally inner outer superficial deep peripheral peripherally medial medially towards "
+    "toward away incomplete incompletely partial partially complete completely severe severely massive mild mildly "
+    "slight slightly minimal minimally extensive chronic discontinued discontinuation cessation initiation "
+    "plantar palmar volar lingual buccal labial palatal supine prone erect upright standing inspiration expiration "
+    "inspiratory expiratory".split()
+)
+# The near end of a limb is the upper one; what is complete is the whole of it.
+_STANDS_FOR = {"vertical": "end", "extent": "completeness"}
 
 
 def _ends(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], outcome: Outcome) -> None:
     """Of what runs down the body the far end is the lower one: "distal" is not "upper"."""
-    ours = {p.value for p in here if p.dimension == "end"}
-    theirs = {p.value for p in there if p.dimension == "vertical"}
-    named = {p.dimension for p in here} & {"vertical"} or {p.dimension for p in there} & {"end"}
-    # proximal "+" is the upper "+"
-    if len(ours) == len(theirs) == 1 and ours != theirs and not named:
-        one = next(p for p in here if p.dimension == "end")
-        other = next(p for p in there if p.dimension == "vertical")
-        outcome.changed.append(f"“{_text(expert, one)}” became “{_text(lay, other)}”")
+    for dimension, instead in (("end", "vertical"), ("vertical", "end")):  # proximal "+" is the upper "+"
+        ours = {p.value for p in here if p.dimension == dimension}
+        theirs = {p.value for p in there if p.dimension == instead}
+        named = {p.dimension for p in here} & {instead} or {p.dimension for p in there} & {dimension}
+        if len(ours) != 1 or len(theirs) != 1 or ours == theirs or named:
+            continue
+        one = next(p for p in here if p.dimension == dimension)
+        other = next(p for p in there if p.dimension == instead)
+        if instead == "end" and _HEIGHTS.isdisjoint(lay.texts[other.first : other.last + 1]):
+            continue
+        outcome.add("changed", f"“{_text(expert, one)}” became “{_text(lay, other)}”", Basis.READ)
 
 
+_COMPARATIVE = re.compile(r"\b(?:the \w+er one|\w+er (?:than|of the two)|at its \w+est|is the \w+er)\b")
+_HEIGHTS = frozenset("upper lower top bottom".split())
 # A change since an earlier picture, and the words by which an expert tells of one.
 _CHANGED = re.compile(
     r"\b(?:grown|shrunk|increased|decreased|worsened|improved|bigger|larger|smaller|better|worse)\b[^.;]{0,30}"
@@ -183,8 +235,10 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             return
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
-        more_of_less = dimension == "size" and (_is_amount_of_less(expert, ours) or _is_amount_of_less(lay, theirs))
-        basis = Basis.UNMET if more_of_less else Basis.CONTRADICTED
+        if dimension == "size" and _is_of_then(expert, ours) != _is_of_then(lay, theirs):
+            return  # "shorter than at 18 weeks", "at 18 weeks it had been longer"
+        sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension)
+        basis = Basis.CONTRADICTED if sure else Basis.READ
         outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", basis)
     elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
         one, other = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
@@ -204,7 +258,45 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
         if lost and (
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
-            outcome.changed.append(f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”")
+            outcome.add("changed", f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”", Basis.READ)
+
+
+def _is_of_then(reading: Reading, found: list[Pole]) -> bool:
+    """Whether a comparison is told of the earlier time: "had been longer", "before treatment it took up more"."""
+    spans = [(reading.texts[max(0, p.first - 10) : p.first]) for p in found]
+    return any("before" in span or "had" in span[-4:] for span in spans)
+
+
+def _is_plain(reading: Reading, found: list[Pole], dimension: str) -> bool:
+    """Whether a pole can be read in one way only: told once, of now, in a dimension that has no places."""
+    if dimension not in _PLAIN or (dimension == "size" and len(found) > 1):
+        return False
+    if dimension == "size" and _is_amount_of_less(reading, found):
+        return False
+    return not any(_FORMERLY & set(reading.texts[max(0, p.first - 8) : p.last + 9]) for p in found)
+
+
+# Of places, degrees and courses two may be told in one caption, each of another thing.
+_PLAIN = frozenset(
+    (
+        "size",
+        "brightness",
+        "breath",
+        "beat",
+        "position",
+        "lying",
+        "gender",
+        "onset",
+        "heading",
+        "result",
+        "stage",
+        "approach",
+        "viability",
+        "pace",
+        "same side",
+    )
+)
+_FORMERLY = frozenset("had before earlier formerly previously ago twice".split())
 
 
 def _is_amount_of_less(reading: Reading, found: list[Pole]) -> bool:

@@ -165,7 +165,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     if lost_strict and new:
         outcome.changed.append(f"{', '.join(sorted(lost_strict))} became {', '.join(sorted(new))}")
     elif lost_strict:
-        outcome.lost += sorted(lost_strict)
+        for sequence in sorted(lost_strict):
+            outcome.add("lost", sequence, Basis.MISSING if sequence in ("T1", "T2") else Basis.UNMET)
     elif new & {"T1", "T2", "FLAIR", "STIR"}:
         outcome.new += sorted(new & {"T1", "T2", "FLAIR", "STIR"})
     elif lost:
@@ -188,7 +189,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
 # a method.
 _SEEN_FROM = re.compile(
     r"(?:cross|cut|slic|section|view|fac(?:ed|es|ing)|front|side|see[ns]?\Z|look|top\Z|above|below|behind|across|through|"
-    r"length|profile|head\Z|middle|model|3d|layer)"
+    r"length|profile|head\Z|middle|model|3d|layer|slant|tilt|angle)"
 ).match
 _EXAMINES = re.compile(r"scan|views?\Z|series|metry|gra[mp]|scop|imag|exam|study|studies|films?\Z")
 
@@ -219,6 +220,8 @@ def _methods(
         if method == XRAY and {"dye", "contrast"} & set(lay.texts) and not theirs:
             outcome.doubts.append(f"lost: {XRAY}")
             continue
+        if method == NUCLEAR and not _TRACERS.isdisjoint(lay.bag):
+            continue
         if method == XRAY and {"panoramic"} & here.kinds & there.kinds:
             continue
         lost.add(method)
@@ -242,15 +245,15 @@ def _methods(
         outcome.changed.append(f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}")
     else:
         for method in sorted(lost):
-            outcome.add("lost", method, Basis.MISSING if method in _BY_NAME else Basis.UNMET)
+            outcome.add("lost", method, Basis.MISSING if method in _SLICED else Basis.UNMET)
         for method in sorted(new):  # a name that stands for no method here may still mean it: "bone densitometry"
             unnamed = not here.methods and any(map(_EXAMINES.search, expert.texts))
             outcome.add("new", method, Basis.MISSING if method in _SLICED and not unnamed else Basis.UNMET)
 
 
+_TRACERS = frozenset("tracer radioactive".split())
 # Methods that plain captions call by their names too; others are told by what is done: "a scan with a tracer".
 _SLICED = frozenset((CT, MRI, PET))
-_BY_NAME = _SLICED | {XRAY, ULTRASOUND, ANGIOGRAPHY}
 # Terms that belong to one method: who reads "hyperechoic" knows of an ultrasound.
 _SEEN_ONLY_BY = (
     (ULTRASOUND, re.compile(r"(?:hyper|hypo|an|iso)echo|echogen|sonolucen").match),

@@ -63,6 +63,7 @@ _ADVISED = frozenset(
     "monitored watched".split()
 )
 _STRONG = frozenset("severe severely mild mildly moderate serious seriously".split())
+_WAS_DONE = frozenset("was were been".split())
 _VERDICTS = frozenset(("advice", "reassurance", "outcome"))  # which no explanation of a term needs
 _WITH_CHILD = frozenset("week weeks trimester fetal foetal fetus foetus placenta placental amniotic gestation".split())
 # Findings and verdicts that no plain word for another finding is.
@@ -140,22 +141,28 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         elif firm and len(firm) == len(concepts):
             if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
                 continue
+            if {kind_of(c) for c in firm} == {"advice"} and _is_past(lay, said):
+                continue  # "the heart was checked again"
             treated = {"treatment"} == {kind_of(c) for c in firm}
             if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
                 of_the_patient = not explained and not treated and not _compares(lay, said)
                 outcome.add("new", text, Basis.MISSING if of_the_patient else Basis.UNMET)
-        elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL:
+        elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
             outcome.add("new", text, Basis.UNMET)
     for person in _persons(expert, lay):
         outcome.add("new", person, Basis.MISSING if person in _SEX else Basis.UNMET)
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
-    outcome.new += _reached(expert, lay, unfamiliar)
-    for text in (*_caused(expert, lay), *_put_in(expert, lay), *_one_more(expert, lay, unfamiliar)):
+    for text in (
+        *_reached(expert, lay, unfamiliar),
+        *_caused(expert, lay),
+        *_put_in(expert, lay),
+        *_one_more(expert, lay, unfamiliar),
+    ):
         outcome.add("new", text, Basis.UNMET)
-    outcome.changed += _taken_away(expert, lay)
-    outcome.changed += _replaced(expert, lay, unfamiliar, allowed)
+    for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
+        outcome.add("changed", text, Basis.READ)
     strong = (_STRONG & lay.bag) - expert.bag
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.add("new", ", ".join(sorted(strong)), Basis.UNMET)
@@ -307,7 +314,8 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
         devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
         behind = lay.texts[said.last + 1 : said.last + 9]
         gone = next((i for i, word in enumerate(behind) if word in _GONE), -1)
-        if devices and gone >= 0 and not _AUXILIARIES.isdisjoint(behind[:gone]) and "not" not in behind[:gone]:
+        told = behind[max(0, gone - 3) : gone] if gone > 0 else []
+        if devices and not _AUXILIARIES.isdisjoint(told) and "not" not in told:
             found.append(f"{sorted(devices)[0]} became {' '.join(behind[: gone + 1])}")
     return found
 
@@ -428,6 +436,23 @@ def _levels(reading: Reading) -> frozenset[int]:
 
 _LEVELS = {"mild": 0, "mildly": 0, "moderate": 1, "moderately": 1, "severe": 2, "severely": 2}
 _LEVEL_NAMES = ("mild", "moderate", "severe")
+
+
+def _is_past(lay: Reading, said: Said) -> bool:
+    return not _WAS_DONE.isdisjoint(lay.texts[max(0, said.first - 3) : said.first])
+
+
+def _is_one_more(lay: Reading, said: Said) -> bool:
+    """Whether a finding is told beside others and explains none: "and blood in the joint", "there is a scar"."""
+    for i in range(said.first - 1, max(-1, said.first - 5), -1):
+        if not _APART.isdisjoint(lay.gaps[i + 1]):
+            return False
+        if lay.texts[i] in _BESIDE:
+            return True
+    return False
+
+
+_BESIDE = frozenset("and also with there".split())
 
 
 def _compares(lay: Reading, said: Said) -> bool:

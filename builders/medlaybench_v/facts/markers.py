@@ -295,11 +295,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     outcome = Outcome()
     if [m[:2] for m in here] != [m[:2] for m in there]:  # the same marks in the same order are all kept
         _kept(expert, here, lay, there, outcome)
-    if not outcome.failed:
+    if not outcome.decided:
         swap = _moved(expert, here, lay, there)
-        if swap:
-            outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
-    if not outcome.failed:
+        if swap and swap.sure:
+            outcome.moved(f"{swap.one} and {swap.other}", sure=True)
+    if not outcome.decided:
         outcome.swapped += _letters_moved(expert, here, lay, there)
     return outcome
 
@@ -310,14 +310,14 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     for shape in sorted(shapes_here - shapes_there):
         if shape not in _REQUIRED:
             if shape.startswith("letter") and not _letter_told(shape, lay):
-                outcome.add("lost", shape, Basis.MISSING if len(shape) == 8 and shape != "letter A" else Basis.UNMET)
+                outcome.add("lost", shape, Basis.UNMET)
             continue
         like = set().union(*(group for group in _SAME if shape in group)) & shapes_there
         if shape == "arrowhead" and "arrow" in shapes_there - shapes_here:
             shapes_here = shapes_here | {"arrow"}  # to call an arrowhead an arrow points to the same place
             continue
-        if not like:
-            outcome.add("lost", shape, Basis.UNMET if _HINTS.get(shape, frozenset()) & lay.bag else Basis.MISSING)
+        if not like and _HINTS.get(shape, _NO_HINTS).isdisjoint(lay.bag):
+            outcome.add("lost", shape, Basis.MISSING if shape in _BY_NAME else Basis.UNMET)
     for shape in sorted(shapes_there - shapes_here):
         if (shape in _REQUIRED and not set().union(*(g for g in _SAME if shape in g)) & shapes_here) or (
             shape.startswith("letter")
@@ -326,8 +326,9 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
             and outcome.lost
         ):
             outcome.new.append(shape)
-    mentioned = set(map(_trait, lay.bag))
-    outcome.lost += _kinds_lost(here, there, mentioned)
+    mentioned = set(map(_trait, lay.bag)) | {look for word, look in _DRAWN_AS.items() if word in lay.bag}
+    for kind in _kinds_lost(here, there, mentioned):
+        outcome.add("lost", kind, Basis.UNMET)
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
     mentioned |= {"double"} if {"both", "each"} & mentioned and {"end", "ends"} & mentioned else set()
@@ -337,8 +338,7 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
         kind, basis = ("colour", Basis.MISSING) if look in _COLOURS else ("shape", Basis.UNMET)
-        basis = Basis.CONTRADICTED if instead else basis
-        outcome.add("lost", f"{look} {kind}", basis)
+        outcome.add("lost", f"{look} {kind}", Basis.READ if instead else basis)
     outcome.new += sorted(
         f"{look} {'colour' if look in _COLOURS else 'shape'}"
         for look in new
@@ -406,6 +406,9 @@ def _told_of(reading: Reading, found: list[Marker]) -> dict[str, dict[str, set[s
 _OF_PANELS = frozenset("breath position beat lying stage".split())
 
 
+_DRAWN_AS = {"dots": "dotted", "dot": "dotted", "dashes": "dashed", "curve": "curved", "bend": "curved"}
+# Marks that plain captions call by their names; others are told by what they do.
+_BY_NAME = frozenset(("arrow", "arrowhead", "asterisk"))
 # Plain words by which a mark may be told.
 _HINTS = {
     "arrowhead": frozenset("wedge wedges tip tips triangle triangles pointer pointers".split()),
@@ -416,8 +419,9 @@ _HINTS = {
 }
 
 
+_NO_HINTS = frozenset[str]()
 _PICTURE_A = re.compile(
-    r"\b(?:picture|panel|image|part|figure|scan|film|letter)s? a\b(?:[,:]| (?:and|is|shows|was|has|dates|to)\b)"
+    r"\ba[,:]|\b(?:picture|panel|image|part|figure|scan|film|letter)s? a\b(?:[,:]| (?:and|is|shows|was|has|dates|to)\b)"
 )
 
 

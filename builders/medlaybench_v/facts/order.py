@@ -123,14 +123,15 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     same = [(m.value, m.event) for m in here] == [(m.value, m.event) for m in there] and in_order(expert, lay)
     told = {m.value for m in here}
     every = {BEFORE, AFTER} <= told and len(here) == 3 and DURING in told  # "before, during and after"
-    turned = "" if same or every else _turned(expert, here, lay, there)
+    turned = None if same or every else _turned(expert, here, lay, there)
     if turned:
-        outcome.changed.append(turned)
+        alone = turned.sure and len(here) == len(there) == 1
+        outcome.add("changed", turned.text, Basis.CONTRADICTED if alone else Basis.READ)
         return outcome
     days_here, days_there = ([m for m in found if m.event == _NONE] for found in (here, there))
     own, other = ({m.value for m in found} for found in (days_here, days_there))
     if own == {AFTER} and other == {BEFORE}:
-        outcome.changed.append(f"{_text(expert, days_here)} became {_text(lay, days_there)}")
+        outcome.add("changed", f"{_text(expert, days_here)} became {_text(lay, days_there)}", Basis.READ)
     framed_here, framed_there = _framed(here), _framed(there)
     ours, theirs = _frames(expert, framed_here), _frames(lay, framed_there)
     if ours and theirs:
@@ -155,13 +156,14 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
 
 
 def _basis(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> Basis:
-    """Two times contradict each other only where they are times of one event."""
+    """Two times contradict each other only where each caption tells of one, and both of one event."""
     ours, theirs = _events(expert, here), _events(lay, there)
     named = all(
         m.event == _FOLLOWS or _is_operation(r, m) for r, found in ((expert, here), (lay, there)) for m in found
     )
-    alone = named and len(here) == len(there) == 1
-    return Basis.CONTRADICTED if alone or likeness(ours, theirs) > 0 else Basis.UNMET
+    alone = len(here) == len(there) == 1 and not any(_of_the_picture(lay, m) for m in there)
+    same = named or likeness(ours, theirs) > 0
+    return Basis.CONTRADICTED if alone and same else Basis.READ if same else Basis.UNMET
 
 
 def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:
@@ -270,7 +272,14 @@ def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
     return bag
 
 
-def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> str:
+class _Turned(NamedTuple):
+    """An order of events that was turned round; not `sure` where little of the events is named in both texts."""
+
+    text: str
+    sure: bool
+
+
+def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> _Turned | None:
     """Two moments of the same event on different sides of it: earlier in one text is later in the other."""
     for one in here:
         event, rest = _ends(expert, one)
@@ -293,9 +302,9 @@ def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Momen
             straight = max(straight, same)
             if opposite > crossed and _comparable(expert, one, lay, other):
                 crossed, found = opposite, _text(lay, [other])
-        if crossed > straight * 1.3 + 0.5:
-            return f"{_text(expert, [one])} became {found}"
-    return ""
+        if crossed > straight * 1.3 + 0.15:
+            return _Turned(f"{_text(expert, [one])} became {found}", crossed > straight * 1.3 + 0.5)
+    return None
 
 
 def _comparable(expert: Reading, one: Moment, lay: Reading, other: Moment) -> bool:

@@ -1,7 +1,9 @@
 """What a gate found between two captions, and what the finding rests on: here alone is decided what fails a pair.
 
-A new writer words what tables of words do not know, so an absence proves little where the wordings of a fact are open.
-Of the claims about pairs that had not been read, nine in ten of contradictions were right, and half of the others.
+A new writer words what tables of words do not know, so an absence proves little where the wordings of a fact are open,
+and a contradiction proves little where it rests on how a free sentence was read. On pairs of seven writers that had not
+been read, the sole reason of a verdict was right in 95 of 100 for degrees, methods, exchanged marks, sides and amounts
+of one unit, and in 6 to 8 of 10 for denials, comparisons, new findings and what was not found.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ class Basis(Enum):
 
     CONTRADICTED = "both captions name a value of one dimension, and the values exclude each other"
     MISSING = "a value was sought in the other caption, nothing there can carry it, and its wordings are few"
+    READ = "two values exclude each other as free sentences were read, which another reading may reconcile"
     UNMET = "not met in words: a fact that has many wordings, which the tables do not all know"
 
 
@@ -31,6 +34,7 @@ class Outcome:
     new: list[str] = field(default_factory=list)
     swapped: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    read: bool = False
 
     def add(self, what: str, text: str, basis: Basis) -> None:
         """A claim; a doubt if its basis is not among `FAILS`.
@@ -41,10 +45,16 @@ class Outcome:
             getattr(self, what).append(text)
         else:
             self.doubts.append(f"{what}: {text}")
+            self.read |= basis is Basis.READ
 
     def moved(self, text: str, *, sure: bool) -> None:
         """Two values that changed places, or seem to."""
         self.add("swapped", text, Basis.CONTRADICTED if sure else Basis.UNMET)
+
+    @property
+    def decided(self) -> bool:
+        """Whether a contradiction was found, sure or not: to look for finer ones would only tell it twice."""
+        return self.failed or self.read
 
     @property
     def failed(self) -> bool:

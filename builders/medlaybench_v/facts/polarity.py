@@ -52,7 +52,7 @@ _SEEN = frozenset(
 )
 _STOPS = frozenset(
     "but however although though while whereas except apart besides despite after before following since during "
-    "because "
+    "because within inside "
     "due then whose where yet only until unless on by".split()
 )
 _ELLIPTIC = frozenset("not is are does do did has isn doesn".split())  # "A is intact; B is not."
@@ -178,6 +178,7 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
     return [(start, end) for start, end in spans if any(start <= i < end for i in places)] if places else []
 
 
+_ANEW = frozenset("no nothing none without neither never nobody".split())
 _CUES = frozenset(
     (
         *(_FORWARD | _BACKWARD | _CONTRACTED | _FAILS | _ENDS | _STOPPED),
@@ -194,7 +195,8 @@ def _cues(reading: Reading) -> list[Cue]:
     for start, end in reading.get(clauses):
         i = start
         while i < end:
-            if reading.texts[i] not in _CUES:
+            word = reading.texts[i]
+            if word not in _CUES:
                 i += 1
                 continue
             covered = bool(found) and found[-1].start <= i < found[-1].end
@@ -204,6 +206,8 @@ def _cues(reading: Reading) -> list[Cue]:
             again = denied_end or (covered and reading.texts[i] == "nor")  # "not resolved"; "neither A nor B"
             cue = None if again or any(a <= i <= b for a, b in open_spans) else _cue(reading, i, start, end)
             if cue is not None:
+                if found and word in _ANEW and found[-1].first < found[-1].end > i > found[-1].last:
+                    found[-1] = found[-1]._replace(end=i)  # "no pouches, and nothing flows back" denies both once
                 if i == start and i and "?" in reading.text[reading.words[i - 1].end : reading.words[i].start]:
                     cue = cue._replace(start=previous[0])  # "A pocket of pus? None."
                 found.append(cue)
@@ -262,6 +266,8 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i + 1, i, _reach(reading, i + 2, end))
     if word == "gone" and following in _WAYS:
         return None  # "has gone through the wall"
+    if word == "excluded" and _BEEN.isdisjoint(texts[max(start, i - 2) : i]) and following not in ("", "by"):
+        return Cue(i, i, i, _reach(reading, i + 1, end))  # "an ultrasound that excluded a clot"
     if word in ("went", "goes", "go") and following == "away":
         return Cue(i, i + 1, _back(reading, i, start), i + 2)
     if word in _BACKWARD:
@@ -283,6 +289,7 @@ def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | Non
     return Cue(i, last, _back(reading, i, start) if seen else i, _reach(reading, last + 1, end, short=True))
 
 
+_BEEN = frozenset("is are was were been be being and or clearly reliably".split())
 _OF_NOW = _CONTRACTED | frozenset(("not", "no"))
 _FORMERLY = frozenset("before previously earlier beforehand formerly".split())
 _TELLING = frozenset("shows reveals demonstrates discloses displays depicts revealed showed demonstrated".split())
@@ -363,7 +370,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     moved = _moved(here, there)
     if moved:
-        outcome.swapped.append(moved)
+        outcome.add("swapped", moved, Basis.READ)
     for concept in sorted(set(here.signs) & set(there.signs)):
         if not _judged(concept):
             continue
@@ -372,36 +379,29 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             sure = theirs < ours or not _denied_there(expert, lay, concept)
             if signs == {1, -1} and _denied_of_others(expert, lay, concept):
                 outcome.doubts.append(f"changed: no {concept} became {concept}")
-                continue
-            if signs == {-1} and _is_there(lay, concept):
-                outcome.changed.append(f"no {concept} became {concept}")
-                continue
-            _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, lost=theirs < ours, sure=sure)
+            elif theirs < ours or (
+                concept not in _WEAK and (sure or _is_there(lay, concept) or _context(expert, lay, concept) > 0.5)
+            ):
+                _tell(outcome, concept, f"no {concept} became {concept}", expert, lay)
         elif signs == {1} and told == {-1}:
             sure = theirs > ours or not _denied_there(lay, expert, concept)
             # a finding may be denied in one respect and told in another: "the stone no longer blocks"
             denied_more = sure and theirs > ours and concept not in _WEAK
             of_one = denied_more and not _of_other_things(expert, lay, concept)
-            basis = Basis.CONTRADICTED if moved or of_one else Basis.UNMET
-            outcome.add("changed", f"{concept} became no {concept}", basis)
-    if not outcome.failed:
+            if of_one:
+                _tell(outcome, concept, f"{concept} became no {concept}", lay, expert)
+            else:
+                outcome.add("changed", f"{concept} became no {concept}", Basis.UNMET)
+    if not outcome.decided:
         _by_kind(here, there, outcome)
-    if ours and not theirs and not outcome.failed:
+    if ours and not theirs and not outcome.decided:
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
         denied = {c for c in denied if here.signs[c] == {-1} or not _denied_of_others(expert, lay, c)}
-        if any(there.signs.get(concept) == {1} for concept in denied):
-            basis = Basis.CONTRADICTED if _EXCEPTS.isdisjoint(expert.texts) else Basis.UNMET
-        elif (
-            _EXCEPTS.isdisjoint(expert.texts)
-            and any(_is_outright(expert.texts, cue) for cue in here.cues)
-            and _WELL.isdisjoint(lay.texts)
-        ):
-            basis = Basis.MISSING
-        else:
-            basis = Basis.UNMET
-        if here.cues or basis is not Basis.UNMET:  # an opposite may be told by its effect: "preserved"
-            outcome.add("lost", _shown(expert, here), basis)
-    if not outcome.failed:
+        outright = any(_is_outright(expert.texts, cue) for cue in here.cues) and _WELL.isdisjoint(lay.texts)
+        untold = any(there.signs.get(concept) == {1} for concept in denied)
+        if untold or (outright and _EXCEPTS.isdisjoint(expert.texts)):  # others are told by their effect: "preserved"
+            outcome.add("lost", _shown(expert, here), Basis.READ)
+    if not outcome.decided:
         _by_place(expert, lay, outcome)
     return outcome
 
@@ -422,16 +422,15 @@ def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """Denials that went from one place to another, or were lost for one of two places."""
     here, there = expert.get(signs_of_places), lay.get(signs_of_places)
     if swap := _exchanged_places(here, there):
-        outcome.swapped.append(swap)
+        outcome.add("swapped", swap, Basis.READ)
         return
     for early, late in ((_EARLY, _LATE), (_LATE, _EARLY)):
         lost = any(here.get(e) == {-1} and there.get(e) == {1} for e in early)
         if lost and any(here.get(x) == {1} for x in late) and not any(there.get(x) == {1} for x in late):
-            sure = any(there.get(x) == {-1} for x in late)
-            outcome.moved("what was found at first and later", sure=sure)
+            outcome.moved("what was found at first and later", sure=False)
     for place in sorted(lay.get(also)):
         if here.get(place) == {-1} and there.get(place) == {1}:
-            outcome.changed.append(f"{place} without became {place} with")
+            outcome.add("changed", f"{place} without became {place} with", Basis.READ)
 
 
 def _is_outright(texts: list[str], cue: Cue) -> bool:
@@ -441,7 +440,9 @@ def _is_outright(texts: list[str], cue: Cue) -> bool:
 
 
 # Denials that name what they deny: a lay caption without any denial has lost them.
-_OUTRIGHT = frozenset("no not without absent cannot fails failed lacks lacking lack non ruled".split())
+_OUTRIGHT = frozenset(
+    "no not without absent cannot fails failed lacks lacking lack non ruled neither excludes excluding".split()
+)
 _EXCEPTS = frozenset("except besides apart other only".split())
 # Words that may deny a finding without naming it.
 _WELL = frozenset("normal normally clean clear same healthy smooth fine empty still only".split())
@@ -514,12 +515,26 @@ def _shown(reading: Reading, found: Polarity) -> str:
     return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
 
 
-def _tell(outcome: Outcome, concept: str, text: str, expert: Reading, lay: Reading, *, lost: bool, sure: bool) -> None:
-    """A contradiction, or a doubt where the concept is general and stands among other things."""
-    if lost or (concept not in _WEAK and (sure or _context(expert, lay, concept) > 0.5)):
-        outcome.changed.append(text)
-    else:
-        outcome.doubts.append(text)
+def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading) -> None:
+    """A contradiction where one text denies a finding outright, and the other says outright that it is there or holds
+    nothing that could be a denial."""
+    sure = _is_denied_outright(denying, concept) and (not telling.get(_may_deny) or _is_there(telling, concept))
+    outcome.add("changed", text, Basis.CONTRADICTED if sure else Basis.READ)
+
+
+def _is_denied_outright(reading: Reading, concept: str) -> bool:
+    """Whether "no" or its like stands right before a finding: "no stone", "without an obstructing stone"."""
+    firsts = [s.first for s in reading.get(senses) if any(x.concept == concept and x.sign > 0 for x in s.senses)]
+    return any(
+        reading.texts[cue.first] in _OUTRIGHT
+        and cue.last < first <= cue.last + 3
+        and _WITHIN.isdisjoint(reading.texts[cue.last + 1 : first])
+        for cue in reading.get(polarity).cues
+        for first in firsts
+    )
+
+
+_WITHIN = frozenset("of in at on with within from to for by".split())
 
 
 def _of_other_things(expert: Reading, lay: Reading, concept: str) -> bool:
@@ -557,8 +572,11 @@ def _is_there(lay: Reading, concept: str) -> bool:
     texts = lay.texts
     for start, end in lay.get(clauses):
         said = [s for s in lay.get(senses) if start <= s.first < end and any(x.concept == concept for x in s.senses)]
-        rest = texts[said[-1].last + 1 : end] if said else []
+        if not said:
+            continue
+        before, rest = texts[start : said[0].first], texts[said[-1].last + 1 : end]
         seen = any(one in _BE and other in _SEEN for one, other in pairwise(rest))
+        seen = seen or any(one == "there" and other in _BE for one, other in pairwise(before))
         if seen and not any(cue.start < end and start < cue.end for cue in lay.get(polarity).cues):
             return True
     return False

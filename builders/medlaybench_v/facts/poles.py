@@ -29,6 +29,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue
         size, named = matches[0]
         end = i + size
+        if texts[i] == "old" and texts[i - 1] in _AGES:
+            continue  # an age
         if texts[end : end + 1] == ["than"] and _is_limit(texts[i], texts[end + 1 : end + 2]):
             continue
         if (
@@ -65,6 +67,7 @@ def _is_amount(following: list[str]) -> bool:
     return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
 
 
+_AGES = frozenset("year years month months week weeks day days".split())
 _USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))
 _TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}

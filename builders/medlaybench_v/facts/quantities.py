@@ -586,6 +586,8 @@ class _Reader:
                 if self.word(i + 1) in _FRACTIONS:
                     return self._fraction(i, i + 1, _FRACTIONS[self.word(i + 1)])
                 return self._spelled(i + 1)
+            if self.word(i + 1) == "score" and self.word(i + 2) == "or":  # "a score or so"
+                return self._add("count", 20.0, 10.0, i, i + 1)
             unit = self.word(i + 1)
             if (
                 unit in UNITS

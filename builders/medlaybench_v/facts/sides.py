@@ -236,7 +236,6 @@ def compare(
             if {"two", "pair", "all", "twin", "symmetrical", "everywhere"} & texts and not _one_of(lay):
                 continue
             if _plural_pair(lay) and "one" not in texts:
-                outcome.doubts.append("lost: both")
                 continue
             outcome.lost.append(side)
         elif (
@@ -254,10 +253,10 @@ def compare(
                 outcome.changed.append(changed)
         elif not (BOTH in hinted and pair <= told):
             _new_side(expert, lay, there, side, outcome)
-    if outcome.failed:
+    if outcome.decided:
         return outcome
     if shifted := _new_shift(here, there):
-        outcome.changed.append(shifted)
+        outcome.add("changed", shifted, Basis.READ)
         return outcome
     if not pair <= {s.value for s in here} & told:
         return outcome
@@ -281,7 +280,7 @@ def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outco
         if _ALONE.isdisjoint(expert.bag):
             outcome.doubts.append(f"new: {side}")
         return
-    outcome.add("new", side, Basis.MISSING if outcome.lost or _has_structure(lay, there, side) else Basis.UNMET)
+    outcome.add("new", side, Basis.MISSING if outcome.lost else Basis.UNMET)
 
 
 _OTHERS = frozenset("contralateral ipsilateral opposite other".split())
@@ -313,15 +312,6 @@ def _part(reading: Reading, i: int) -> list[str]:
 _STOPS = frozenset(".;:,()")
 _FREE = frozenset("no none not nothing without free normal healthy clear spared unaffected well fine never".split())
 _ALONE = frozenset("only unilateral unilaterally alone solely sole just isolated".split())
-
-
-def _has_structure(lay: Reading, there: list[Side], side: str) -> bool:
-    """Whether a body part stands beside a side: "left" may be a verb, "right" a word of place."""
-    near = (j for s in there if s.value == side for j in (s.last + 1, s.last + 2))
-    return any(_is_structure(lay, j) or lay.texts[j : j + 1] in _SIDE_OF for j in near)
-
-
-_SIDE_OF = (["side"], ["sided"], ["hand"], ["half"])
 
 
 def _unnamed(lay: Reading) -> bool:

@@ -38,7 +38,6 @@ UNFAITHFUL = [
     ("numbers", "A 2 cm mass.", "A 2 mm mass.", "changed: 2 cm became 2 mm"),
     ("numbers", "A mass of the liver.", "A 3 cm mass of the liver.", "new: 3 cm"),
     ("numbers", "T2-weighted MRI of a Type 1 canal.", "An MRI of a special canal.", "lost: 1"),
-    ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
     ("laterality", "Mass in the left lung.", "Mass in the lung.", "lost: left"),
     ("laterality", "Mass in the left lung.", "Mass in the right lung.", "lost: left; new: right"),
     ("laterality", "Left kidney stone and right lung nodule.", "Right kidney stone and left lung nodule.", "swapped:"),
@@ -50,12 +49,6 @@ UNFAITHFUL = [
         "changed: no fracture became fracture",
     ),
     ("negation", "A fracture of the hip.", "There is no fracture of the hip.", "changed: fracture became no fracture"),
-    (
-        "negation",
-        "No fracture but a large hematoma.",
-        "A fracture but no large hematoma.",
-        "bleeding became no bleeding",
-    ),
     ("modality", "CT shows a cyst of the liver.", "The scan shows a cyst of the liver.", "lost: CT"),
     ("modality", "A cyst of the liver.", "MRI of a cyst of the liver.", "new: MRI"),
     ("markers", "Aneurysm (*) and clot (blue arrow).", "Aneurysm and clot (arrow).", "lost: asterisk, blue colour"),
@@ -71,6 +64,19 @@ UNFAITHFUL = [
 def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: str) -> None:
     found = failures(expert, lay)
     assert reason in found[gate]
+
+
+@pytest.mark.parametrize(
+    ("gate", "expert", "lay", "reason"),
+    [
+        ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
+        ("negation", "No fracture but a hematoma.", "A fracture but no hematoma.", "bleeding became no bleeding"),
+        ("comparison", "Stenosis of the distal ureter.", "A narrow ureter.", "lost: “distal”"),
+    ],
+)
+def test_what_depends_on_how_a_sentence_is_read_is_doubtful(gate: str, expert: str, lay: str, reason: str) -> None:
+    verdict = next(v for v in check(read(expert), read(lay), Context()) if v.gate == gate)
+    assert verdict.doubtful and reason in verdict.reason
 
 
 def test_copying_fails_only_where_there_is_something_to_simplify() -> None:

@@ -12,33 +12,35 @@ from scripts.bench.pairs import DEVELOPMENT, Score, judge, read, scores
 
 # class: least share of broken pairs that fail, largest share that pass without a word, largest share of false alarms
 FLOORS = {
-    "certainty": (0.63, 0.03, 0.02),
-    "comparison": (0.80, 0.10, 0.02),
-    "invention": (0.70, 0.10, 0.02),
-    "marker": (0.87, 0.10, 0.02),
+    "certainty": (0.56, 0.03, 0.02),
+    "comparison": (0.60, 0.07, 0.02),
+    "invention": (0.56, 0.10, 0.02),
+    "marker": (0.76, 0.10, 0.02),
     "method": (0.97, 0.03, 0.02),
-    "other": (0.77, 0.20, 0.02),
-    "polarity": (0.87, 0.06, 0.05),
-    "quantity": (0.90, 0.06, 0.02),
-    "side": (0.87, 0.06, 0.02),
-    "time": (0.70, 0.13, 0.02),
-    "all": (0.82, 0.07, 0.01),
+    "other": (0.46, 0.14, 0.02),
+    "polarity": (0.26, 0.06, 0.02),
+    "quantity": (0.73, 0.10, 0.02),
+    "side": (0.80, 0.03, 0.02),
+    "time": (0.50, 0.17, 0.02),
+    "all": (0.64, 0.06, 0.004),
 }
 # The same of a later writer, with whose pairs the rules were mended once they had been measured; eight of each kind a
 # class, so that a class may lose one broken pair and a faithful one in all.
 MAPLE_FLOORS = {
-    "certainty": (0.62, 0.13, 0.13),
-    "comparison": (0.62, 0.25, 0.13),
-    "invention": (0.50, 0.25, 0.13),
-    "marker": (0.75, 0.25, 0.13),
+    "certainty": (0.50, 0.13, 0.13),
+    "comparison": (0.62, 0.13, 0.13),
+    "invention": (0.50, 0.38, 0.13),
+    "marker": (0.50, 0.25, 0.13),
     "method": (0.87, 0.13, 0.13),
-    "other": (0.37, 0.38, 0.13),
-    "polarity": (0.87, 0.13, 0.13),
+    "other": (0.0, 0.50, 0.13),
+    "polarity": (0.12, 0.13, 0.13),
     "quantity": (0.87, 0.13, 0.13),
     "side": (0.75, 0.25, 0.13),
-    "time": (0.62, 0.25, 0.13),
-    "all": (0.78, 0.10, 0.02),
+    "time": (0.25, 0.25, 0.13),
+    "all": (0.60, 0.12, 0.013),
 }
+# The two that were played last, each once before it was read: of all pairs, and most faithful ones in doubt.
+LAST = [("sycamore", (0.53, 0.11, 0.0), 0.14), ("hornbeam", (0.55, 0.14, 0.0), 0.22)]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def test_floors(found: dict[str, Score], name: str) -> None:
 
 
 def test_few_faithful_pairs_are_left_doubtful(found: dict[str, Score]) -> None:
-    assert found["all"].doubts < 0.07
+    assert found["all"].doubts < 0.05
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +77,12 @@ def test_floors_of_a_later_writer(found_of_maple: dict[str, Score], name: str) -
     _holds(found_of_maple[name], MAPLE_FLOORS[name])
 
 
-def test_the_floor_of_the_last_writer() -> None:
-    pairs = read([DEVELOPMENT / "unseen" / "sycamore.jsonl"])
-    _holds(scores(pairs, judge(pairs))["all"], (0.66, 0.17, 0.02))
+@pytest.mark.parametrize(("writer", "floors", "doubts"), LAST)
+def test_the_floors_of_the_last_writers(writer: str, floors: tuple[float, float, float], doubts: float) -> None:
+    pairs = read([DEVELOPMENT / "unseen" / f"{writer}.jsonl"])
+    score = scores(pairs, judge(pairs))["all"]
+    _holds(score, floors)
+    assert score.doubts <= doubts, score
 
 
 def _holds(score: Score, floors: tuple[float, float, float]) -> None:

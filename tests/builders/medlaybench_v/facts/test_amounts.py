@@ -37,21 +37,21 @@ KEPT = [
     ("Shrunk from 14 mm to 9 mm.", "It went from 14 down to 9 millimetres."),
 ]
 OTHERS = [
-    ("11-13 nodules.", "About two dozen spots."),
-    ("Stenosis of 50–69%.", "Narrowed by less than half."),
     ("Stenosis of less than 50%.", "A narrowing of more than half."),
     ("26% of the lung.", "About half of the lung."),
     ("The tip reached 60 °C.", "The tip was 60 degrees Fahrenheit warm."),
-    ("The tip reached 60 °C.", "The tip was 60 degrees Celsius (180 degrees Fahrenheit) warm."),
     ("A T3N1M0 carcinoma.", "A cancer of the stage T3, N2, M0."),
     ("Nodules up to 8 mm.", "Spots of at least 8 mm."),
     ("Nodules of 3-8 mm.", "Spots from 8 up to 13 mm."),
     ("Ribs 3–5 are broken.", "Ribs 3 to 6 are broken."),
     ("Fivefold thickening.", "Eight times as thick as it should be."),
     ("A woman of 61 years.", "A woman in her late sixties."),
-    ("The lung shrank from 8 cm to 3 cm.", "The lung is about 5 cm long."),
 ]
 UNSURE = [
+    ("Stenosis of 50–69%.", "Narrowed by less than half."),
+    ("The tip reached 60 °C.", "The tip was 60 degrees Celsius (180 degrees Fahrenheit) warm."),
+    ("The lung shrank from 8 cm to 3 cm.", "The lung is about 5 cm long."),
+    ("11-13 nodules.", "About two dozen spots."),
     ("A stenosis of 70-99%.", "A narrowing of 70 percent or more, though no full blockage."),
     ("A cyst of 29 mm.", "A cyst of roughly 22 mm."),
     ("Seven nodules of the liver.", "Several spots of the liver."),

@@ -46,7 +46,28 @@ CONTRADICTED = [
     (imaging, "CT of the hip.", "MRI of the hip."),
     (inventions, "A cyst of the liver.", "A cyst of the liver after years of smoking."),
     (order, "CT before the operation.", "CT after the operation."),
+    (amounts, "A cyst of 15 mm.", "A cyst of 15 cm."),
+    (amounts, "Five cysts.", "Seven cysts."),
+    (polarity, "No stone in the duct.", "A stone in the duct."),
+    (polarity, "A stone in the duct.", "There is no stone in the duct."),
+    (comparison, "The mass has increased.", "The lump has become smaller."),
+    (markers, "Cyst (white arrow).", "A cyst."),
 ]
+# What looks like one, and is none where the sentence is read otherwise: (gate, expert, lay)
+READ_OTHERWISE = [
+    (amounts, "The T8 bone is broken, and two more.", "Three bones are broken."),
+    (amounts, "A gap of 3.9 cm.", "A gap of just over 4 cm."),
+    (polarity, "The vein is patent.", "The vein is blocked on neither side."),
+    (polarity, "Sludge, no stone; the wall is not thickened.", "Thick bile, no stone; the wall is as thin as any."),
+    (comparison, "The left lobe has decreased.", "The left lobe had been larger before."),
+    (order, "MRI before (a) and after (b) dye.", "MRI: a, without dye; b, once dye had been given."),
+    (inventions, "A stent in the duct.", "A tube in the duct, which is closed off no more."),
+]
+
+
+@pytest.mark.parametrize(("gate", "expert", "lay"), READ_OTHERWISE)
+def test_what_rests_on_the_reading_of_a_sentence_fails_nothing(gate: ModuleType, expert: str, lay: str) -> None:
+    assert not gate.compare(read(expert), read(lay), read("")).failed
 
 
 @pytest.mark.parametrize(("gate", "expert", "lay"), CONTRADICTED)
@@ -93,8 +114,8 @@ CLASSES = [
 
 
 @pytest.mark.parametrize(("gate", "expert", "broken", "kept"), CLASSES)
-def test_what_breaks_a_fact_fails_and_what_keeps_it_passes(
+def test_what_breaks_a_fact_is_told_and_what_keeps_it_does_not_fail(
     gate: ModuleType, expert: str, broken: str, kept: str
 ) -> None:
-    assert gate.compare(read(expert), read(broken), read("")).failed
+    assert gate.compare(read(expert), read(broken), read("")).reason
     assert not gate.compare(read(expert), read(kept), read("")).failed

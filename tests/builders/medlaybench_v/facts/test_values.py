@@ -168,6 +168,13 @@ def test_markers(text: str, expected: list[tuple[str, set[str]]]) -> None:
 
 
 BROKEN = [
+    ("polarity", "No obstruction or abscess.", "An abscess, a pocket of pus, is seen; nothing is blocked.", "abscess"),
+    (
+        "polarity",
+        "Dilated bowel, no stone or abscess.",
+        "Dilated bowel. There is no stone, but there is an abscess.",
+        "abscess",
+    ),
     (
         "sides",
         "A stone on the right, a clot on the left.",
@@ -187,21 +194,9 @@ BROKEN = [
         "sides",
     ),
     ("comparison", "The tube moved toward the heart.", "The tube moved away from the heart.", "away from"),
-    ("comparison", "Subtotal closure of the vein.", "The vein is completely closed.", "completely"),
-    ("comparison", "A distal fracture of the femur.", "A break at the upper end of the thigh bone.", "upper"),
-    ("inventions", "A dilated pancreatic duct.", "The bile duct is wide.", "bile duct"),
     ("inventions", "Osteomyelitis of the heel.", "A bone infection of the heel with tuberculosis.", "tuberculosis"),
-    ("inventions", "A spur of the heel.", "A spur of the heel bone that presses on the nerve.", "nerve"),
-    ("inventions", "A drain in the liver.", "The drain in the liver has been taken out.", "taken out"),
     ("inventions", "A polyp of the womb.", "The patient had noticed bleeding from a polyp of the womb.", "bleeding"),
-    ("quantities", "A mass of 3.9 cm.", "A lump of just over 4 cm.", "3.9"),
     ("quantities", "A 63-year-old man.", "A man in his fifties.", "fifties"),
-    (
-        "quantities",
-        "A burst cyst, operated on two weeks earlier.",
-        "Two weeks after it burst, a cyst; operated on.",
-        "two",
-    ),
     (
         "markers",
         "(A) Pretreatment and (B) posttreatment scans.",
@@ -210,23 +205,8 @@ BROKEN = [
     ),
     ("markers", "F, femur; P, patella.", "P is the kneecap and F the calf bone.", "letter F"),
     ("imaging", "Non-contrast CT.", "CT after an injection of contrast dye.", "with"),
-    (
-        "polarity",
-        "Dilated bowel, no stone or abscess.",
-        "Dilated bowel. There is no stone, but there is an abscess.",
-        "abscess",
-    ),
-    ("quantities", "A 12 mm polyp and a wall of 3 mm.", "The wall is 12 mm thick; the polyp has 3 mm.", "swapped: "),
     ("quantities", "A polyp of 12 mm.", "A polyp of 12 cm.", "12 mm became 12 cm"),
     ("quantities", "More than 40% of the vessel.", "Less than 40% of the vessel.", "became 40%"),
-    ("quantities", "Disc at L3/L4.", "The disc between the second and third lumbar bones.", "L4"),
-    ("polarity", "The popliteal vein is patent.", "The vein behind the knee is blocked.", "obstruction"),
-    (
-        "polarity",
-        "A stone in the ureter, no stone in the bladder.",
-        "A bladder stone; no stone in the ureter.",
-        "swapped",
-    ),
     ("polarity", "No stone is seen in the duct.", "There is a stone in the duct.", "no stone became stone"),
     ("certainty", "Biopsy confirmed lymphoma.", "Lymphoma is possible.", "“possible”"),
     ("certainty", "A clot cannot be excluded.", "A clot is ruled out.", "became “ruled out”"),
@@ -235,18 +215,11 @@ BROKEN = [
     ("comparison", "The effusion has increased.", "The fluid has decreased.", "became"),
     ("comparison", "The left kidney is larger than the right.", "The right kidney is larger than the left.", "became"),
     ("comparison", "The nodule is unchanged.", "The nodule has grown.", "became"),
-    ("comparison", "Anterior dislocation of the hip.", "The hip has slipped out towards the back.", "became"),
     (
         "sides",
         "Stone in the left kidney, cyst in the right kidney.",
         "Left kidney cyst and right kidney stone.",
         "swapped",
-    ),
-    (
-        "sides",
-        "Heart displaced to the left by a right effusion.",
-        "Fluid on the left pushes the heart to the right.",
-        "",
     ),
     ("sides", "Bilateral renal cysts.", "One of the two kidneys holds cysts.", "lost: both"),
     ("imaging", "Axial CT of the neck.", "A CT of the neck seen from the side.", "axial became sagittal"),
@@ -257,7 +230,6 @@ BROKEN = [
     ("markers", "Stone (white arrow).", "A stone (black arrow).", "white"),
     ("inventions", "Fracture of the wrist.", "The wrist broke in a fall.", "fall"),
     ("inventions", "Cyst of the liver.", "A cyst of the liver, which is nothing to worry about.", "nothing to worry"),
-    # What describes a mark is no finding; a mark that opens a statement tells of what follows.
     (
         "markers",
         "A polyp (thin arrow) and an ulcer (thick arrow).",
@@ -275,13 +247,6 @@ BROKEN = [
         "1, spleen; 2, pancreas; 3, stomach.",
         "Number 1 is the spleen, 2 is the stomach and 3 the pancreas.",
         "letter 2 and letter 3",
-    ),
-    # A clause that says that its place is well denies what another place has.
-    (
-        "polarity",
-        "A cyst in the spleen; none in the pancreas.",
-        "The pancreas holds a cyst, whereas the spleen is clean.",
-        "pancreas and spleen",
     ),
     ("order", "X-ray prior to drainage of the abscess.", "The abscess has already been drained.", "already"),
     ("comparison", "The culture was negative.", "The culture was positive.", "became"),
@@ -304,14 +269,7 @@ BROKEN = [
         "A bright band in the ball of the joint.",
         "bright",
     ),
-    ("comparison", "Tip in the proximal tibia.", "The tip lies in the shin bone, near the ankle end.", "ankle end"),
     ("comparison", "The right kidney is smaller than the left.", "The right kidney beats the left one in size.", "two"),
-    (
-        "quantities",
-        "A cyst of 4.1 cm, increased from 3.2 cm a year earlier.",
-        "A year ago, the cyst was 4.1 cm wide. It has since reached 3.2 cm.",
-        "4.1 cm and 3.2 cm",
-    ),
     (
         "quantities",
         "Three supernumerary teeth.",
@@ -321,34 +279,13 @@ BROKEN = [
     ("inventions", "Cysts in the liver.", "Sacs in the liver. They are nothing to be worried about.", "worried"),
     ("inventions", "Fracture of the foot.", "A break in the foot, which should be kept still.", "should be"),
     ("order", "Fracture after radiotherapy.", "The break was already there when radiotherapy began.", "after"),
-    ("polarity", "No obstruction or abscess.", "An abscess, a pocket of pus, is seen; nothing is blocked.", "abscess"),
-    (
-        "markers",
-        "The dotted line outlines the abscess.",
-        "A solid line is drawn around the pocket of pus.",
-        "dotted",
-    ),
     (
         "markers",
         "An aneurysm (thin arrow) and a catheter (thick arrow).",
         "A bulge of the artery is marked by the thick arrow; the catheter by the thin one.",
         "thin",
     ),
-    ("polarity", "A clot on the right, none in the left lung.", "A clot on the right; the left has some too.", "left"),
-    ("polarity", "No spots in spleen or liver.", "The spleen has been spared, but the liver has not.", "liver"),
-    (
-        "polarity",
-        "The anterior ligament is torn; the posterior ligament is intact.",
-        "The front ligament is torn; the back one is not in one piece either.",
-        "sagittal",
-    ),
     ("order", "Pain followed by fever.", "Fever and then pain.", "and then"),
-    (
-        "order",
-        "Swelling of hand and wrist preceded the erosions by two years.",
-        "The erosions came first; the swelling of the hand and wrist followed two years later.",
-        "came first",
-    ),
     ("inventions", "A cervical rib.", "A rib of the neck in a woman.", "woman"),
     ("inventions", "A cyst of the brain.", "A cyst of the brain. There is no reason to worry about it.", "worry"),
 ]
@@ -358,6 +295,87 @@ BROKEN = [
 def test_a_broken_fact_is_named(kind: str, expert: str, lay: str, reason: str) -> None:
     outcome = compared(kind, expert, lay)
     assert outcome.failed and reason in outcome.reason
+
+
+# Contradictions that rest on how a free sentence was read: new writers' faithful captions looked like them too often.
+READ = [
+    ("comparison", "The fragment moved towards the joint, a distal one.", "A fragment of the joint.", "towards"),
+    ("comparison", "Distal stenosis.", "A narrowing.", "lost: “Distal”"),
+    ("comparison", "A persistent spot.", "A newly appeared spot.", "became"),
+    ("comparison", "Days after discontinuation of the drug.", "Days after the drug was started.", "became"),
+    ("comparison", "A cyst of the lower pole.", "A cyst at the upper end.", "upper"),
+    ("polarity", "Reflux into the ureter, no stone.", "There is no stone, and nothing flows back.", "no leak"),
+    ("inventions", "A broken kneecap.", "A broken kneecap and a scar in the joint.", "scar"),
+    ("comparison", "Subtotal closure of the vein.", "The vein is completely closed.", "completely"),
+    ("comparison", "A distal fracture of the femur.", "A break at the upper end of the thigh bone.", "upper"),
+    ("inventions", "A dilated pancreatic duct.", "The bile duct is wide.", "bile duct"),
+    ("inventions", "A spur of the heel.", "A spur of the heel bone that presses on the nerve.", "nerve"),
+    ("inventions", "A drain in the liver.", "The drain in the liver has been taken out.", "taken out"),
+    ("quantities", "A mass of 3.9 cm.", "A lump of just over 4 cm.", "3.9"),
+    (
+        "quantities",
+        "A burst cyst, operated on two weeks earlier.",
+        "Two weeks after it burst, a cyst; operated on.",
+        "two",
+    ),
+    ("quantities", "A 12 mm polyp and a wall of 3 mm.", "The wall is 12 mm thick; the polyp has 3 mm.", "swapped: "),
+    ("quantities", "Disc at L3/L4.", "The disc between the second and third lumbar bones.", "L4"),
+    ("polarity", "The popliteal vein is patent.", "The vein behind the knee is blocked.", "obstruction"),
+    (
+        "polarity",
+        "A stone in the ureter, no stone in the bladder.",
+        "A bladder stone; no stone in the ureter.",
+        "swapped",
+    ),
+    ("comparison", "Anterior dislocation of the hip.", "The hip has slipped out towards the back.", "became"),
+    (
+        "sides",
+        "Heart displaced to the left by a right effusion.",
+        "Fluid on the left pushes the heart to the right.",
+        "",
+    ),
+    (
+        "polarity",
+        "A cyst in the spleen; none in the pancreas.",
+        "The pancreas holds a cyst, whereas the spleen is clean.",
+        "pancreas and spleen",
+    ),
+    ("comparison", "Tip in the proximal tibia.", "The tip lies in the shin bone, near the ankle end.", "ankle end"),
+    (
+        "quantities",
+        "A cyst of 4.1 cm, increased from 3.2 cm a year earlier.",
+        "A year ago, the cyst was 4.1 cm wide. It has since reached 3.2 cm.",
+        "4.1 cm and 3.2 cm",
+    ),
+    (
+        "markers",
+        "The dotted line outlines the abscess.",
+        "A solid line is drawn around the pocket of pus.",
+        "dotted",
+    ),
+    ("polarity", "A clot on the right, none in the left lung.", "A clot on the right; the left has some too.", "left"),
+    ("polarity", "No spots in spleen or liver.", "The spleen has been spared, but the liver has not.", "liver"),
+    (
+        "polarity",
+        "The anterior ligament is torn; the posterior ligament is intact.",
+        "The front ligament is torn; the back one is not in one piece either.",
+        "sagittal",
+    ),
+    (
+        "order",
+        "Swelling of hand and wrist preceded the erosions by two years.",
+        "The erosions came first; the swelling of the hand and wrist followed two years later.",
+        "came first",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "expert", "lay", "reason"), READ)
+def test_a_contradiction_of_free_sentences_is_named_and_left_to_a_reader(
+    kind: str, expert: str, lay: str, reason: str
+) -> None:
+    outcome = compared(kind, expert, lay)
+    assert not outcome.failed and outcome.doubts and reason in outcome.reason
 
 
 DOUBTFUL = [
@@ -373,9 +391,7 @@ DOUBTFUL = [
     ("polarity", "A fracture, not displaced.", "No fracture is out of place.", "fracture became no fracture"),
     ("markers", "Cyst (A).", "Cyst here.", "letter A"),
     ("sides", "A mass of the lung.", "The surgeons had left it.", ""),
-    ("comparison", "Gas beneath the diaphragm.", "Gas on top of the fluid.", "became"),
     ("polarity", "The plate is intact.", "The plate has broken.", "no torn became fracture"),
-    ("polarity", "The ligament of the wrist is not torn.", "The ligament of the wrist holds.", "not torn"),
     ("polarity", "Initial scan negative; repeat scan with a stone.", "The first scan shows a stone.", "at first"),
     ("inventions", "Thick eye muscles.", "The eye muscles are thick. The optic nerves are stretched too.", "nerve too"),
     ("comparison", "The narrowing is more marked medially.", "It is narrower on the inner side.", "narrower"),
@@ -391,6 +407,21 @@ def test_a_fact_that_is_not_met_in_words_is_left_to_a_reader(kind: str, expert: 
 
 
 KEPT = [
+    ("polarity", "The ligament of the wrist is not torn.", "The ligament of the wrist holds."),
+    ("comparison", "Gas beneath the diaphragm.", "Gas on top of the fluid."),
+    ("quantities", "Fat of -80 HU.", "On the Hounsfield scale, fat at eighty points below zero."),
+    ("quantities", "About 20 stones.", "A score or so of stones."),
+    ("quantities", "Cysts of 42 mm and 37 mm.", "One cyst is 4.2 cm wide and the other 3.7."),
+    ("quantities", "A loss of 20–25%.", "A loss of between a fifth and a quarter."),
+    ("quantities", "L2 is broken.", "Three bones side by side; the middle one, number two, is broken."),
+    ("polarity", "A scan that excluded an abscess.", "The scan settled it: there is no abscess."),
+    ("polarity", "No air within the collection.", "The collection holds no air."),
+    ("comparison", "The lesion is shorter than in May.", "In May the spot had been longer."),
+    ("inventions", "An effusion, later drained.", "Fluid; a needle was then put in to draw it off."),
+    ("inventions", "Follow-up of the valve.", "The valve was checked again."),
+    ("certainty", "The cyst is indicated by the arrow.", "The arrow is on the cyst."),
+    ("markers", "The dotted line marks the nerve.", "A line of dots runs along the nerve."),
+    ("imaging", "Scintigraphy of the lung.", "A lung scan with a tracer."),
     ("sides", "A stent was placed.", "The doctors left a metal tube in the vein, and none of the clot is left in it."),
     ("comparison", "The left lung is smaller than the right.", "The right lung is bigger than the left one."),
     ("comparison", "A dilated vein exceeding 2 cm.", "The vein is wider than two centimetres."),
