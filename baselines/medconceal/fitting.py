@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
-from baselines.results.statistics import Floats, percentile_interval
+from baselines.results.statistics import Bootstrap, Floats, Interval
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_records
@@ -244,8 +244,9 @@ def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
     )
 
 
-def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[tuple[float, float] | None, tuple[float, float]]:
-    """95 % intervals of AUC and Brier score when whole cases are drawn again."""
+def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[Interval | None, Interval]:
+    """95 % intervals of AUC and Brier score when whole cases are drawn again; as wide as the number of cases leaves it
+    where every draw gives the same (a perfect fit)."""
     draw = np.random.default_rng(0)
     of_case = [np.flatnonzero(cases == number) for number in range(int(cases.max()) + 1)]
     aucs, briers = [], []
@@ -254,7 +255,15 @@ def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[tuple[flo
         briers.append(float(np.mean((p[rows] - y[rows]) ** 2)))
         if (one := auc(p[rows], y[rows] >= 0.5)) is not None:
             aucs.append(one)
-    return percentile_interval(np.array(aucs)) if aucs else None, percentile_interval(np.array(briers))
+    brier, one = float(np.mean((p - y) ** 2)), auc(p, y >= 0.5)
+    return None if one is None or not aucs else _interval(one, aucs, len(of_case)), _interval(
+        brier, briers, len(of_case)
+    )
+
+
+def _interval(estimate: float, replicates: list[float], cases: int) -> Interval:
+    drawn = Bootstrap(np.array([estimate]), np.array(replicates)[:, None], within=(0, 1), units=cases)
+    return drawn.estimate()[1]
 
 
 def reliability(p: Floats, y: Floats) -> tuple[tuple[float, float, int], ...]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from baselines.medlaybench_v.retrieval import EXPERT, METHODS, model_means
 from baselines.results.comparison import FinishedRun
 from baselines.results.published import MODELS
-from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord
+from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, because
 from loaders.errors import InputError
 
 TABLE, PER_MODEL = "Table 5", "Table A4"
@@ -81,14 +81,13 @@ def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
     for run in runs:
         for package, version in run.record.versions.items():
             versions.setdefault(package, set()).add(version)
-    reasons = {run.record.stand_in for run in runs if run.record.stand_in}
     return RunRecord(
         baseline=baseline,
         data=data,
         models=tuple(model for _, (model, _) in sorted(revisions.items())),
         options={"runs": sorted(run.record.run_id for run in runs)},
         versions={package: ", ".join(sorted(used)) for package, used in sorted(versions.items())},
-        stand_in="; ".join(sorted(reasons)) or None,
+        stand_in=because(*sorted({run.record.stand_in or "" for run in runs})),
     )
 
 

@@ -31,7 +31,7 @@ from baselines.dialogue.budget import Budget, BudgetSpent
 from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.language import REGISTERS, read_caption
 from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
-from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord
+from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord, because
 from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.images import cell_bytes, clean_bytes
@@ -256,7 +256,6 @@ def evaluate(
     texts = {register: [answer.text.strip() for answer in given] for register, given in answers.by_register.items()}
     fkgl, fkgl_missing = _fkgl(texts)
     scores, scores_missing = _scores(texts, pairs, bertscore)
-    reasons = [stand_in, f"scripted captioner {answers.model}" if answers.stand_in else None]
     record = RunRecord(
         baseline="captioning",
         data=pairs.data,
@@ -273,7 +272,7 @@ def evaluate(
         words={PROMPTS[name]: words_digest(text) for name, text in answers.prompts.items()},
         seeds={"bootstrap": seed} | ({} if pairs.sample_seed is None else {"sample": pairs.sample_seed}),
         versions=_versions(answers, fkgl is not None, scores),
-        stand_in="; ".join(reason for reason in reasons if reason) or None,
+        stand_in=because(stand_in, f"scripted captioner {answers.model}" if answers.stand_in else None),
         input_tokens=_tokens(answers, "input_tokens"),
         output_tokens=_tokens(answers, "output_tokens"),
     )

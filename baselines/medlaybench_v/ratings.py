@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.results.run import DataUsed, Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord, because
 from baselines.results.sheets import read_sheet, sheet_bytes, write_new
 from baselines.results.statistics import bootstrap_means, cohen_kappa, grimmer
 from loaders.errors import InputError
@@ -159,7 +159,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
     for pair in pairs:
         digest.update({"pair": pair, "captions": captions[pair]})
     scores = np.array([[rated[pair] for pair in pairs] for rated in ratings.values()], dtype=np.int64)
-    return Ratings(tuple(ratings), pairs, scores, digest.hexdigest(), "; ".join(sorted(reasons - {""})) or None)
+    return Ratings(tuple(ratings), pairs, scores, digest.hexdigest(), because(*sorted(reasons)))
 
 
 def _rating(text: str, where: str) -> int:

@@ -44,6 +44,15 @@ PROVIDER, ELSEWHERE = "its provider", "another server"
 WEIGHTS, RANDOM, VECTORS = "weights", "random weights", "vectors made elsewhere"
 
 
+def because(*reasons: str | None) -> str | None:
+    """Why numbers are no results, as a record states it, each reason once; None where there is none.
+
+    A reason may be several, as another record states them: "a; b" and "b; c" are "a; b; c".
+    """
+    each = (one for reason in reasons if reason for one in reason.split("; "))
+    return "; ".join(dict.fromkeys(filter(None, each))) or None
+
+
 @dataclass(frozen=True, slots=True)
 class ModelUsed:
     """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights.

@@ -17,6 +17,7 @@ from baselines.dialogue.game import Game
 from baselines.dialogue.playing import Player, Scripted
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.record import Episode
+from baselines.results.run import because
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import Keys
@@ -146,8 +147,7 @@ def open_site(
         assert source.opened is not None
         profiles = {one.case_id: one for one in cases(source.opened.splits["test"])}
         games = {**{name: task_game(rules(name)) for name in TALK_NAMES if name in study.design.tasks}}
-    reasons = [source.stand_in, "a rehearsal" if rehearsal else None, _scripted(players)]
-    stand_in = "; ".join(reason for reason in reasons if reason) or None
+    stand_in = because(source.stand_in, "a rehearsal" if rehearsal else None, _scripted(players))
     store, keys = open_database(study, database)
     site = Site(
         study, store, keys, tasks, games, profiles, players, models or {}, prices or {}, rehearsal, stand_in, clock

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ratings import krippendorff_alpha
-from baselines.results.run import DataUsed, Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord, because
 from baselines.results.sheets import read_sheet, sheet_bytes, write_new
 from baselines.results.statistics import bootstrap_means, cohen_kappa, wilson_interval
 from loaders.errors import InputError
@@ -175,7 +175,7 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
     digest = ContentDigest()
     for item in sorted(shown):
         digest.update({"item": item, "content": shown[item]})
-    return Relevance(complete, digest.hexdigest(), "; ".join(sorted(reasons - {""})) or None)
+    return Relevance(complete, digest.hexdigest(), because(*sorted(reasons)))
 
 
 def _complete(task: str, by_rater: Mapping[str, Mapping[str, int]], shown: Mapping[str, tuple[str, ...]]) -> Marks:

@@ -9,12 +9,12 @@ import typer
 
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.simulation import SHAPE, results, shapes
-from baselines.results.run import RunRecord
+from baselines.results.run import RunRecord, because
 from loaders.files.records import to_json
 from loaders.medconceal import cases
 from scripts.run.confirmation import policy_of
 from scripts.run.play import open_corpus
-from scripts.terminal.finish import because, finish, used
+from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Out, Seed
 
 

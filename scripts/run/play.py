@@ -18,7 +18,7 @@ from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
-from baselines.results.run import ModelUsed, RunRecord
+from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError, ModelError
 from loaders.models.chat import open_model
@@ -26,7 +26,7 @@ from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import Opened, open_data
 from scripts.terminal.console import errors, output, table
-from scripts.terminal.finish import because, used
+from scripts.terminal.finish import used
 from scripts.terminal.options import Out, Prompts, Seed
 from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Number

@@ -13,6 +13,7 @@ import typer
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.run import Played, stands_in
+from baselines.results.run import because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from loaders.errors import InputError
 from loaders.files.untrusted import read_file
@@ -20,7 +21,6 @@ from loaders.opened import Opened
 from scripts.run.consultation import warn_of_cases
 from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of
 from scripts.terminal.console import output
-from scripts.terminal.finish import because
 
 Sheets = Annotated[tuple[Path, ...], typer.Argument(metavar="SHEET…", help="Filled sheets of all raters.")]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Split to play; the paper's validation part is not public.")]
@@ -66,7 +66,7 @@ def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str |
     acting = [player for run in played.values() for player in run.players.values()]
     scripted = sorted({player.name for player in acting if stands_in(player)})
     agents = f"scripted agents {', '.join(scripted)}" if scripted else None
-    return because(*dict.fromkeys((data, agents, *more)))
+    return because(data, agents, *more)
 
 
 def cases_of(data: str, split: str) -> tuple[Opened, Cases]:

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from baselines.results.comparison import read_runs
+from baselines.results.run import because
 from baselines.threemdbench.consultation.physicians import read_sheets, results
 from baselines.threemdbench.consultation.selection_raters import dialogues_of
 from scripts.select_agents.candidates import digest_of
-from scripts.terminal.finish import because, finish
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Out
 
 
@@ -34,7 +35,7 @@ def command(
         model.record,
         baseline="physicians",
         options={"run": model.record.run_id, "setting": read.setting, "sheets": digest_of(sheets)},
-        stand_in=because(*dict.fromkeys((model.record.stand_in, read.stand_in))),
+        stand_in=because(model.record.stand_in, read.stand_in),
         input_tokens=None,
         output_tokens=None,
         cost_usd=None,

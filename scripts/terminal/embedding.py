@@ -12,14 +12,14 @@ import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
-from baselines.results.run import RANDOM, VECTORS, WEIGHTS, ModelUsed, RunRecord
+from baselines.results.run import RANDOM, VECTORS, WEIGHTS, ModelUsed, RunRecord, because
 from loaders.errors import InputError
 from loaders.files.images import open_image
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import open_encoder
 from loaders.opened import Opened
 from scripts.terminal.console import output
-from scripts.terminal.finish import because, used
+from scripts.terminal.finish import used
 from scripts.terminal.options import EMBEDDINGS, Cache, Data, Device, Out, Resamples, Seed
 from scripts.terminal.progress import Bars
 

@@ -27,11 +27,6 @@ def used(opened: Opened) -> DataUsed:
     return DataUsed.of(opened)
 
 
-def because(*reasons: str | None) -> str | None:
-    """Why numbers are no results, as a record states it; None where there is no reason."""
-    return "; ".join(reason for reason in reasons if reason) or None
-
-
 def finish(
     out: Path,
     results: Sequence[Result],

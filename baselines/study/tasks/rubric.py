@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.results.comparison import FinishedRun, read_runs
+from baselines.results.run import because
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, line, one_of, write_answers
@@ -175,7 +176,7 @@ def _cells(response: Response, *, stand_in: str | None) -> list[Mapping[str, Any
     key, turns = response.item.key, response.item.payload["turns"]
     known = {name: key[name] for name in _SHOWN}
     known["conversation"] = "\n\n".join(f"{turn['who'].upper()}: {turn['text']}" for turn in turns)
-    known["stand_in"] = "; ".join(dict.fromkeys(filter(None, (key["stand_in"], stand_in))))
+    known["stand_in"] = because(key["stand_in"], stand_in) or ""
     return [{**known, **response.given}]
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from baselines.results.run import Result, RunRecord
+from baselines.results.run import Result, RunRecord, because
 from baselines.results.sheets import rater_sheets, read_sheet, write_new
 from baselines.results.statistics import mcnemar_exact, unpaired_t, wilson_interval
 from baselines.threemdbench.consultation.cases import picture_path
@@ -136,7 +136,7 @@ def read_sheets(paths: Sequence[Path]) -> Physicians:
             expected = f"all {len(cases)} cases"
             raise InputError(f"rater {rater}", found=f"no diagnosis of {missing[0]}", expected=expected)
     named_by = {rater: tuple(by_case[case] for case in cases) for rater, by_case in given.items()}
-    return Physicians(next(iter(settings)), cases, named_by, "; ".join(sorted(reasons - {""})) or None)
+    return Physicians(next(iter(settings)), cases, named_by, because(*sorted(reasons)))
 
 
 def results(physicians: Physicians, consultations: Sequence[Consultation], record: RunRecord) -> list[Result]:

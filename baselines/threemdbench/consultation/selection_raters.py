@@ -22,6 +22,7 @@ import numpy as np
 
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
+from baselines.results.run import because
 from baselines.results.sheets import rater_sheets, read_sheet, write_new
 from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
@@ -198,7 +199,7 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
         dialogues,
         np.array([[rated[key][0] for key in dialogues] for rated in given.values()], dtype=np.int64),
         tuple(tuple(rated[key][1] for key in dialogues) for rated in given.values()),
-        "; ".join(sorted(reasons - {""})) or None,
+        because(*sorted(reasons)),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baselines.report.classifier import CONTENT
-from baselines.results.run import ModelUsed, Result, RunRecord
+from baselines.results.run import ModelUsed, Result, RunRecord, because
 from baselines.threemdbench.classifier.cues import TOP, More, write_cues
 from baselines.threemdbench.classifier.data import UNKNOWN
 from baselines.threemdbench.classifier.scoring import Answers, Scoring, coverage
@@ -23,7 +23,7 @@ from loaders.opened import open_data
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import Unseen
 from scripts.terminal.console import output
-from scripts.terminal.finish import because, finish
+from scripts.terminal.finish import finish
 
 if TYPE_CHECKING:
     from baselines.threemdbench.classifier.data import Labelled

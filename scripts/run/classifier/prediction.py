@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from baselines.results.run import ModelUsed, RunRecord, read_run
+from baselines.results.run import ModelUsed, RunRecord, because, read_run
 from baselines.results.statistics import Floats
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.classes import Classes
@@ -55,7 +55,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
         row=network.paper_name,
         setting=SCRATCH if network.source.startswith("random") else FINE_TUNED,
         model=ModelUsed("classifier", network.name, network.source),
-        stand_in=f"classifier of a stand-in run: {record.stand_in}" if record.stand_in else None,
+        stand_in=because("classifier of a stand-in run", record.stand_in) if record.stand_in else None,
         train_labels=train_labels,
         facts={
             **{name: record.options[name] for name in _KEPT if name in record.options},

@@ -190,6 +190,21 @@ def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
     assert fitted.policy.training["stand_in"] is True  # the evaluator is a script
 
 
+def test_a_perfect_fit_claims_no_certainty() -> None:
+    """Every draw of the cases gives an AUC of 1: what is left open is Wilson's share for as many cases."""
+    dice = random.Random(3)
+    far = [
+        Features(**{key: dice.uniform(0.8, 1.0) if at % 2 else dice.uniform(0, 0.2) for key in FEATURES})
+        for at in range(300)
+    ]
+    drew = drawn(300, PAPER.reveal)
+    labels = [replace(one, features=far[at], overlap=0.5, label=float(at % 2)) for at, one in enumerate(drew)]
+    quality = fit(labels, PAPER).quality["reveal"]
+    assert quality.auc == 1 == quality.auc_interval[1] and quality.cases >= 3
+    z2 = 1.959963984540054**2
+    assert math.isclose(quality.auc_interval[0], quality.cases / (quality.cases + z2), rel_tol=1e-9)
+
+
 def test_a_run_with_another_evaluator_than_the_fitted_one_says_so() -> None:
     policy = fit(drawn(300, PAPER.reveal), PAPER).policy
     assert fitted_elsewhere(policy, "an-evaluator") == fitted_elsewhere(PAPER, "rules") == ""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from baselines.results.run import DataUsed, ModelUsed, Result, read_run, write_run
+from baselines.results.run import DataUsed, ModelUsed, Result, because, read_run, write_run
 from baselines.results.sheets import read_sheet, table_bytes
 from loaders.errors import InputError
 from tests.parts.papers import states_the_data
@@ -281,3 +281,10 @@ def test_every_csv_that_a_person_opens_has_one_writer() -> None:
     found = {path.relative_to(ROOT).as_posix() for path in sources if writing.search(path.read_text())}
     found -= {f"scripts/bench/{name}.py" for name in ("chaos_jobs", "manner", "scale")}  # no sheets
     assert found == {"baselines/results/sheets.py"}
+
+
+def test_each_reason_is_told_once_whoever_told_it_before() -> None:
+    assert because("the patients were made up; a rehearsal", None, "scripted a, b", "", "a rehearsal; rules") == (
+        "the patients were made up; a rehearsal; scripted a, b; rules"
+    )
+    assert because(None, "") is None

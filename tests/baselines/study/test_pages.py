@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from baselines.study import people as who
 from baselines.study.design import TaskName
@@ -146,6 +149,19 @@ def test_a_clock_stands_without_a_server_and_never_says_more_than_before(browser
         later(4, "7:.. left")
 
 
+def no_line_is_cut(desk: Desk) -> None:
+    """On a phone, whatever its height: no ink at the lower edge of a chart that goes on."""
+    was, chart = desk.page.viewport_size, desk.page.locator(".shown.chart")
+    for height in range(300, 390, 15):
+        desk.page.set_viewport_size({"width": 390, "height": height})
+        sizes = chart.evaluate("one => [one.scrollHeight, one.clientHeight]")
+        assert sizes[0] > sizes[1] + 30, (height, sizes)
+        with Image.open(io.BytesIO(chart.screenshot())) as shot:
+            edge = shot.convert("L").crop((20, shot.height - 6, shot.width - 20, shot.height - 3))
+        assert np.ptp(edge.getextrema()) < 60, height
+    desk.page.set_viewport_size(was)
+
+
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
 def test_a_talk_in_a_browser(script: bool, browser: Any, axe: str, tmp_path: Path) -> None:
     site = talking(tmp_path / "s", per_person=1)
@@ -168,6 +184,8 @@ def test_a_talk_in_a_browser(script: bool, browser: Any, axe: str, tmp_path: Pat
         desk.go_on('[value="0"]')
         look()
         desk.go_on()
+        if script:
+            no_line_is_cut(desk)
         for number, words in enumerate(TURNS[:5], start=1):
             desk.page.fill("[name=text]", words)
             desk.page.click("#send")
