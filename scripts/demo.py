@@ -237,7 +237,7 @@ def _patients(way: _Way, release: Path, learned: bool) -> Iterator[str]:
     yield "both tasks, two scripted clinicians and two scripted people each"
 
 
-def _people(way: _Way, source: Path, task: str, cases: int = 4) -> list[Path]:
+def _people(way: _Way, source: Path, task: str) -> list[Path]:
     """A rehearsal of a study with two scripted people, from its files to its export; each demo begins another.
 
     `source` is a release, or a run of consultations; returned are the files of the task.
@@ -250,7 +250,7 @@ def _people(way: _Way, source: Path, task: str, cases: int = 4) -> list[Path]:
             shutil.rmtree(folder)
     way.bedside("study", "new", task, "-o", study)
     design = study / "study.yaml"
-    lines = [f"cases: {cases}" if line.startswith("# cases:") else line for line in read_text(design).splitlines()]
+    lines = ["cases: 4" if line.startswith("# cases:") else line for line in read_text(design).splitlines()]
     write_whole(design, "\n".join([*lines, ""]).encode())
     with _doing(["two scripted people", task]):
         rehearsed(Serving(data=str(source), study=study, rehearsal=True), 2)

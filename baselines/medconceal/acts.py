@@ -68,10 +68,6 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“‘]([^\"”’]{2,60})[\"”’]|(?<!\w)'([^']{2,60})'(?!\w)")
-_NUMBER = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|[a-e]\))\b", re.IGNORECASE
-)
-_YOU = re.compile(r"\b(?:you|your|you're|you've|you'd|you'll|yourself)\b", re.IGNORECASE)
 _TOLD = re.compile(r"\b(?:i|we|let|you|your|me|us)\b|^(?:i|we)'", re.IGNORECASE)
 
 # What would close a patient, were it not denied, or said of the clinician: "You don't have to be sensible", "I may

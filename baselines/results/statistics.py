@@ -362,13 +362,7 @@ def cohen_kappa(
 
 
 def bootstrap_kappas(
-    first: ArrayLike,
-    second: ArrayLike,
-    levels: int,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
+    first: ArrayLike, second: ArrayLike, levels: int, *, resamples: int = 10_000, seed: int = 0
 ) -> Bootstrap:
     """Bootstrap of Cohen's unweighted kappa of each column of two arrays (n, m) of ratings 0, 1, …, levels - 1.
 
@@ -392,7 +386,7 @@ def bootstrap_kappas(
         beyond = total * total - chance
         return np.where(beyond > 0, (same - chance) / np.where(beyond > 0, beyond, 1), 0.0)
 
-    sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
+    sums = resampled_sums(marks, resamples=resamples, seed=seed)
     return Bootstrap(kappas(marks.sum(axis=0)[None])[0], kappas(sums))
 
 

@@ -153,12 +153,12 @@ class Limit:
         self._most, self._rate = float(most), most / seconds
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def allows(self, caller: str, now: float, cost: float = 1.0) -> bool:
+    def allows(self, caller: str, now: float) -> bool:
         """Counts a call; False where there were too many."""
         left, then = self._left.pop(caller, (self._most, now))
         left = min(self._most, left + max(0.0, now - then) * self._rate)
-        allowed = left >= cost
-        self._left[caller] = (left - cost if allowed else left, now)
+        allowed = left >= 1
+        self._left[caller] = (left - 1 if allowed else left, now)
         while len(self._left) > _MOST_KEPT:
             self._left.popitem(last=False)
         return allowed

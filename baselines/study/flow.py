@@ -26,7 +26,6 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 ENDED: tuple[Stage, ...] = ("done", "declined", "screened_out", "withdrawn", "timed_out", "erased")
 
 Step = Literal["chart", "talk", "findings", "work", "after", "done", "lost"]
-STEPS: tuple[Step, ...] = get_args(Step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ slots = Table(  # an item given to a person
     Column("group", String(200), nullable=False),
     Column("position", Integer, nullable=False),  # from 0, of this person
     Column("repeat", Boolean, nullable=False, default=False),
-    Column("step", String(20), nullable=False),  # `flow.STEPS`: chart, talk, findings, work, after, done, lost
+    Column("step", String(20), nullable=False),  # `flow.Step`: chart, talk, findings, work, after, done, lost
     Column("given", Float, nullable=False),
     Column("ended", Float),
     Column("why", String(20)),  # of an encounter: time, clinician, addressed; of a lost one: lease, interrupted, …

@@ -29,18 +29,9 @@ def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
     return _count_bits(left ^ right)
 
 
-def pairs_within(hashes: Hashes, distance: int) -> tuple[Places, Places]:
-    """Places (i, j), i < j, of all pairs at most `distance` apart, sorted. `distance` is at most 14."""
-    return _collected(blocks_within(hashes, None, distance))
-
-
-def matches_within(queries: Hashes, hashes: Hashes, distance: int) -> tuple[Places, Places]:
-    """Places (of a query, of a hash) of all matches at most `distance` apart, sorted. `distance` is at most 14."""
-    return _collected(blocks_within(hashes, queries, distance))
-
-
-def _collected(blocks: Iterator[tuple[Places, Places]]) -> tuple[Places, Places]:
-    pieces = list(blocks)
+def pairs_within(hashes: Hashes, distance: int, queries: Hashes | None = None) -> tuple[Places, Places]:
+    """What `blocks_within` finds, sorted: places (i, j), i < j, of all pairs, or (of a query, of a hash)."""
+    pieces = list(blocks_within(hashes, queries, distance))
     left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in pieces)])
     right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in pieces)])
     order = np.lexsort((right, left))
@@ -48,7 +39,9 @@ def _collected(blocks: Iterator[tuple[Places, Places]]) -> tuple[Places, Places]
 
 
 def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iterator[tuple[Places, Places]]:
-    """The same in blocks and in no useful order, each match once; without queries, the pairs i < j of the hashes."""
+    """Places (of a query, of a hash) of all matches at most `distance` (0 to 14) apart, each once, in no useful order;
+    without queries, the pairs i < j of the hashes.
+    """
     if not 0 <= distance <= MAX_DISTANCE:
         raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
     if max(len(hashes), 0 if queries is None else len(queries)) > np.iinfo(np.int32).max:

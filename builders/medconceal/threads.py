@@ -27,7 +27,7 @@ from builders.medconceal.chains import (
     refusal,
     without_later,
 )
-from builders.medconceal.dumps import LINES, Limits, records
+from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, scratch, writing
@@ -94,7 +94,6 @@ def spool_threads(
     submissions: Sequence[Path],
     comments: Sequence[Path],
     spool: Path,
-    limits: Limits | None = None,
     admission: Admission | None = None,
 ) -> Threads:
     """Read the dumps into the file `spool`, unless a finished one is there already. Of an id the newest version counts.
@@ -110,7 +109,7 @@ def spool_threads(
                 # A spool that was not finished is thrown away, so nothing needs to survive a crash.
                 base.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;")
                 base.executescript(_TABLES)
-                _fill(base, submissions, comments, limits, admission or Admission())
+                _fill(base, submissions, comments, admission or Admission())
             half.rename(spool)
     with closing(sqlite3.connect(spool)) as base:
         return Threads(spool, dict(base.execute("SELECT name, value FROM facts ORDER BY name")))
@@ -120,17 +119,16 @@ def _fill(
     base: sqlite3.Connection,
     submissions: Sequence[Path],
     comments: Sequence[Path],
-    limits: Limits | None,
     admission: Admission,
 ) -> None:
     counts: Counter[str] = Counter()
     base.execute("BEGIN")
-    posts = _fill_posts(base, submissions, limits, admission, counts)
+    posts = _fill_posts(base, submissions, admission, counts)
     if not posts:
         _refuse(base, submissions, admission, counts)
     wanted = _of_posts(frozenset(name.encode() for name in posts))
     for path in comments:
-        lines = records(path, wanted, _COMMENT, limits, counts)
+        lines = records(path, wanted, _COMMENT, lines=counts)
         replies = _each(base, lines, lambda record: _text(record.get("link_id"))[3:] in posts, _comment)
         _insert(base, "comments", 9, replies)
     (counts[_REPLIES],) = base.execute("SELECT COUNT(*) FROM comments").fetchone()
@@ -144,7 +142,6 @@ def _fill(
 def _fill_posts(
     base: sqlite3.Connection,
     submissions: Sequence[Path],
-    limits: Limits | None,
     admission: Admission,
     counts: Counter[str],
 ) -> set[str]:
@@ -168,7 +165,7 @@ def _fill_posts(
         return flaired or name in seen
 
     for path in submissions:
-        _insert(base, "posts", 10, _each(base, records(path, wanted, _POST, limits, counts), is_wanted, _post))
+        _insert(base, "posts", 10, _each(base, records(path, wanted, _POST, lines=counts), is_wanted, _post))
     base.execute("DELETE FROM posts WHERE NOT flaired")
     return {name for (name,) in base.execute("SELECT id FROM posts")}
 

@@ -134,7 +134,6 @@ def compare(name: str, reference: Callable[[], Values], ours: Callable[[], Value
     values: list[Values] = []
     for _ in range(2):
         for side, run in (("ours", ours), ("reference", reference)):
-            gc.collect()
             gc.disable()
             start = time.process_time()
             values.append(run())

@@ -26,7 +26,6 @@ from typing import Self
 from tests.parts.places import ROOT
 
 DEADLINE = 10.0
-MEMORY = 2 << 30
 RENEWED = 400
 """After so many cases another process goes on: what libraries keep is no fault of a case."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from baselines.dialogue.played import PlayedCase, read_played
@@ -154,6 +155,13 @@ def _sentences(path: Path) -> object:
     return open_sentence_encoder(str(path), device="cpu")
 
 
+_played = cache(profiles)
+
+
+def _transcripts(path: Path) -> object:
+    return read_transcripts(path, _played())
+
+
 def _robots(path: Path) -> object:
     return Robots().rules("http://example.org/a", lambda _: (200, path.read_bytes()))
 
@@ -184,8 +192,8 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "medcat": Reader("tables/pack.zip", lambda path: MedcatRecognizer(path, trust=True)),
     "spacy": Reader("tables/pipeline", lambda path: SpacyRecognizer(str(path), False), ("*",)),
     "mapping": Reader("tables/mapping.yaml", lambda path: read_mapping(path, ("age", "sex", "name"))),
-    "cases json": Reader("tables/cases.json", _patients, often=10),
-    "cases jsonl": Reader("tables/cases.jsonl", _patients, often=20),
+    "cases json": Reader("tables/cases.json", _patients, often=4),
+    "cases jsonl": Reader("tables/cases.jsonl", _patients, often=6),
     "dump": Reader("tables/dump", _threads, ("*.jsonl",)),
     "packed dump": Reader("tables/packed", _threads, ("*.zst",)),
     "photo table": Reader("tables/photos.csv", _photos("table")),
@@ -221,8 +229,8 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     # what a user writes for a baseline
     "policy": Reader("tables/policy.json", PolicyConfig.read),
     "labels of turns": Reader("tables/labels.jsonl", read_labels),
-    "transcripts": Reader("tables/transcripts.jsonl", lambda path: read_transcripts(path, profiles()), often=2),
-    "transcripts of old": Reader("tables/transcripts.json", lambda path: read_transcripts(path, profiles())),
+    "transcripts": Reader("tables/transcripts.jsonl", _transcripts),
+    "transcripts of old": Reader("tables/transcripts.json", _transcripts),
     "cues": Reader("tables/cues.parquet", lambda path: read_cues(path, DIGEST)),
     "prompts": Reader("prompts", read_prompts, ("*.md",)),
     "ratings": Reader("sheets/pairs-R1.csv", lambda path: ratings.read_sheets([path])),

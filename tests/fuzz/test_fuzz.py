@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 
 from tests.fuzz import yard
 from tests.fuzz.bench import Bench
@@ -31,15 +29,19 @@ LOCALES: list[dict[str, str]] = [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONC
 """The usual one, and one in which the file system and the terminal speak ASCII."""
 
 _OFTEN = [name for name, reader in sorted(READERS.items()) for _ in range(reader.often)]
-_number = st.integers(0, 2**20)
-reads = st.builds(Read, st.sampled_from(_OFTEN), st.lists(st.tuples(_number, _number, _number), max_size=3).map(tuple))
-lines = st.builds(
-    Line,
-    st.sampled_from(sorted(commands())),
-    st.integers(0, 15),
-    st.integers(0, len(PLACES) - 1),
-    st.integers(0, 10**6),
-)
+_COMMANDS = sorted(commands())
+
+
+def _damages(draw: random.Random, count: int) -> tuple[tuple[int, int, int], ...]:
+    return tuple((draw.randrange(2**20), draw.randrange(2**20), draw.randrange(2**20)) for _ in range(count))
+
+
+def read(draw: random.Random) -> Read:
+    return Read(draw.choice(_OFTEN), _damages(draw, draw.randrange(4)))
+
+
+def line(draw: random.Random) -> Line:
+    return Line(draw.choice(_COMMANDS), draw.randrange(16), draw.randrange(len(PLACES)), draw.randrange(10**6))
 
 
 @pytest.fixture(scope="module")
@@ -58,35 +60,16 @@ def faults(count: int, fault: Callable[[object], str | None], locale: int) -> st
     """
     found: dict[str, str] = {}
     times: Counter[str] = Counter()
-    here: list[str] = []
-
-    def one(case: object) -> None:
-        told = fault(case)
-        if told is not None:
-            here.append(f"{told}\n{case}")
-
     tried = _tried(locale)
     for chunk in range(count // CHUNK):
-        kind = lines if chunk % 10 == 9 else reads
         if chunk not in tried:
-            here.clear()
-            _chunk(kind, one, SEED * 1_000_003 + 2 * chunk + locale)
-            tried[chunk] = list(here)
-            _log({"seed": SEED, "locale": locale, "chunk": chunk, "cases": CHUNK, "faults": here})
+            draw, kind = random.Random(SEED * 1_000_003 + 2 * chunk + locale), line if chunk % 10 == 9 else read
+            cases = [kind(draw) for _ in range(CHUNK)]
+            tried[chunk] = [f"{told}\n{case}" for case in cases if (told := fault(case)) is not None]
+            _log({"seed": SEED, "locale": locale, "chunk": chunk, "cases": CHUNK, "faults": tried[chunk]})
         times.update(told.splitlines()[0] for told in tried[chunk])
         found = {told.splitlines()[0]: told for told in tried[chunk]} | found
     return "\n\n".join(f"===== {times[kind]} x {told}" for kind, told in found.items())
-
-
-def _chunk(kind: st.SearchStrategy[object], one: Callable[[object], None], number: int) -> None:
-    check = settings(
-        max_examples=CHUNK,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )(given(kind)(one))
-    seed(number)(check)()
 
 
 def _log(record: dict[str, object]) -> None:
@@ -121,12 +104,11 @@ def in_processes_of_their_own(place: Path, locale: int, within: Path) -> None:
     """Some commands as people start them, side by side: the first and the third, or the others."""
     draw = random.Random(SEED)
     running = []
-    for number, (reader, line) in list(enumerate(_REAL))[locale::2]:
+    for number, (reader, words) in list(enumerate(_REAL))[locale::2]:
         folder = within / str(number)
         folder.mkdir()
-        damages = [(draw.randrange(2**20), draw.randrange(2**20), draw.randrange(2**20)) for _ in range(2)]
-        words = f"{line}{damaged(place, READERS[reader], tuple(damages), folder)}".split()
-        how = starting(("-m", "scripts", *words), LOCALES[locale]) | {"cwd": folder}
+        words = f"{words}{damaged(place, READERS[reader], _damages(draw, 2), folder)}"
+        how = starting(("-m", "scripts", *words.split()), LOCALES[locale]) | {"cwd": folder}
         running.append(subprocess.Popen(**how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     for process in running:
         said, _ = process.communicate(timeout=300)

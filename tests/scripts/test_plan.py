@@ -24,7 +24,6 @@ from tests.parts.played_consultations import write_cases
 from tests.parts.puzzles import ROLES, game, puzzles
 
 CASES = 16
-ASSESSOR = "scripted/assessor"
 ACTORS = {
     "confirmation": ("--clinician", "scripted/expert", "--patient", "scripted/plain", "--evaluator", "scripted/rules"),
     "intervention": ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "scripted/rules"),

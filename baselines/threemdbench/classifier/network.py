@@ -66,7 +66,6 @@ def open_network(
     dropout: float = 0.0,
     drop_path: float = 0.0,
     seed: int = 0,
-    cache_dir: Path | None = None,
 ) -> Network:
     """The network of that name with a new head of `classes` outputs (0: none, for features).
 
@@ -92,7 +91,7 @@ def open_network(
         return Network(asked, module, taken, f"{weights.name}, SHA-256 {file_digest(weights)}", None)
     if random:
         return Network(asked, module, taken, f"random, seed {seed}", f"random weights: {asked}")
-    file = _published(asked, module, cache_dir)
+    file = _published(asked, module)
     _load(name, module, file)
     tag = f"{module.pretrained_cfg['architecture']}.{module.pretrained_cfg.get('tag', '')}".rstrip(".")
     return Network(tag, module, taken, f"{_repo(module)}@{revision(file)}, SHA-256 {file_digest(file)}", None)
@@ -176,7 +175,7 @@ def _repo(module: Any) -> str:
     return str(module.pretrained_cfg.get("hf_hub_id") or "")
 
 
-def _published(name: str, module: Any, cache_dir: Path | None) -> Path:
+def _published(name: str, module: Any) -> Path:
     repo = _repo(module)
     if not repo:
         raise ModelError(
@@ -185,7 +184,7 @@ def _published(name: str, module: Any, cache_dir: Path | None) -> Path:
             do="Give --weights FILE.safetensors, or random:NAME for random weights",
         )
     try:
-        return hub_file(name, repo, ("model.safetensors",), cache_dir=cache_dir)
+        return hub_file(name, repo, ("model.safetensors",), cache_dir=None)
     except ModelError as error:
         error.do += ". Or give --weights FILE.safetensors"
         raise

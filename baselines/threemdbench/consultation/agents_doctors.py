@@ -65,9 +65,9 @@ _FOLLOW_UP = (
 )
 
 
-def as_asked(messages: Sequence[Message], answer: str, rationale: str = "I keep to my script.") -> str:
+def as_asked(messages: Sequence[Message], answer: str) -> str:
     """The answer, in two labelled parts where the instructions ask for them."""
-    return f"REASONING: {rationale}\nANSWER: {answer}" if "REASONING:" in _instructions(messages) else answer
+    return f"REASONING: I keep to my script.\nANSWER: {answer}" if "REASONING:" in _instructions(messages) else answer
 
 
 def cues_in(messages: Sequence[Message]) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ def test_equal_the_references_on_any_text(hypothesis: str, reference: str) -> No
 
 def test_equal_the_references_on_real_captions() -> None:
     with shared_data("text/roco_test.csv").open(encoding="utf-8", newline="") as lines:
-        captions = [row["caption"] for row in csv.DictReader(lines)]
-    assert len(captions) == 8179
+        captions = [row["caption"] for row in csv.DictReader(lines)][::4]
+    assert len(captions) == 2045
     _assert_as_the_references(changed(captions, seed=5), captions)
 
 

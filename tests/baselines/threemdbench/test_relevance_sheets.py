@@ -24,7 +24,6 @@ from tests.builders.threemdbench.test_recipe import build, drawn
 from tests.parts.sheets import read_sheet, write_sheet
 
 Capture = pytest.CaptureFixture[str]
-Given = Mapping[tuple[str, str], str]
 
 
 def rows(diagnoses: int = 4, cases: int = 3) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.curation import neighbours
-from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, matches_within, pairs_within
+from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, pairs_within
 
 
 def _brute(left: Hashes, right: Hashes) -> np.ndarray:
@@ -33,7 +33,7 @@ def test_pairs_and_matches_are_those_of_brute_force(seed: int, count: int, dista
     apart = _brute(hashes, hashes)
     left, right = pairs_within(hashes, distance)
     assert list(zip(left, right, strict=True)) == [tuple(pair) for pair in np.argwhere(np.triu(apart <= distance, 1))]
-    left, right = matches_within(queries, hashes, distance)
+    left, right = pairs_within(hashes, distance, queries)
     assert list(zip(left, right, strict=True)) == [tuple(m) for m in np.argwhere(_brute(queries, hashes) <= distance)]
 
 
