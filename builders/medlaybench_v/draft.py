@@ -246,11 +246,22 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
             pieces += _substituted(text, end, goal, later, told)
             pieces.append(Piece(f" {entry.tail}", match))
             at = goal
+        elif entry.stays and _is_wedged(text, end, later):
+            pieces.append(Piece(text[start:end], match))
         else:
             at = _in_place(pieces, text, match, told)
     if at < stop:
         pieces.append(Piece(text[at:stop]))
     return pieces
+
+
+def _is_wedged(text: str, end: int, later: Sequence[Match]) -> bool:
+    """Whether an explanation that stands there would part a word from the noun that it belongs to, and that has one of
+    its own: "portal (…) blood vessel scan of the veins (venogram)"."""
+    if not later or later[0].start != end + 1 or text[end] != " ":
+        return False
+    noun = later[0].entry
+    return noun.changes and not noun.stays and noun.term.pos == "noun" and (" (" in noun.lay or noun.term.gloss)
 
 
 def _explained_behind(
@@ -385,7 +396,7 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
         lay = whole if told.may_explain(named, text, start, most) else unexplained
         lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
-    if lay == "showed" and _PASSIVE.search(text, max(0, start - _NEAR), start):
+    if lay == "showed" and (text.startswith((".", ";"), end) or _PASSIVE.search(text, max(0, start - _NEAR), start)):
         lay = "shown"
     if text[start].isupper() and _starts_sentence(text, start):
         lay = lay[0].upper() + lay[1:]

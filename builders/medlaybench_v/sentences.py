@@ -100,7 +100,7 @@ _OF_A_PICTURE = re.compile(
     re.IGNORECASE,
 )
 _DETERMINED = re.compile(
-    r"\A(?:the|an?|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)\b", re.I
+    r"\A(?:the|an?|another|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)\b", re.I
 )
 _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)\b", re.IGNORECASE)
 _FOUND = re.compile(

@@ -59,6 +59,8 @@ _WITH = {
     "intravenous contrast-enhanced": "with contrast dye in a vein",
     "iv contrast enhanced": "with contrast dye in a vein",
     "iv contrast-enhanced": "with contrast dye in a vein",
+    "oral contrast-enhanced": "with swallowed contrast liquid",
+    "oral contrast enhanced": "with swallowed contrast liquid",
     "non-contrast-enhanced": "without contrast dye", "non-contrast enhanced": "without contrast dye",
     "noncontrast enhanced": "without contrast dye", "non contrast enhanced": "without contrast dye",
     "non contrast": "without contrast dye", "precontrast": "before contrast dye",

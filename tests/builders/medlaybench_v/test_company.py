@@ -56,6 +56,8 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Defined by the Scoliosis Research Society.", "Scoliosis Research Society", "curve"),
         # Behind letters a bracket would be read as what they stand for.
         ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
+        # No bracket parts a word from a noun that has one of its own.
+        ("A delayed portal venogram is shown.", "portal blood vessel scan of the veins (venogram)", "supply"),
         # A word's own head stands beside it.
         ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),

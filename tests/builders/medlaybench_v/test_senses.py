@@ -70,6 +70,10 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("X-ray of a child: the circular opacity is a swallowed coin.", "circular opacity", "cloudy"),
         ("Increased bone opacity of the endplates.", "bone opacity", "cloudy"),
         ("Increased lucency of the left lung.", "increased darkness of the left lung", "dark area"),
+        ("Angiogram with occlusion of the middle cerebral artery aneurysm.", "occlusion of", "blockage"),
+        ("A confluence of necrotic lymph nodes is seen.", "confluence of", "meeting"),
+        ("Signal changes are seen, also demonstrated.", "also shown", "showed"),
+        ("Oral contrast-enhanced CT of the tumor.", "with swallowed contrast liquid", "oral CT"),
         # Of the lung, the heart, the breast or a treatment, and of no other thing that is called so.
         ("Scarring of the bleb reaches the conjunctiva.", "bleb", "air bubble"),
         ("PET after two cycles of ICE chemotherapy.", "ICE chemotherapy", "ultrasound"),
