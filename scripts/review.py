@@ -10,6 +10,7 @@ import typer
 from builders.curation.review import NAME, read_queue
 from builders.curation.review_page import write_review
 from builders.pipeline.image_store import ImageStore
+from loaders.files.stores import Folder
 from loaders.files.untrusted import is_file
 from scripts.terminal.console import output
 
@@ -29,7 +30,7 @@ def command(
     beside = work.parent / f"{work.name}.work"
     folder = beside if not is_file(work / NAME) and is_file(beside / NAME) else work
     items = read_queue(folder / NAME)
-    write_review(items, ImageStore(folder / "images").get, out, title=folder.name.removesuffix(".work"))
+    write_review(items, ImageStore(Folder(folder)).get, out, title=folder.name.removesuffix(".work"))
     kinds = Counter(item.doubts[0].kind if item.doubts else "decided earlier" for item in items)
     told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
     output.print(f"{len(items):,} questions{f' ({told})' if told else ''}", highlight=False)

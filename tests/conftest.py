@@ -7,6 +7,7 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +20,9 @@ os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
 from scripts.loopback_hub.hub import LoopbackHub
 from scripts.terminal.stopping import hear
+
+if TYPE_CHECKING:
+    from tests.parts.object_store import ObjectStore
 
 hear()
 # To look for garbage among thousands of modules and tests is a third of their collection; what is there then stays.
@@ -53,3 +57,16 @@ def played(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hub() -> Iterator[LoopbackHub]:
     with LoopbackHub() as loopback:
         yield loopback
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectStore]:
+    """A store of objects that speaks as Amazon's does, started once; its clients find it in the environment."""
+    pytest.importorskip("s3fs", reason="needs the extra `s3`")
+    pytest.importorskip("moto", reason="needs the extra `test`")
+    from tests.parts.object_store import ObjectStore
+
+    with ObjectStore().running() as store, pytest.MonkeyPatch.context() as patch:
+        for name, value in store.variables.items():
+            patch.setenv(name, value)
+        yield store

@@ -18,7 +18,7 @@ LOCKS = {
     "earlier": LEGS,
     "lowest": LEGS,
     **{name: [name] for name in "curation dialogue docs figures heic language medcat models scispacy study".split()},
-    "ray": ["ray"],
+    **{name: [name] for name in ("gs", "ray", "s3")},
     "test": ["test"],
     "threads": ["threads"],
 }

@@ -385,4 +385,5 @@ RECIPE = Recipe(
     configs=CONFIGS,
     extras=("threads",),
     rules=RULES,
+    folder_only="it is private, and others may see what lies in a bucket",
 )

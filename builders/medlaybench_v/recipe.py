@@ -248,4 +248,15 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     )
 
 
-RECIPE = Recipe(CORPUS, Options, plan, measure, check_row, summary, PREVIEW, sample=("--captions", SAMPLE), rules=RULES)
+RECIPE = Recipe(
+    CORPUS,
+    Options,
+    plan,
+    measure,
+    check_row,
+    summary,
+    PREVIEW,
+    sample=("--captions", SAMPLE),
+    rules=RULES,
+    folder_only="",
+)

@@ -158,7 +158,7 @@ class _Asking:
 
     def __init__(self, work: Work, processes: int, spread: bool) -> None:
         self.work, self.processes, self.spread = work, processes, spread
-        self.packages, self.floats = work.packages, work.floats
+        self.packages, self.floats, self.anywhere = work.packages, work.floats, work.anywhere
 
     def __call__(self, name: str, unit: Sequence[tuple[str, Sequence[Batch]]]) -> int:
         left = [(each, batches) for each, batches in unit if self.work.store.load(each) is None]

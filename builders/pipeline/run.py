@@ -40,6 +40,7 @@ from loaders.engines.engine import Engine, Unsendable
 from loaders.engines.local import Local
 from loaders.errors import BedsideError
 from loaders.files.disk import write_whole
+from loaders.files.stores import Store
 from loaders.files.untrusted import MAX_BAD, BadRow, check_bad
 from loaders.manifest import StageCount
 from loaders.reached import code_digest
@@ -67,8 +68,9 @@ class Run:
 
     def exclusions(self) -> Iterator[Row]:
         """The excluded rows, stage by stage, as rows of `EXCLUSIONS`."""
-        for stage, name in self.results:
-            for row in _recorded(self.workspace, name).excluded:
+        names = [name for _, name in self.results]
+        for (stage, _), result in zip(self.results, _all_recorded(self.workspace, names), strict=True):
+            for row in result.excluded:
                 yield {
                     "key": row.key,
                     "split": row.split,
@@ -85,6 +87,7 @@ def run(
     *,
     key: str,
     workspace: Path,
+    store: Store | None = None,
     source_identity: str,
     max_bad: float = MAX_BAD,
     records: int | None = None,
@@ -99,7 +102,7 @@ def run(
     `source_identity` yet, which names the code that reads them too. The `engine` (this process without one) does
     batches of a stage side by side; `packages` are those whose versions decide bytes, which all its processes must have
     alike. At most `max_bad` percent may be bad rows, of the `records` that the source was made from where these are not
-    its rows.
+    its rows. Batches lie in the folder `workspace`, or in another `store`, where that holds what is this machine's own.
 
     Raises: InputError for more bad rows, which it lists; BedsideError for a full disk, a workspace in use or a worker
     that died; BuildError when a stage breaks its declared schema, or loses, invents, duplicates or renames a key;
@@ -108,11 +111,11 @@ def run(
     _check_chain(stages, key)
     if batch_rows < 1:
         raise BuildError(f"batch_rows={batch_rows}: starts at 1")
-    store, engine = Workspace(workspace), engine or Local()
-    with store.locked():
+    kept, engine = Workspace(store or workspace), engine or Local()
+    with kept.locked(workspace) as check:
         try:
-            read = _spool(source, stages[0].schema_in, store, key, batch_rows, source_identity, progress)
-            result = _recorded(store, read)
+            read = _spool(source, stages[0].schema_in, kept, key, batch_rows, source_identity, progress)
+            result = _recorded(kept, read)
             _check_bad(result, records or result.rows_in, max_bad, workspace)
             batches: Sequence[Batch] = result.kept
             # A source of which every row could be read has nothing to account for.
@@ -120,15 +123,15 @@ def run(
             results = [(READ, read)] if result.excluded else []
             del result  # it holds each row that could not be read
             for stage in stages:
-                names = _run_stage(Work(stage, key, store, batch_rows, packages), batches, engine, progress)
-                done = (_recorded(store, name) for name in names)
-                count, batches = _counted(stage.name, stage.version, done)
+                check()
+                work = Work(stage, key, kept, batch_rows, packages)
+                names, count, batches = _run_stage(work, batches, engine, progress)
                 counts.append(count)
                 results.extend((stage.name, name) for name in names)
         except KeyboardInterrupt:
-            message = f"Stopped. Finished batches are kept in {workspace}; the same command continues from there"
+            message = f"Stopped. Finished batches are kept in {kept}; the same command continues from there"
             raise KeyboardInterrupt(message) from None
-    return Run(stages[-1].schema_out, tuple(counts), tuple(batches), store, tuple(results))
+    return Run(stages[-1].schema_out, tuple(counts), tuple(batches), kept, tuple(results))
 
 
 def _counted(name: str, version: int, results: Iterable[Result]) -> tuple[StageCount, list[Batch]]:
@@ -214,16 +217,19 @@ def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Ro
             yield row
 
 
-def _run_stage(work: Work, batches: Sequence[Batch], engine: Engine, progress: Progress | None) -> list[str]:
-    """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order."""
+def _run_stage(
+    work: Work, batches: Sequence[Batch], engine: Engine, progress: Progress | None
+) -> tuple[list[str], StageCount, list[Batch]]:
+    """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order, and
+    what they come to."""
     stage = work.stage
     units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
     code = code_digest(work)
     names = [_name(code, *work.identity(), *(batch.digest for batch in unit)) for unit in units]
     meter = Meter(progress, stage.name, rows=sum(batch.rows for batch in batches), batches=len(units))
     missing: dict[str, tuple[Batch, ...]] = {}
-    for name, unit in zip(names, units, strict=True):
-        if work.store.load(name) is None:
+    for name, unit, result in zip(names, units, work.store.loaded(names, work.store.listed()), strict=True):
+        if result is None:
             missing[name] = unit
         else:
             meter.advance(sum(batch.rows for batch in unit), resumed=True)
@@ -240,15 +246,23 @@ def _run_stage(work: Work, batches: Sequence[Batch], engine: Engine, progress: P
     else:
         for name, unit in todo:  # one, which is not worth a process: the driver's code is that of all
             meter.advance(work(name, unit))
-    meter.finish(sum(len(_recorded(work.store, name).excluded) for name in names))
-    return names
+    count, left = _counted(stage.name, stage.version, _all_recorded(work.store, names))
+    meter.finish(sum(count.excluded.values()))
+    return names, count, left
+
+
+def _all_recorded(store: Workspace, names: Sequence[str]) -> Iterator[Result]:
+    return (_found(store, result) for result in store.loaded(names, store.listed()))
 
 
 def _recorded(store: Workspace, name: str) -> Result:
-    result = store.load(name)
+    return _found(store, store.load(name))
+
+
+def _found(store: Workspace, result: Result | None) -> Result:
     if result is None:
         found = "a finished result disappeared while the build was using it"
-        raise BedsideError(store.folder, found=found, do="Run the same command again")
+        raise BedsideError(store, found=found, do="Run the same command again")
     return result
 
 

@@ -26,6 +26,11 @@ class Work:
         self.batch_rows = batch_rows
         self._function: BatchFunction | None = None
 
+    @property
+    def anywhere(self) -> bool:
+        """As `Task`: a path that a row holds is looked for, and missed by name."""
+        return self.store.store.anywhere
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_function": None}  # each process opens its own
 

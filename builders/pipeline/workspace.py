@@ -1,10 +1,9 @@
-"""A build's workspace: the finished batches, each a file that is whole or absent.
+"""A build's workspace: the finished batches, each a file that is whole or absent, in a folder or a bucket.
 
-    <folder>/lock                     held by the build that is running
-    <folder>/batches/<sha256>.parquet rows, named by the digest of the file itself
-    <folder>/results/<name>.json      what a stage made of a batch: batches kept, rows excluded; written last
+    batches/<sha256>.parquet rows, named by the digest of the file itself
+    results/<name>.json      what a stage made of a batch: batches kept, rows excluded; written last
 
-Equal batches are stored once, so a stage that changes nothing costs no space. The folder is a cache: deleting it only
+Equal batches are stored once, so a stage that changes nothing costs no space. All of it is a cache: deleting it only
 costs the time to compute it again.
 """
 
@@ -12,21 +11,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
-import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.pipeline.rows import Row
 from loaders.engines.sight import check_seen
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import make_folder, sweep, write_first, write_whole, writing
 from loaders.files.records import from_json
-from loaders.files.untrusted import is_there, read_file
+from loaders.files.stores import Folder, Store
+
+BATCHES, RESULTS = "batches", "results"
+_MANY = 256
+"""Results that are asked for, some at once, before the first of them is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,47 +61,32 @@ class Result:
 
 
 class Workspace:
-    """The files of a build. Holds nothing but a path, so that workers can be handed one."""
+    """The files of a build. Holds nothing but the place, so that workers can be handed one."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._batches = folder / "batches"
-        self._results = folder / "results"
+    def __init__(self, place: Path | Store) -> None:
+        self.store: Store = Folder(place) if isinstance(place, Path) else place
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Make the workspace this process's own and clear what a killed build left half-written.
+    def __str__(self) -> str:
+        return str(self.store)
+
+    def locked(self, own: Path) -> AbstractContextManager[Callable[[], None]]:
+        """Make the workspace this process's own, and clear what a killed build left half-written; as `Store.held`.
 
         Raises: BedsideError when another build is using it.
         """
-        with writing(self.folder):
-            make_folder(self._batches)
-            self._results.mkdir(exist_ok=True)
-            try:
-                lock = filelock.FileLock(self.folder / "lock", timeout=0).acquire()
-            except filelock.Timeout:
-                raise BedsideError(
-                    self.folder,
-                    found="another build is using this workspace",
-                    do="Wait for it to end, or choose another workspace",
-                ) from None
-        with lock:
-            sweep(self.folder)
-            yield
+        return self.store.held(own)
 
     def write(self, table: pa.Table) -> Batch:
         """Store a table; the same rows always give the same file.
 
-        Raises: BedsideError when the disk is full.
+        Raises: as `Store`.
         """
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd", row_group_size=max(1, table.num_rows))
         data = sink.getvalue().to_pybytes()
-        digest = hashlib.sha256(data).hexdigest()
-        path = self._batches / f"{digest}.parquet"
-        if not is_there(path):
-            write_whole(path, data)
-        return Batch(digest, table.num_rows)
+        batch = Batch(hashlib.sha256(data).hexdigest(), table.num_rows)
+        self.store.create(_file(batch), data)
+        return batch
 
     def read(self, batch: Batch, columns: Sequence[str] | None = None) -> pa.Table:
         """The table of a stored batch, or only these columns of it.
@@ -106,12 +94,12 @@ class Workspace:
         Raises: BedsideError when the file is missing or was damaged since it was written; InputError on a machine that
         does not see the workspace.
         """
-        path = self._batches / f"{batch.digest}.parquet"
-        data = read_file(path) if is_there(path) else b""
+        data = self.store.read(_file(batch)) or b""
         if hashlib.sha256(data).hexdigest() != batch.digest:
-            check_seen(self.folder)
+            if isinstance(self.store, Folder):
+                check_seen(self.store.folder)
             raise BedsideError(
-                path,
+                f"{self}/{_file(batch)}",
                 found="the file is missing" if not data else "the file is damaged",
                 expected="the batch that an earlier stage wrote",
                 do="Delete this file if it is there and run the same command again: it will be computed anew",
@@ -129,26 +117,56 @@ class Workspace:
 
         Its batches must have been written before, for its presence means that all is there.
 
-        Raises: BedsideError when the disk is full.
+        Raises: as `Store`.
         """
-        path, data = self._results / f"{name}.json", json.dumps(asdict(result)).encode()
-        if not write_first(path, data):
+        data = json.dumps(asdict(result)).encode()
+        if not self.store.create(_record(name), data):
             if (winner := self.load(name)) is not None:
                 return winner
-            write_whole(path, data)  # damaged, or a batch of it is gone
+            self.store.put(_record(name), data)  # damaged, or a batch of it is gone
         return result
 
-    def load(self, name: str) -> Result | None:
-        """The recorded result, or None when there is none or when one of its batches is gone."""
+    def load(self, name: str, listed: Collection[str] | None = None) -> Result | None:
+        """The recorded result, or None when there is none or when one of its batches is gone; no look at each of these
+        where it is known what there is (`listed`).
+
+        Raises: as `Store`.
+        """
+        if listed is not None and _record(name) not in listed:
+            return None
         try:
-            path = self._results / f"{name}.json"
-            result = from_json(Result, read_file(path), path)
+            data = self.store.read(_record(name))
+            result = None if data is None else from_json(Result, data, f"{self}/{_record(name)}")
         except InputError:
             return None  # a file that a failing disk truncated is as good as none
-        return result if self._all_there(result.kept) else None
+        return result if result is not None and self._all_there(result.kept, listed) else None
 
-    def _all_there(self, batches: Sequence[Batch]) -> bool:
-        return all(is_there(self._batches / f"{batch.digest}.parquet") for batch in batches)
+    def loaded(self, names: Sequence[str], listed: Collection[str] | None = None) -> Iterator[Result | None]:
+        """As `load`, of many, in order; several at once where the store takes its time."""
+        load = partial(self.load, listed=listed)
+        if self.store.at_once == 1:
+            yield from map(load, names)
+            return
+        with ThreadPoolExecutor(self.store.at_once) as pool:
+            for start in range(0, len(names), _MANY):
+                yield from pool.map(load, names[start : start + _MANY])
+
+    def listed(self) -> Collection[str]:
+        """All that there is at this moment, for `load`: some requests in place of one or two a result."""
+        return {name for folder in (BATCHES, RESULTS) for name in self.store.list(folder)}
+
+    def _all_there(self, batches: Sequence[Batch], listed: Collection[str] | None) -> bool:
+        if listed is not None:
+            return all(_file(batch) in listed for batch in batches)
+        return all(self.store.size(_file(batch)) is not None for batch in batches)
+
+
+def _file(batch: Batch) -> str:
+    return f"{BATCHES}/{batch.digest}.parquet"
+
+
+def _record(name: str) -> str:
+    return f"{RESULTS}/{name}.json"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +24,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.workspace import Batch, Workspace
 from builders.release.counted import Tally
 from builders.release.shards import GROUP_BYTES, SPLIT_NAME, Shape, write_shard
+from loaders.engines.choice import opened
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
 from loaders.engines.sight import check_seen
@@ -42,6 +43,10 @@ class Parts(Protocol):
     def parts(self) -> Sequence[Any]:
         """By what `outline` and `rows` know each."""
 
+    @property
+    def anywhere(self) -> bool:
+        """Whether they are read on machines that share no disk with this one."""
+
     def outline(self, part: Any) -> Iterator[tuple[Any, Any, int]]:
         """Key, split and about how many bytes, of each row."""
 
@@ -58,6 +63,7 @@ class Held:
 
     parts: Sequence[Sequence[Row]]
     key: str
+    anywhere: bool = False
 
     def outline(self, part: Sequence[Row]) -> Iterator[tuple[Any, Any, int]]:
         """As `Parts.outline`."""
@@ -81,6 +87,11 @@ class Stored:
     store: Workspace
     images: ImageStore
     key: str
+
+    @property
+    def anywhere(self) -> bool:
+        """As `Parts.anywhere`."""
+        return self.store.store.anywhere
 
     def outline(self, part: Batch) -> Iterator[tuple[Any, Any, int]]:
         """As `Parts.outline`."""
@@ -133,6 +144,11 @@ class Outlining:
     key: str
     packages: Sequence[str] = ()
     floats: bool = False
+
+    @property
+    def anywhere(self) -> bool:
+        """As `Task`."""
+        return self.parts.anywhere
 
     def __call__(self, name: str, unit: Any) -> tuple[list[Piece], bytes]:
         keys, pieces, held = Keys(), list[Piece](), dict[str, Piece]()
@@ -247,6 +263,8 @@ def write_shards(
 ) -> dict[str, list[Written]]:
     """Write the shards of all splits into `folder`, each with its lines; what was written, by split, in order.
 
+    Where rows lie in a bucket, other machines need not see `folder`: this one, to which all bytes have to come, writes.
+
     Raises: as `cut`; BuildError when a row does not fit; BedsideError when the disk is full.
     """
     engine = engine if engine is not None and len(parts.parts) > 1 else Local()  # one part is not worth a process
@@ -257,9 +275,13 @@ def write_shards(
         for number, pieces in enumerate(of_split)
     ]
     task = Sharding(parts, shape, folder, tally, packages)
-    with closing(engine.each(task, units, where="release")) as finished:
+    with _writers(engine, parts) as writers, closing(writers.each(task, units, where="release")) as finished:
         written = dict(finished)
     return {
         split: [written[shard_name(split, number)] for number in range(len(of_split))]
         for split, of_split in shards.items()
     }
+
+
+def _writers(engine: Engine, parts: Parts) -> AbstractContextManager[Engine]:
+    return opened() if engine.spread and parts.anywhere else nullcontext(engine)

@@ -372,4 +372,5 @@ RECIPE = Recipe(
     configs=CONFIGS,
     extras=("curation",),
     rules=RULES,
+    folder_only="its photos are opened by path",
 )

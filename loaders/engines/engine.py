@@ -27,6 +27,7 @@ class Task(Protocol[DoneBy]):
     """Work of one kind. Picklable; opened once in each process that takes part, and kept there.
 
     One that costs money has an attribute `paid` that is true, and is never started twice only because it takes long.
+    One that is `anywhere` is also done on machines that do not see the folder of the command.
     """
 
     @property

@@ -35,6 +35,7 @@ from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
 from loaders.engines.local import GRAIN, pickled
 from loaders.engines.sight import check_seen, node
 from loaders.errors import BedsideError, InputError
+from loaders.files.untrusted import is_folder
 
 RETRIES = 5
 """Times that a unit is done again whose worker or node died."""
@@ -90,7 +91,8 @@ class OnRay:
         """As `Engine.each`."""
         sent = pickled(task, where)
         expected = fingerprint(pickle.loads(sent))  # as it will be taken there: what was opened here is no part of it
-        at_home = [ray.put(sent)], expected, task.floats and not self._mixed, str(Path.cwd())
+        place = str(Path.cwd()), getattr(task, "anywhere", False)
+        at_home = [ray.put(sent)], expected, task.floats and not self._mixed, place
         do = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
         under_way: dict[Any, _Sent] = {}
         took: list[float] = []
@@ -173,12 +175,14 @@ def _last(error: RayError) -> str:
 _opened: dict[str, Task[Any]] = {}  # in a worker process only: the task that it works on
 
 
-def _do(stage: list[Any], expected: Fingerprint, same_machine: bool, cwd: str, name: str, unit: Any) -> tuple[Any, str]:
+def _do(
+    stage: list[Any], expected: Fingerprint, same_machine: bool, place: tuple[str, bool], name: str, unit: Any
+) -> tuple[Any, str]:
     """In a worker: open the task once, refuse to work where results could be others, work."""
     key = stage[0].hex()
     if key not in _opened:
         _opened.clear()
-        _enter(cwd)
+        _enter(*place)
         try:
             task = pickle.loads(ray.get(stage[0]))
         except (ImportError, AttributeError) as error:
@@ -194,10 +198,11 @@ _START = "Start one (`ray start --head`) and name it by RAY_ADDRESS; where it as
 _ALIKE = "Install the same on every node: bytes must not depend on who did the work"
 
 
-def _enter(cwd: str) -> None:
-    """Work in the folder of the driver, from where its paths count."""
-    check_seen(Path(cwd))
-    os.chdir(cwd)
+def _enter(cwd: str, anywhere: bool) -> None:
+    """Work in the folder of the driver, from where its paths count; where nothing depends on it, only if it is here."""
+    if not anywhere or is_folder(Path(cwd)):
+        check_seen(Path(cwd))
+        os.chdir(cwd)
 
 
 def _check(here: Fingerprint, expected: Fingerprint, same_machine: bool) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError
+from loaders.files.bucket import Bucket
+from loaders.files.stores import Folder
 from tests.parts.chat_server import ChatServer
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
@@ -38,6 +41,7 @@ from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded, Stage
 from loaders.engines.choice import EngineName, opened
 from loaders.errors import BedsideError
+from loaders.files.bucket import Bucket
 
 FACTOR = 2
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
@@ -62,9 +66,11 @@ def open_double(log, mood):
         return [Excluded("third", row["id"]) if row["n"] % 3 == 0 else {"n": row["n"] * FACTOR} for row in rows]
     return double
 
-def build(engine, workspace, log, mood=""):
+def build(engine, workspace, log, mood="", bucket=""):
     stages = [Stage(name, SCHEMA, SCHEMA, partial(open_double, log, mood)) for name in ("double", "again")]
     given = {"key": "id", "workspace": Path(workspace), "source_identity": "toy", "batch_rows": 4}
+    if bucket:
+        given["store"] = Bucket(bucket)
     return run(source(), stages, engine=engine, **given)
 
 class Nap:
@@ -91,8 +97,10 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cluster(modules: Path) -> Iterator[Any]:
+def cluster(modules: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """Two nodes with a processor each; that a node is gone is noticed within seconds."""
+    if find_spec("moto") and find_spec("s3fs"):
+        request.getfixturevalue("object_store")  # nodes know its address and key by themselves, too
     from ray.cluster_utils import Cluster
 
     quick = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
@@ -267,7 +275,15 @@ def test_what_takes_long_on_one_node_is_done_by_another(
     assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) == 3  # twice in one stage
 
 
-def test_a_killed_node_costs_its_batches_and_no_byte(engine: Engine, cluster: Any, toy: Any, tmp_path: Path) -> None:
+@pytest.fixture(params=["folder", "bucket"])
+def bucket(request: pytest.FixtureRequest) -> str:
+    """The address of a bucket, or "" where the workspace is a folder."""
+    return str(request.getfixturevalue("object_store").bucket()) if request.param == "bucket" else ""
+
+
+def test_a_killed_node_costs_its_batches_and_no_byte(
+    engine: Engine, cluster: Any, toy: Any, bucket: str, tmp_path: Path
+) -> None:
     lost = cluster.add_node(num_cpus=2)
     log = tmp_path / "log"
 
@@ -277,24 +293,39 @@ def test_a_killed_node_costs_its_batches_and_no_byte(engine: Engine, cluster: An
 
     killer = threading.Thread(target=kill)
     killer.start()
-    done = toy.build(engine, tmp_path / "killed", log, "slow")
+    done = toy.build(engine, tmp_path / "killed", log, "slow", bucket)
     killer.join()
     assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
 
 
-def test_a_killed_driver_is_resumed_by_the_other_engine(engine: Engine, toy: Any, tmp_path: Path) -> None:
+def test_a_killed_driver_is_resumed_by_the_other_engine(engine: Engine, toy: Any, bucket: str, tmp_path: Path) -> None:
     log, workspace = tmp_path / "log", tmp_path / "killed"
-    command = [sys.executable, "-c", "import toy_on_ray; toy_on_ray.main()", str(workspace), str(log), "slow"]
+    command = [sys.executable, "-c", "import toy_on_ray; toy_on_ray.main()", str(workspace), str(log), "slow", bucket]
     driver = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
-    results = workspace / "results"
-    wait_for(lambda: results.is_dir() and len(list(results.glob("*.json"))) >= 4)
+    store = Bucket(bucket) if bucket else Folder(workspace)
+    wait_for(lambda: len(store.list("results")) >= 4)
     driver.kill()
     driver.communicate()
-    kept = len(list(results.glob("*.json"))) - 1  # one is the source's
+    kept = len([name for name in store.list("results") if name.endswith(".json")]) - 1  # one is the source's
     before = len(lines(log))
-    done = toy.build(None, workspace, log, "slow")
+    done = toy.build(None, workspace, log, "slow", bucket)
     assert 2 * 12 - kept - 2 <= len(lines(log)) - before <= 2 * 12 - kept  # two may have ended meanwhile
     assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
+
+
+def test_a_node_without_the_folder_of_the_command_takes_part_where_no_path_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from loaders.engines import on_ray
+
+    monkeypatch.chdir(tmp_path)
+    on_ray._enter(str(tmp_path / "gone"), True)
+    assert Path.cwd() == tmp_path
+    with pytest.raises(InputError, match=r"node .*: does not see .*/gone"):
+        on_ray._enter(str(tmp_path / "gone"), False)
+    (tmp_path / "here").mkdir()
+    on_ray._enter(str(tmp_path / "here"), True)
+    assert Path.cwd() == tmp_path / "here"
 
 
 def test_a_node_with_other_code_is_refused(

@@ -18,6 +18,7 @@ from builders.release.shards import Shape
 from builders.steps import WHY, images, stages
 from loaders.engines.engine import Done, Engine, Task
 from loaders.errors import InputError
+from loaders.files.stores import Folder
 from loaders.files.untrusted import digest_of
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.small_release import FEATURES
@@ -86,7 +87,7 @@ def built(photos: Path, workspace: Path, engine: Engine | None = None) -> Run:
         {"id": path.name, "image_path": str(path), "content": digest_of(path), "no_image": None}
         for path in sorted(photos.iterdir())
     ]
-    chain = stages([images(ImageStore(workspace / "images"))], SCHEMA)
+    chain = stages([images(ImageStore(Folder(workspace)))], SCHEMA)
     return run(source, chain, key="id", workspace=workspace, source_identity="x", batch_rows=2, engine=engine)
 
 

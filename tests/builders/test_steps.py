@@ -18,6 +18,7 @@ from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Step, admit, images, stages, step, unique
 from loaders.engines.local import Local
+from loaders.files.stores import Folder
 
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
 DOUBLED = pa.schema([("double", pa.int64())])
@@ -118,7 +119,7 @@ class Digest:
         ({"b": (1, 2.5)}, {"b": [1, 2.5]}),
         (frozenset({"y", "x"}), ["x", "y"]),
         ([Digest()], ["0a1b"]),
-        (ImageStore(Path("anywhere")), ImageStore(Path("elsewhere")).identity),
+        (ImageStore(Folder(Path("anywhere"))), ImageStore(Folder(Path("elsewhere"))).identity),
     ],
 )
 def test_what_a_step_is_given_names_its_result(given: Any, settings: Any) -> None:
@@ -151,7 +152,7 @@ def test_images_are_kept_by_content_and_those_that_cannot_be_are_told(tmp_path: 
     Image.new("L", (4, 3), 9).save(buffer, "PNG")
     (tmp_path / "a.png").write_bytes(buffer.getvalue())
     (tmp_path / "b.png").write_bytes(b"no image")
-    store = ImageStore(tmp_path / "images")
+    store = ImageStore(Folder(tmp_path))
 
     def one(path: str | None, data: bytes | None = None, why: dict[str, str] | None = None) -> Row | Excluded:
         file = str(tmp_path / path) if path else None

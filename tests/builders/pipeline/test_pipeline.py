@@ -93,17 +93,17 @@ def stages(log, mood=""):
 
 def main(workspace, log, workers, mood, deaths):
     """Run the recipe; die by kill -9 just before or after the given write (0: never)."""
-    writes, replace = 0, os.replace
+    writes, link = 0, os.link
     def dying(*names):
         nonlocal writes
         writes += 1
         if writes == int(deaths) and writes % 2:
             os.kill(os.getpid(), signal.SIGKILL)
-        replace(*names)
+        link(*names)
         if writes == int(deaths):
             os.kill(os.getpid(), signal.SIGKILL)
     if int(deaths):
-        os.replace = dying
+        os.link = dying
     try:
         with Local(int(workers)) as engine:
             done = run(source(), stages(log, mood), key="id", workspace=Path(workspace), source_identity="toy",

@@ -17,6 +17,7 @@ from builders.release.counted import Counted
 from builders.release.parts import Stored
 from loaders.engines.local import Local
 from loaders.errors import BedsideError
+from loaders.files.stores import Folder
 from tests.loaders.engines.test_engines import Shuffled
 from tests.parts.small_release import files, measure, png, row, write_small
 
@@ -45,12 +46,12 @@ class Tally:
 
 def stored(folder: Path, batch_rows: int) -> Stored:
     """The rows in batches of a workspace, their images in a store."""
-    store, images = Workspace(folder), ImageStore(folder / "images")
+    store, images = Workspace(folder), ImageStore(Folder(folder))
     named = []
     for one in ROWS:
         name = None if one["image"] is None else f"{images.put(one['image']['bytes'])}.png"
         named.append({**one, "image": name})
-    with store.locked():
+    with store.locked(folder):
         batches = [
             store.write(pa.Table.from_pylist(named[at : at + batch_rows])) for at in range(0, len(named), batch_rows)
         ]

@@ -72,7 +72,7 @@ def test_any_order_of_completion_gives_the_same_bytes(seed: int) -> None:
 
 
 def test_the_first_of_two_writers_of_a_name_has_made_it(tmp_path: Path) -> None:
-    with Workspace(tmp_path).locked():
+    with Workspace(tmp_path).locked(tmp_path):
         pass
     batches = [Workspace(tmp_path).write(pa.table({"n": [n]})) for n in range(8)]
     with ThreadPoolExecutor(8) as pool:

@@ -1,0 +1,155 @@
+"""A bucket of an object store, as a place that many machines write to: `s3://…` by s3fs, `gs://…` by gcsfs.
+
+    store = Bucket("s3://our-bucket/captions")
+
+The libraries try again what fails for a moment, and find credentials as they always do (environment, profile, role);
+an address holds none. What an error says is made here, of its code alone: a library's own words may hold a key.
+Nothing that was looked up is kept: another machine may have written meanwhile.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.files.lease import leased
+
+Done = TypeVar("Done")
+_ADDRESS = re.compile(r"(?P<scheme>s3|gs)://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>(/[\w.=+-]+)*)/?", re.ASCII)
+_OPTIONS: dict[str, dict[str, Any]] = {
+    # One GET for a file: by two of its parts at once it would ask for the size first.
+    "s3": {"max_concurrency": 1, "config_kwargs": {"connect_timeout": 10, "read_timeout": 60}},
+    "gs": {},
+}
+_CODE = re.compile(r"\w{1,40}", re.ASCII)
+_TRIES = 5
+_AGAIN = "Then run the same command again: what is finished is kept"
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is meant as the address of a store, and not as a path."""
+    return re.match(r"[a-z][a-z0-9+.-]+://", text, re.IGNORECASE) is not None
+
+
+class Bucket:
+    """The objects below an address. Opened where it is used first, in each process.
+
+    Raises: InputError for what is no such address; MissingExtra without its library.
+    """
+
+    anywhere = True
+    at_once = 16
+
+    def __init__(self, address: str) -> None:
+        parts = _ADDRESS.fullmatch(address)
+        if parts is None:
+            found = "holds more than a bucket and a prefix" if "@" in address or "?" in address else "is no bucket"
+            shown = "--work" if "@" in address or "?" in address else address  # it may be a key
+            do = "Credentials belong into the environment or a profile"
+            raise InputError(shown, found=found, expected="a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX", do=do)
+        self._scheme, self._root = parts["scheme"], f"{parts['bucket']}{parts['prefix']}"
+        MissingExtra.check(self._scheme, purpose=f"{self._scheme}://")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_files"}
+
+    def __str__(self) -> str:
+        return f"{self._scheme}://{self._root}"
+
+    @cached_property
+    def _files(self) -> Any:
+        import fsspec  # here, as it brings the libraries of the store
+
+        for noisy in ("s3fs", "gcsfs", "botocore", "aiobotocore", "google"):
+            logging.getLogger(noisy).setLevel(logging.CRITICAL)
+        given = {"skip_instance_cache": True, "use_listings_cache": False, **_OPTIONS[self._scheme]}
+        return fsspec.filesystem(self._scheme, **given)
+
+    def read(self, name: str) -> bytes | None:
+        """As `Store.read`."""
+        return self._sought(name, lambda path: bytes(self._files.cat_file(path)))
+
+    def size(self, name: str) -> int | None:
+        """As `Store.size`."""
+        return self._sought(name, lambda path: int(self._files.info(path)["size"]))
+
+    def put(self, name: str, data: bytes) -> None:
+        """As `Store.put`."""
+        self._asked(name, lambda path: self._files.pipe_file(path, data))
+
+    def create(self, name: str, data: bytes) -> bool:
+        """As `Store.create`; on servers other than Amazon's and Google's, where they know `If-None-Match`."""
+
+        def write(path: str) -> bool:
+            for left in reversed(range(_TRIES)):
+                try:
+                    self._files.pipe_file(path, data, mode="create")
+                except FileExistsError:
+                    return False
+                except Exception as error:
+                    code = _code(error)
+                    if code in ("PreconditionFailed", "412"):
+                        return False
+                    if code not in ("ConditionalRequestConflict", "409") or not left:  # another writes at this moment
+                        raise
+                else:
+                    return True
+            return False
+
+        return self._asked(name, write)
+
+    def list(self, folder: str) -> list[str]:
+        """As `Store.list`."""
+        below = len(self._root) + 1
+        paths = self._sought(folder, lambda path: list[str](self._files.find(path)))
+        return sorted(path[below:] for path in paths or ())
+
+    def held(self, own: Path) -> AbstractContextManager[Callable[[], None]]:
+        """As `Store.held`."""
+        return leased(self, own)
+
+    def _sought(self, name: str, ask: Callable[[str], Done]) -> Done | None:
+        """What `ask` says of an object; None where it is not there. Raises: as `_asked`."""
+
+        def seek(path: str) -> Done | None:
+            try:
+                return ask(path)
+            except FileNotFoundError as error:
+                if _code(error) == "NoSuchBucket":
+                    raise
+                return None
+
+        return self._asked(name, seek)
+
+    def _asked(self, name: str, ask: Callable[[str], Done]) -> Done:
+        """What `ask` says of an object. Raises: BedsideError when the store does not do it."""
+        try:
+            return ask(f"{self._root}/{name}")
+        except Exception as error:
+            raise self._explained(error, _code(error)) from None
+
+    def _explained(self, error: Exception, code: str) -> BedsideError:
+        bucket = f"{self._scheme}://{self._root.partition('/')[0]}"
+        if isinstance(error, FileNotFoundError):
+            return InputError(bucket, found="there is no such bucket", do="Make it, or name another")
+        if isinstance(error, PermissionError) or "redentials" in code or code in ("RefreshError", "401", "403"):
+            do = f"Look at the credentials in the environment, or renew them. {_AGAIN}"
+            return BedsideError(bucket, found=f"refuses ({code})", expected="a bucket to read, list and write", do=do)
+        do = f"Look at the network and the state of the store. {_AGAIN}"
+        return BedsideError(bucket, found=f"does not answer, or not as it should ({code})", do=do)
+
+
+def _code(error: BaseException) -> str:
+    """What is wrong, in one word: the code of the store, or the kind of the error."""
+    for one in (error, error.__cause__):
+        response = getattr(one, "response", None)
+        told = response.get("Error", {}).get("Code") if isinstance(response, dict) else getattr(one, "code", None)
+        if told is not None and _CODE.fullmatch(str(told)):
+            return str(told)
+    return type(error.__cause__ or error).__name__

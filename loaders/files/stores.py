@@ -1,0 +1,123 @@
+"""Where files of a build lie that several processes or machines write: a folder, or a bucket (`loaders.files.bucket`).
+
+    store.create("results/9f3c….json", data)    # of several writers, on however many machines, one is the first
+
+Names are relative, their parts divided by `/`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import filelock
+
+from loaders.errors import BedsideError
+from loaders.files.disk import make_folder, sweep, write_first, write_whole, writing
+from loaders.files.untrusted import is_there, read_file
+
+IN_USE = "another build is using this workspace"
+
+
+class Store(Protocol):
+    """Files by name. Picklable, as workers write side by side; each file is whole or absent. `str` is where it lies.
+
+    All raise BedsideError where the disk is full, or the store is not reached or refuses.
+    """
+
+    @property
+    def anywhere(self) -> bool:
+        """Whether machines reach it that share no disk with this one."""
+
+    @property
+    def at_once(self) -> int:
+        """How many files are best asked for at once."""
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file; None where there is none."""
+
+    def size(self, name: str) -> int | None:
+        """How many bytes a file has; None where there is none."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """Write a file, also where one is."""
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a file where none is yet; False, and nothing written, where there is."""
+
+    def list(self, folder: str) -> list[str]:
+        """The names of the files of a folder, in order; none where there is no such folder."""
+
+    def held(self, own: Path) -> AbstractContextManager[Callable[[], None]]:
+        """Keep the store for this process alone; `own` is a folder of its own disk. What it gives raises BedsideError
+        when somebody else has taken the store over.
+
+        Raises: BedsideError while another one keeps it.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder, of this machine's disk or one that it shares with others."""
+
+    folder: Path
+    anywhere = False
+    at_once = 1
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    def path(self, name: str) -> Path:
+        """Where a file lies."""
+        return self.folder / name
+
+    def read(self, name: str) -> bytes | None:
+        """As `Store.read`. Raises: InputError for what is no file that can be read."""
+        path = self.path(name)
+        return read_file(path) if is_there(path) else None
+
+    def size(self, name: str) -> int | None:
+        """As `Store.size`."""
+        path = self.path(name)
+        return path.stat().st_size if is_there(path) else None
+
+    def put(self, name: str, data: bytes) -> None:
+        """As `Store.put`."""
+        write_whole(self.path(name), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        """As `Store.create`."""
+        path = self.path(name)
+        return not is_there(path) and write_first(path, data)
+
+    def list(self, folder: str) -> list[str]:
+        """As `Store.list`."""
+        try:
+            return sorted(f"{folder}/{name}" for name in os.listdir(self.path(folder)))  # noqa: PTH208 - names alone
+        except FileNotFoundError:
+            return []
+
+    @contextmanager
+    def held(self, own: Path) -> Iterator[Callable[[], None]]:
+        """As `Store.held`, by a lock that ends with this process; what killed ones left half-written is cleared."""
+        with locked(self.folder):
+            sweep(self.folder)
+            yield lambda: None
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """The lock of a folder, which ends with its process. Raises: BedsideError while another process has it."""
+    with writing(folder):
+        make_folder(folder)
+        try:
+            lock = filelock.FileLock(folder / "lock", timeout=0).acquire()
+        except filelock.Timeout:
+            do = "Wait for it to end, or choose another workspace"
+            raise BedsideError(folder, found=IN_USE, do=do) from None
+    with lock:
+        yield
