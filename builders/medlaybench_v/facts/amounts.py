@@ -333,8 +333,10 @@ def _intervals_moved(expert: Reading, here: list[Quantity], lay: Reading, there:
     """Intervals that are counted from another event: "ruptured two weeks earlier", "two weeks after the coils"."""
     found = []
     for quantity in here:
+        if quantity.loose or not _counts(expert, quantity):
+            continue
         others = [q for q in there if same(quantity, q)]
-        if quantity.loose or len(others) != 1 or not (_counts(expert, quantity) and _counts(lay, others[0])):
+        if len(others) != 1 or not _counts(lay, others[0]):
             continue
         ours = phrase_of(expert, quantity.first, quantity.last)
         if moved(expert, ours, lay, phrase_of(lay, others[0].first, others[0].last)):

@@ -55,6 +55,9 @@ class Placed(NamedTuple):
     after: float = 1.0
 
 
+_Key = tuple[int, int, str, float]
+
+
 def _positions(reading: Reading) -> list[float]:
     """A place for each word; punctuation and joints count as distance."""
     places: list[float] = []
@@ -75,18 +78,18 @@ def positions(reading: Reading) -> list[float]:
     return reading.get(_positions)
 
 
-def keys(reading: Reading) -> list[tuple[int, int, str, float]]:
+def keys(reading: Reading) -> list[_Key]:
     """(first word, last word, key, weight) of all that can tell what a value is said of."""
-    found: list[tuple[int, int, str, float]] = []
+    found: list[_Key] = []
     covered: set[int] = set()
     for first, last, named in reading.get(senses):
         covered.update(range(first, last + 1))
         found += [(first, last, key, weight) for key, weight in _keys_of(named)]
-    for i, text in enumerate(reading.texts):
-        own, own_inside = _key_of(text)
-        key = own_inside if i in covered else own
-        if key:
-            found.append((i, i, key, 0.8))
+    found += [
+        (i, i, key, 0.8)
+        for i, (own, inside) in enumerate(map(_key_of, reading.texts))
+        if (key := inside if i in covered else own)
+    ]
     found += [(p.first, p.last, f"{p.dimension} {p.value}", 1.0) for p in reading.get(poles) if p.dimension in _TELLING]
     if not _SIDES.isdisjoint(reading.bag):
         found += [(i, i, f"side {text}", 1.2) for i, text in enumerate(reading.texts) if text in _SIDES]
@@ -114,23 +117,20 @@ def _key_of(text: str) -> tuple[str, str]:
     return _TIMES.get(text, ""), _TIMES.get(text, "")
 
 
-def anchors(
-    reading: Reading,
-    first: int,
-    last: int,
-    before: float = 1.0,
-    after: float = 1.0,
-    skip: frozenset[int] | set[int] = frozenset(),
-) -> dict[str, float]:
+def anchors(reading: Reading, first: int, last: int, before: float = 1.0, after: float = 1.0) -> dict[str, float]:
     """What stands near the words [first, last], each with a weight that falls with distance.
 
     `before` and `after` say how much each direction counts.
     """
-    at = positions(reading)
     near: dict[str, float] = {}
-    for start, end, key, weight in reading.get(keys):
-        if start in skip:
-            continue
+    _gather(near, reading.get(keys), positions(reading), Placed("", first, last, before, after))
+    return near
+
+
+def _gather(near: dict[str, float], found: list[_Key], at: list[float], place: Placed) -> None:
+    """Add what stands near a place, each with its greatest weight."""
+    _, first, last, before, after = place
+    for start, end, key, weight in found:
         if end < first:
             distance, share = at[first] - at[end], before
         elif start > last:
@@ -138,8 +138,9 @@ def anchors(
         else:
             continue
         if distance < _FAR and share:
-            near[key] = max(near.get(key, 0.0), weight * share / (1.0 + distance))
-    return near
+            nearness = weight * share / (1.0 + distance)
+            if nearness > near.get(key, 0.0):
+                near[key] = nearness
 
 
 def likeness(one: dict[str, float], other: dict[str, float]) -> float:
@@ -152,7 +153,7 @@ def likeness(one: dict[str, float], other: dict[str, float]) -> float:
 def in_order(expert: Reading, lay: Reading) -> bool:
     """Whether two texts name all that they share in one order, as a caption and a draft of it do: nothing moved."""
     here, there = expert.get(_sequence), lay.get(_sequence)
-    both = frozenset(here) & frozenset(there)
+    both = frozenset(here).intersection(there)
     return [key for key in here if key in both] == [key for key in there if key in both]
 
 
@@ -180,7 +181,9 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
         return None
     if [p.value for p in here] == [p.value for p in there] and in_order(expert, lay):
         return None
-    at_here, at_there = _near(expert, here), _near(lay, there)
+    # What one text alone speaks of tells nothing of the other.
+    shared = frozenset(expert.get(_sequence)).intersection(lay.get(_sequence))
+    at_here, at_there = _near(expert, here, values, shared), _near(lay, there, values, shared)
     perhaps = None
     for i, one in enumerate(values):
         for other in values[i + 1 :]:
@@ -194,14 +197,16 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
     return perhaps
 
 
-def _near(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[str, float]]:
+def _near(
+    reading: Reading, placed: Sequence[Placed], values: Sequence[str], shared: frozenset[str]
+) -> dict[str, dict[str, float]]:
     """What stands near each value, at the nearest of its places; the values themselves tell nothing."""
     own = {i for p in placed for i in range(p.first, p.last + 1)}
-    near: dict[str, dict[str, float]] = {}
+    telling = [key for key in reading.get(keys) if key[2] in shared and key[0] not in own]
+    near: dict[str, dict[str, float]] = {value: {} for value in values}
     for place in placed:
-        merged = near.setdefault(place.value, {})
-        for key, weight in anchors(reading, place.first, place.last, place.before, place.after, skip=own).items():
-            merged[key] = max(merged.get(key, 0.0), weight)
+        if place.value in near:
+            _gather(near[place.value], telling, positions(reading), place)
     return near
 
 
@@ -212,12 +217,14 @@ def _crossing(ours: dict[str, float], theirs: dict[str, float]) -> tuple[list[fl
     """
     kept = [0.0, 0.0]
     turned = [0.0, 0.0]
-    for key in ours.keys() & theirs.keys():
-        here, there = ours[key], theirs[key]
+    for key, here in ours.items():
+        if key not in theirs:
+            continue
+        there = theirs[key]
         by = kept if (here > 0) == (there > 0) else turned
         by[here > 0] += (abs(here) * abs(there)) ** 0.5
     return kept, turned
 
 
 def _difference(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    return {key: gap for key in one.keys() | other.keys() if abs(gap := one.get(key, 0.0) - other.get(key, 0.0)) > 0.02}
+    return {key: gap for key in {**one, **other} if abs(gap := one.get(key, 0.0) - other.get(key, 0.0)) > 0.02}

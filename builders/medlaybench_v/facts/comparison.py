@@ -8,6 +8,7 @@ are compared changed places ("A is larger than B" = "B is smaller than A").
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
@@ -67,14 +68,13 @@ _THAN = frozenset("than that relative pair exceeds exceed exceeding".split())
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """No comparison or direction is lost or turned round."""
-    here, there = expert.get(poles), lay.get(poles)
+    here, there = expert.get(_by_dimension), lay.get(_by_dimension)
     outcome = Outcome()
-    dimensions = {p.dimension for p in here} & {p.dimension for p in there}
-    for dimension in _STRICT:
-        if dimension not in dimensions:
+    shared = here.keys() & there.keys()
+    for dimension in _STRICT if shared else ():
+        if dimension not in shared:
             continue
-        ours = [p for p in here if p.dimension == dimension]
-        theirs = [p for p in there if p.dimension == dimension]
+        ours, theirs = here[dimension], there[dimension]
         if dimension == "size":  # "the lower pole" compares nothing
             ours, theirs = [p for p in ours if not _is_name(expert, p)], [p for p in theirs if not _is_name(lay, p)]
             if not ours or not theirs:
@@ -87,25 +87,25 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if len(course) == len(told) == 1 and course != told:
             outcome.changed.append(f"{_COURSES[min(course)]} became {_COURSES[min(told)]}")
     if not outcome.decided:
-        _unqualified(expert, here, there, outcome)
-    compared = [p for p in here if p.dimension == "size" and _is_compared(expert, p)]
-    if compared and not any(p.dimension in ("size", "course", "severity", "number") for p in there):
+        _unqualified(expert, there, outcome)
+    compared = [p for p in here.get("size", ()) if _is_compared(expert, p)]
+    if compared and there.keys().isdisjoint(("size", "course", "severity", "number")):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
     since = not _SINCE.isdisjoint(lay.bag) and _EARLIER.isdisjoint(expert.bag)
-    if since and not any(p.dimension in ("size", "course", "stage") for p in here):
+    if since and here.keys().isdisjoint(("size", "course", "stage")):
         for match in _CHANGED.finditer(lay.lower):
             outcome.add("new", match[0], Basis.UNMET)
     if not outcome.decided and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
-    if not outcome.decided and not turned(expert, lay):
-        for dimension in sorted(dimensions & _EXCHANGED):
-            one, other = _placed(here, dimension), _placed(there, dimension)
-            if min(len({p.value for p in found}) for found in (one, other)) > 1:
-                swap = exchanged(expert, one, lay, other)
-                if swap:
-                    outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
+    if not outcome.decided:
+        for dimension in sorted(shared & _EXCHANGED):
+            one, other = _placed(here[dimension]), _placed(there[dimension])
+            several = all(len({p.value for p in found}) > 1 for found in (one, other))
+            swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
+            if swap:
+                outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
     if not outcome.decided and (findings := _findings_exchanged(expert, lay)):
         outcome.moved(findings, sure=False)
     return outcome
@@ -135,15 +135,15 @@ def _sequence(found: list[Placed], both: set[str]) -> list[str]:
     return list(dict.fromkeys(p.value for p in found if p.value in both))
 
 
-def _unqualified(expert: Reading, here: list[Pole], there: list[Pole], outcome: Outcome) -> None:
+def _unqualified(expert: Reading, there: Collection[str], outcome: Outcome) -> None:
     """A place, direction or degree of the expert caption that the lay one tells nothing of, in either direction.
 
     Most words of a caption have no counterpart in a good paraphrase; these have one (docs/results.md, fact gates).
     """
     if _QUALIFIERS.isdisjoint(expert.bag):
         return
-    told = {_STANDS_FOR.get(p.dimension, p.dimension) for p in there}
-    for pole in here:
+    told = {_STANDS_FOR.get(dimension, dimension) for dimension in there}
+    for pole in expert.get(poles):
         text = expert.texts[pole.first]
         if text in _QUALIFIERS and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
             outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
@@ -160,16 +160,25 @@ _QUALIFIERS = frozenset(
 _STANDS_FOR = {"vertical": "end", "extent": "completeness"}
 
 
-def _ends(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole], outcome: Outcome) -> None:
+def _by_dimension(reading: Reading) -> dict[str, list[Pole]]:
+    """The poles of a caption by their dimension."""
+    found: dict[str, list[Pole]] = {}
+    for pole in reading.get(poles):
+        found.setdefault(pole.dimension, []).append(pole)
+    return found
+
+
+def _ends(
+    expert: Reading, here: dict[str, list[Pole]], lay: Reading, there: dict[str, list[Pole]], outcome: Outcome
+) -> None:
     """Of what runs down the body the far end is the lower one: "distal" is not "upper"."""
     for dimension, instead in (("end", "vertical"), ("vertical", "end")):  # proximal "+" is the upper "+"
-        ours = {p.value for p in here if p.dimension == dimension}
-        theirs = {p.value for p in there if p.dimension == instead}
-        named = {p.dimension for p in here} & {instead} or {p.dimension for p in there} & {dimension}
-        if len(ours) != 1 or len(theirs) != 1 or ours == theirs or named:
+        if dimension not in here or instead not in there or instead in here or dimension in there:
             continue
-        one = next(p for p in here if p.dimension == dimension)
-        other = next(p for p in there if p.dimension == instead)
+        one, other = here[dimension][0], there[instead][0]
+        ours, theirs = ({p.value for p in found} for found in (here[dimension], there[instead]))
+        if len(ours) != 1 or len(theirs) != 1 or ours == theirs:
+            continue
         if instead == "end" and _HEIGHTS.isdisjoint(lay.texts[other.first : other.last + 1]):
             continue
         outcome.add("changed", f"“{_text(expert, one)}” became “{_text(lay, other)}”", Basis.READ)
@@ -192,6 +201,8 @@ _COURSES = {-1: "a fall", 1: "a rise"}
 
 def _courses(reading: Reading) -> frozenset[int]:
     """Rises and falls told by numbers: "from 32 mm to 21 mm" is a fall."""
+    if "from" not in reading.bag:
+        return frozenset()
     found = set()
     texts = reading.texts
     every = [q for q in reading.get(quantities) if not q.loose]
@@ -368,11 +379,10 @@ def _object(reading: Reading, pole: Pole) -> frozenset[str]:
 
 def turned(expert: Reading, lay: Reading) -> bool:
     """Whether the texts compare the same two things from opposite ends: "A is larger than B", "B is smaller than A"."""
-    here, there = expert.get(poles), lay.get(poles)
+    here, there = expert.get(_by_dimension), lay.get(_by_dimension)
     for dimension in ("size", "brightness"):
-        ours = [p for p in here if p.dimension == dimension and p.value != SAME]
-        theirs = [p for p in there if p.dimension == dimension and p.value != SAME]
-        if ours and theirs and {p.value for p in ours}.isdisjoint(p.value for p in theirs):
+        ours, theirs = ({p.value for p in found.get(dimension, ())} - {SAME} for found in (here, there))
+        if ours and theirs and ours.isdisjoint(theirs):
             return True
     return False
 
@@ -419,12 +429,8 @@ def _subject_side(reading: Reading, pole: Pole) -> str:
     return before[-1].value if before else after[0].value if after else ""
 
 
-def _placed(found: list[Pole], dimension: str) -> list[Placed]:
-    return [
-        Placed(p.value, p.first, p.last)
-        for p in found
-        if p.dimension == dimension and (p.value != SAME or dimension == "size")
-    ]
+def _placed(found: list[Pole]) -> list[Placed]:
+    return [Placed(p.value, p.first, p.last) for p in found if p.value != SAME or p.dimension == "size"]
 
 
 def _at(reading: Reading, placed: Placed) -> str:

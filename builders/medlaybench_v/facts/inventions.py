@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
@@ -24,6 +25,7 @@ from builders.medlaybench_v.facts.wordings import Sense, root
 from builders.medlaybench_v.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
+_CONCEPT = attrgetter("concept")
 # General enough to describe anything that a picture shows.
 _GENERAL = frozenset(
     "lesion fluid swelling opacity defect blood air flow visible normal clear collection narrowing dilated enlarged "
@@ -106,7 +108,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """No finding, cause, treatment, symptom, advice or outcome that the expert caption does not speak of."""
     outcome = Outcome()
     said_here = _concepts(expert)
-    unfamiliar = [said for said in lay.get(senses) if any(x.concept not in said_here for x in said.senses)]
+    unfamiliar = [said for said in lay.get(senses) if not said_here.issuperset(map(_CONCEPT, said.senses))]
     known = said_here | allowed.get(_allowed) if unfamiliar else said_here
     for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}

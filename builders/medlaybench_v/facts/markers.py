@@ -518,8 +518,8 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
     for marker, (first, last) in zip(found, _spans(reading, found), strict=True):
         bag: dict[str, float] = {}
         for start, end, key, weight in reading.get(keys):
-            telling = not key.startswith(("@", "side ")) and reading.texts[start] not in _TRAITS
-            if first <= start and end < last and telling:
+            inside = first <= start and end < last
+            if inside and not key.startswith(("@", "side ")) and reading.texts[start] not in _TRAITS:
                 bag[key] = max(bag.get(key, 0.0), weight)
         bags[_name(marker)] = {**bags.get(_name(marker), {}), **bag}
     return bags

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import in_order, keys, likeness
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import TIMES
 
@@ -175,7 +176,7 @@ def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:
             if _is_operation(reading, moment):
                 bag["surgery"] = 1.0
         elif moment.event == _DONE:
-            start, end = _sentence(reading, moment.first)
+            start, end = sentence(reading, moment.first)
             bag |= _bag(reading, start, min(end, moment.last + 4))
         else:
             bag |= _ends(reading, moment)[0]
@@ -197,7 +198,7 @@ def _frames(reading: Reading, framed: list[Moment]) -> list[str]:
 
 def _of_the_picture(reading: Reading, moment: Moment) -> bool:
     """Whether the event of a time is the picture itself: "before this chest X-ray was taken"."""
-    end = _comma(reading, moment.last, min(moment.last + 6, _sentence(reading, moment.last)[1]))
+    end = _comma(reading, moment.last, min(moment.last + 6, sentence(reading, moment.last)[1]))
     behind = reading.texts[moment.last + 1 : end]
     return moment.event == _FOLLOWS and behind[:1] in _THIS and not _PICTURES.isdisjoint(behind)
 
@@ -220,36 +221,15 @@ def _text(reading: Reading, found: list[Moment]) -> str:
     return f"“{reading.text[reading.words[moment.first].start : reading.words[last].end]}”"
 
 
-def _sentence(reading: Reading, i: int) -> tuple[int, int]:
-    """The words [start, end) of the sentence that holds word i."""
-    words, text = reading.words, reading.text
-    start, end = i, i + 1
-    while start > 0 and not _parts(text, words[start - 1].end, words[start].start):
-        start -= 1
-    while end < len(words) and not _parts(text, words[end - 1].end, words[end].start):
-        end += 1
-    return start, end
-
-
-def _parts(text: str, start: int, end: int) -> bool:
-    return not _ENDINGS.isdisjoint(text[start:end])
-
-
-_ENDINGS = frozenset(".;?!")
-
-
 def _comma(reading: Reading, start: int, end: int) -> int:
     """The first word behind a comma or colon within [start, end), else `end`."""
-    words, text = reading.words, reading.text
-    for i in range(start + 1, end):
-        if any(char in ",:" for char in text[words[i - 1].end : words[i].start]):
-            return i
-    return end
+    gaps = reading.gaps
+    return next((i for i in range(start + 1, end) if "," in gaps[i] or ":" in gaps[i]), end)
 
 
 def _ends(reading: Reading, moment: Moment) -> tuple[dict[str, float], dict[str, float]]:
     """What stands in the event, and in the rest of the statement: (event, rest)."""
-    start, end = _sentence(reading, moment.first)
+    start, end = sentence(reading, moment.first)
     if moment.event == _FOLLOWS:
         opens = moment.first - start <= 4 and _comma(reading, moment.last, end) < end
         stop = _comma(reading, moment.last, end)
@@ -258,7 +238,7 @@ def _ends(reading: Reading, moment: Moment) -> tuple[dict[str, float], dict[str,
         return event, rest
     if moment.event == _PRECEDES:
         if moment.last + 1 >= end and end < len(reading.words):
-            end = _sentence(reading, end)[1]  # "The fever came first; the cough followed."
+            end = sentence(reading, end)[1]  # "The fever came first; the cough followed."
         return _bag(reading, start, moment.first), _bag(reading, moment.last + 1, end)
     return {}, {}
 

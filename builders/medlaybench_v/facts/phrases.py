@@ -23,6 +23,20 @@ def _phrases(reading: Reading) -> list[tuple[int, int]]:
     return [*found, (start, len(reading.texts))]
 
 
+def sentence(reading: Reading, i: int) -> tuple[int, int]:
+    """The words [start, end) of the sentence that holds word i."""
+    gaps = reading.gaps
+    start, end = i, i + 1
+    while start > 0 and _ENDINGS.isdisjoint(gaps[start]):
+        start -= 1
+    while end < len(gaps) and _ENDINGS.isdisjoint(gaps[end]):
+        end += 1
+    return start, end
+
+
+_ENDINGS = frozenset(".;?!")
+
+
 def named(reading: Reading, start: int, end: int) -> frozenset[str]:
     """The things that the words [start, end) name: concepts that are no general ones."""
     return frozenset(

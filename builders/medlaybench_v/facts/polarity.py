@@ -118,7 +118,7 @@ _BEGINNING = frozenset("and but however whereas while although though except yet
 
 def polarity(reading: Reading) -> Polarity:
     """The denials of a caption, and the sign of each of its concepts."""
-    cues = _cues(reading)
+    cues = [] if _CUES.isdisjoint(reading.bag) else _cues(reading)
     denied = [0] * len(reading.texts)
     for cue in cues:
         for i in range(cue.start, cue.end):
@@ -167,11 +167,7 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
         for d in reading.get(degrees)
         if d.value in (OPEN, UNLIKELY) or reading.texts[d.first] in ("feared", "fears", "suspected", "suspicion")
     ]
-    places += [
-        i
-        for i, word in enumerate(reading.texts)
-        if word in ("only", "alone", "sole", "solely", "exclusively", "except")
-    ]
+    places += [i for i, word in enumerate(reading.texts) if word in _OF_ONE]
     spans = reading.get(clauses)
     if any(reading.texts[end - 1] in _ELLIPTIC for start, end in spans if 0 < end - start < 9):
         return [(0, len(reading.texts))]
@@ -179,6 +175,7 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
 
 
 _ANEW = frozenset("no nothing none without neither never nobody".split())
+_OF_ONE = frozenset("only alone sole solely exclusively except".split())
 _CUES = frozenset(
     (
         *(_FORWARD | _BACKWARD | _CONTRACTED | _FAILS | _ENDS | _STOPPED),
@@ -460,9 +457,7 @@ _DENYING = (
 
 def _may_deny(reading: Reading) -> bool:
     """Whether anything in a caption could be a denial; most captions hold none."""
-    return not (_DENYING.isdisjoint(reading.bag) and _WELL_OFF.isdisjoint(reading.bag)) or any(
-        _is_opposite(said.senses) for said in reading.get(senses)
-    )
+    return not _MAY_DENY.isdisjoint(reading.bag) or any(map(_is_opposite, {s.senses for s in reading.get(senses)}))
 
 
 @lru_cache(maxsize=4096)
@@ -701,6 +696,9 @@ def _is_free(texts: list[str], i: int) -> bool:
 _WELL_OFF = frozenset(
     "normal clean clear healthy intact unremarkable patent free spared unaffected uninvolved preserved negative".split()
 )
+
+
+_MAY_DENY = _DENYING | _WELL_OFF
 
 
 def _exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.words import CARDINALS
@@ -45,24 +46,24 @@ def comparisons(reading: Reading) -> list[Comparison]:
     for i, word in enumerate([] if _COMPARES.isdisjoint(reading.bag) else texts):
         after = texts[i + 1] if i + 1 < len(texts) else ""
         if word == "than" and _is_thing(after):
-            start, end = _sentence(reading, i)
+            start, end = sentence(reading, i)
             value = _pole(reading, start, i)
             last = i
         elif word in _EXCEEDS and _is_thing(after):
-            start, end = _sentence(reading, i)
+            start, end = sentence(reading, i)
             value, last = PLUS, i
         elif after in _AGAINST.get(word, ()):
-            start, end = _sentence(reading, i)
+            start, end = sentence(reading, i)
             value = _pole(reading, start, end)
             last = i + 1
         elif word == "as" and after in ("much", "many", "large", "big", "wide", "bright", "thick", "high", "long"):
-            start, end = _sentence(reading, i)
+            start, end = sentence(reading, i)
             second = next((j for j in range(i + 2, end) if texts[j] == "as"), 0)
             before = set(texts[max(0, i - 3) : i])
             value = MINUS if before & _LESS else PLUS if before & _MORE else SAME
             i, last = second, second
         elif word == "over" and (best := _favoured(texts, i)):
-            start, end = best, _sentence(reading, i)[1]
+            start, end = best, sentence(reading, i)[1]
             value, last = PLUS, i
         else:
             continue
@@ -90,6 +91,8 @@ def _is_thing(word: str) -> bool:
 def turned_round(expert: Reading, lay: Reading) -> bool | None:
     """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
     kept = None
+    if not expert.get(comparisons) or not lay.get(comparisons):
+        return kept
     times = [[c for c in r.get(comparisons) if c.since] for r in (expert, lay)]
     if len(times[0]) == len(times[1]) == 1 and not _ONE_OF.intersection(expert.bag | lay.bag):
         return times[0][0].value != times[1][0].value
@@ -129,15 +132,6 @@ def _pole(reading: Reading, start: int, end: int) -> str:
     return last[0].value if last and last[0].value in (PLUS, MINUS, SAME) else ""
 
 
-def _sentence(reading: Reading, i: int) -> tuple[int, int]:
-    start, end = i, i + 1
-    while start > 0 and not _parted(reading, start, ".;?!"):
-        start -= 1
-    while end < len(reading.texts) and not _parted(reading, end, ".;?!"):
-        end += 1
-    return start, end
-
-
 def _stop(reading: Reading, start: int, end: int) -> int:
     """Where the second side of a comparison ends."""
     for j in range(start + 1, end):
@@ -147,8 +141,7 @@ def _stop(reading: Reading, start: int, end: int) -> int:
 
 
 def _parted(reading: Reading, i: int, marks: str) -> bool:
-    gap = reading.text[reading.words[i - 1].end : reading.words[i].start]
-    return any(mark in gap for mark in marks)
+    return any(mark in reading.gaps[i] for mark in marks)
 
 
 def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
