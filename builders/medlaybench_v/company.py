@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from builders.medlaybench_v.matches import Entry, Match
 from builders.medlaybench_v.stacks import FUNCTION_WORDS
 
-_WORD_BEFORE = re.compile(r"([^\W\d_][\w'’/-]*)[ ]\Z")
+_WORD_AT_END = re.compile(r"[^\W\d_][\w'’/-]*\Z")
 _FAR = 40  # characters before a term that are looked at
 # What says how large, how many, how old or how sure, of whatever thing: it is joined to no noun more than to another.
 _LOOSE = FUNCTION_WORDS | frozenset(
@@ -51,11 +52,11 @@ _OF_A_NAME = re.compile(
     r" (?:of|d') ?(?!Abdom|Chest|Brain|Pelvis|Head|Neck|Thorax|Left|Right|The|Both|Upper|Lower|Spine|Patient|Case|"
     r"Figure|Liver|Lung|Kidney|Heart|Bone)[A-Z][a-z]{2,}\b"
 )
-_HOUSES = (
-    "ent of", "ion of", "ute of", "lty of", "ool of", "ety of", "nal of", "ege of", "ity of", " for", "emy of",
-    " Soci", " Assoc", " Found", " Instit", " Colle", " Acad", " Hosp", " Univ", " Cent", " Depart", " Journ",
-    " Clinic", " Consor", " Council", " Feder", " Regist",
-)  # fmt: skip
+# One of these words is in every name of a house, and in few captions.
+_HOUSE = re.compile(
+    "Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
+    "Foundation|Academy|Board|Hospital|Clinic|Consortium|Council|Federation|Register|Registry"
+)
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
 _PLACED = frozenset(
@@ -72,11 +73,22 @@ _OF_A_PLACE = frozenset(("anatomy", "other", "modality", "device", "procedure", 
 
 def binds(text: str, start: int) -> bool:
     """Whether the word before `start` is joined to what begins there."""
-    before = _WORD_BEFORE.search(text, max(0, start - _FAR), start)
-    if before is None:
+    word = _word_before(text, start).lower()
+    if not word:
         return False
-    word = before[1].lower()
     return word in _NAMING or not (word in _LOOSE or word.endswith(_ENDS))
+
+
+def _word_before(text: str, start: int) -> str:
+    """The word that a space parts from what begins at `start`; "" where there is none."""
+    if text[start - 1 : start] != " ":
+        return ""
+    far = max(0, start - _FAR)
+    said = text[max(far, text.rfind(" ", far, start - 1) + 1) : start - 1]
+    if said.isalpha():
+        return said
+    word = _WORD_AT_END.search(said)
+    return word[0] if word else ""
 
 
 def in_a_house(text: str, start: int, end: int) -> bool:
@@ -89,22 +101,22 @@ def in_a_house(text: str, start: int, end: int) -> bool:
 def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     """The matches, with those nouns explained, or left, that do not stand alone."""
     last: Match | None = None
-    houses = any(part in text for part in _HOUSES)
+    houses = _HOUSE.search(text) is not None
     for match in matches:
         if houses and in_a_house(text, match.start, match.end):
             continue
-        if match.entry.term.kind == "anatomy" and match.changes and _OF_A_NAME.match(text, match.end):
+        if match.entry.term.kind == "anatomy" and match.entry.changes and _OF_A_NAME.match(text, match.end):
             last = match
             continue
-        kept = _kept(text, match, last) if _may_be_joined(match) else match
+        kept = _kept(text, match, last) if _may_be_joined(match.entry) else match
         if kept is not None:
             yield kept
         last = match
 
 
-def _may_be_joined(match: Match) -> bool:
+@lru_cache(maxsize=32768)
+def _may_be_joined(entry: Entry) -> bool:
     """Whether plain words could be read with the word before them: they hold a preposition or begin with a place."""
-    entry = match.entry
     if entry.term.pos != "noun" or entry.term.kind not in _NOUNS or entry.placed or not entry.changes:
         return False
     if entry.lay.lower().startswith(f"{entry.surface} ("):
@@ -130,8 +142,7 @@ def _free(text: str, match: Match, last: Match | None) -> bool:
 def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     """The match as it is, or as the word that stays and is explained, or nothing."""
     start, end, entry = match
-    before = _WORD_BEFORE.search(text, max(0, start - _FAR), start)
-    contradicted = before is not None and before[1].lower() in _PLACED and entry.lay.partition(" ")[0] in _PLACES
+    contradicted = entry.lay.partition(" ")[0] in _PLACES and _word_before(text, start).lower() in _PLACED
     taken = entry.guarded and not entry.tail and text.startswith(" of ", end)
     bound = (_is_phrase(entry) or entry.surface in _KNOWN) and not _free(text, match, last)
     if not (contradicted or taken or bound):

@@ -50,7 +50,6 @@ _OPPOSITES = tuple(
 _BARE = frozenset(
     "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi".split()
 )
-_PREFIXES = tuple(f"{prefix} " for prefix in sorted(_BARE))
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
 _CLAUSE = re.compile(
@@ -88,9 +87,9 @@ def shares_head(text: str, start: int) -> bool:
 
 def follows_prefix(lower: str, start: int) -> bool:
     """Whether a prefix that was written apart stands before a word: "intra peritoneal"."""
-    if not lower.endswith(_PREFIXES, 0, start):
+    if lower[start - 1 : start] != " ":
         return False
-    return lower[: start - 1].rpartition(" ")[2].strip("(") in _BARE
+    return lower[lower.rfind(" ", 0, start - 1) + 1 : start - 1].strip("(") in _BARE
 
 
 def slashed(text: str, start: int, end: int) -> bool:

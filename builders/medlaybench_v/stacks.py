@@ -45,6 +45,7 @@ _ANY_HEAD = frozenset(
     "formation ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
 )
 # Whole words only: "T" of "T1-weighted" is none.
+_BEFORE_NEXT = frozenset(" -")
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
 # Names with figures, such as sequences and levels, are parts of a noun: "T1-weighted", "C3", "L4-5", "3D", "FDG-18".
 _NEXT_IN_NOUN = re.compile(r"([ ]+|-)([^\W\d_]\w*(?:[-–/][^\W_]+)*|[23]D)(?![-–/]?\w|\.\d)")
@@ -93,11 +94,10 @@ def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bo
     a thing is ("dilated"), not where, is no part of a name.
     """
     if text[start - 1 : start] == " ":
-        first = max(text.rfind(" ", 0, start - 1), text.rfind("(", 0, start - 1)) + 1
-        name = text[first : start - 1]
-        if _is_name(name) and (name.endswith(("'s", "’s")) or not _starts(text, first)):
+        name = text[text.rfind(" ", 0, start - 1) + 1 : start - 1].rpartition("(")[2]
+        if _is_name(name) and (name.endswith(("'s", "’s")) or not _starts(text, start - 1 - len(name))):
             return True
-    if adjective:
+    if adjective or text[end : end + 1] not in _BEFORE_NEXT:
         return False
     after = _NEXT.match(text, end)
     if after is None or after[1] == "-":
