@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -42,18 +42,20 @@ from builders.medlaybench_v.glosses import (
 )
 from builders.medlaybench_v.matches import Entry, Match
 from builders.medlaybench_v.mentions import (
+    SEPARATORS,
     Form,
+    begins_word,
     can_stand,
     cuts_a_fact,
+    ends_word,
     fits,
     form_of,
-    is_word,
     means_otherwise,
     stands_alone,
     stands_free,
 )
-from builders.medlaybench_v.narrowing import narrowed
-from builders.medlaybench_v.neighbours import follows_prefix, operations, shares_head, without_contradiction
+from builders.medlaybench_v.narrowing import leaves_open, narrowed
+from builders.medlaybench_v.neighbours import deniable, follows_prefix, operations, shares_head, without_contradiction
 from builders.medlaybench_v.stacks import noun_end
 from builders.medlaybench_v.surfaces import dated, entries, keeps_facts, looks_plural, pictured, recognised_as
 from builders.medlaybench_v.terms import Term
@@ -69,6 +71,9 @@ class Piece(NamedTuple):
     match: Match | None = None
 
 
+_piece = partial(tuple.__new__, Piece)  # of both parts at once, without the call of a named tuple
+
+
 class Draft(NamedTuple):
     """A caption as original and inserted pieces, in order."""
 
@@ -76,7 +81,7 @@ class Draft(NamedTuple):
 
     @property
     def text(self) -> str:
-        return "".join([piece[0] for piece in self.pieces])
+        return "".join([text for text, _ in self.pieces])
 
 
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
@@ -180,16 +185,12 @@ class Drafter:
         places = [
             (start, -end, number, forms[number])
             for number, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
-            if is_word(lower, start, end)
+            if (lower[start - 1 : start] in SEPARATORS or begins_word(lower[start - 1]))
+            and (lower[end : end + 1] in SEPARATORS or ends_word(lower, end))
         ]
-        others = [(start, end, form_of(recognised_as(lower[start:end], term))) for start, end, term in recognised]
-        others += [
-            (start, end, _picture(lower[start:end], lay, tail)) for start, end, lay, tail in pictures(text, lower)
-        ]
-        others += [(start, end, _date(lower[start:end], lay)) for start, end, lay in operations(text)]
-        for number, (start, end, form) in enumerate(others, start=len(forms)):
+        for start, end, form in _named_here(text, lower, recognised):
             if form.entry.changes:
-                places.append((start, -end, number, form))
+                places.append((start, -end, len(forms) + len(places), form))
         places.sort()  # never by the forms: no two places have start, end and number in common
         return places
 
@@ -220,27 +221,27 @@ class Drafter:
 def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: Told) -> list[Piece]:
     """The pieces of text[at:stop]."""
     pieces: list[Piece] = []
-    todo = [match for match in matches if match.start >= at and match.end <= stop]
-    for place, match in enumerate(todo):
+    todo = [match for match in matches if match[0] >= at and match[1] <= stop]
+    for place, match in enumerate(todo, start=1):
         start, end, entry = match
         if start < at:
             continue
-        later = todo[place + 1 :]
         if entry.behind:
+            later = todo[place:]
             last = noun_end(text, end, stop)
             if not last and stands_alone(text, end):
                 pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
                 at = end
             elif last and all(other.end <= last for other in later if other.start < last):
-                pieces.append(Piece(text[at:start]))
+                pieces.append(_piece((text[at:start], None)))
                 at = _moved(pieces, text, match, last, stop, later, told)
             continue
         if start > at:
-            pieces.append(Piece(text[at:start]))
+            pieces.append(_piece((text[at:start], None)))
         at = end
         if entry.stays and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
-            at = _explained_behind(pieces, text, match, last, later, told)
-        elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later)):
+            at = _explained_behind(pieces, text, match, last, todo[place:], told)
+        elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later := todo[place:])):
             front = match._replace(entry=replace(entry, lay=entry.lay.removesuffix(f" {entry.tail}")))
             pieces.append(Piece(_inserted(text, front, told), match))
             pieces += _substituted(text, end, goal, later, told)
@@ -251,7 +252,7 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
         else:
             at = _in_place(pieces, text, match, told)
     if at < stop:
-        pieces.append(Piece(text[at:stop]))
+        pieces.append(_piece((text[at:stop], None)))
     return pieces
 
 
@@ -283,13 +284,13 @@ def _explained_behind(
 def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
     """Add what is said in the place of a match, and where the text goes on."""
     start, end, entry = match
-    dyed = "contrast" in text[max(0, start - _NEAR) : start]
-    if entry.tail and not dyed and text.startswith(" of ", end) and entry.surface.endswith(_ENHANCEMENT):
-        match = match._replace(entry=replace(entry, lay=f"{entry.surface} ({entry.lay})"))
+    if entry.tail and text.startswith(" of ", end) and entry.surface.endswith(_ENHANCEMENT):
+        dyed = "contrast" in text[max(0, start - _NEAR) : start]
+        match = match if dyed else match._replace(entry=replace(entry, lay=f"{entry.surface} ({entry.lay})"))
     said = _inserted(text, match, told)
     own = _OWN_HEAD.match(text, end) if entry.stays else None
     if own is None or not said.endswith(f" {own[1]})"):
-        pieces.append(Piece(said, match))
+        pieces.append(_piece((said, match)))
         return end
     front, _, gloss = said.partition(" (")  # "tibialis anterior muscle (shin muscle)"
     pieces += [Piece(front, match), Piece(own[0]), Piece(f" ({gloss}", match)]
@@ -350,6 +351,16 @@ def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: 
     return [Piece(said, match), *noun, *behind]
 
 
+def _named_here(text: str, lower: str, recognised: Sequence[tuple[int, int, Term]]) -> Iterator[tuple[int, int, Form]]:
+    """What a caption names in words that no vocabulary has."""
+    for start, end, term in recognised:
+        yield start, end, form_of(recognised_as(lower[start:end], term))
+    for start, end, lay, tail in pictures(text, lower):
+        yield start, end, _picture(lower[start:end], lay, tail)
+    for start, end, lay in operations(text):
+        yield start, end, _date(lower[start:end], lay)
+
+
 @lru_cache(maxsize=16384)
 def _picture(surface: str, lay: str, tail: str) -> Form:
     """The form of a picture's name (`views`)."""
@@ -385,6 +396,9 @@ def _with_explained(
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
+    if _says_the_same_anywhere(entry):
+        begins = text[start].isupper() and _starts_sentence(text, start)
+        return entry.lay[0].upper() + entry.lay[1:] if begins else entry.lay
     whole = without_contradiction(narrowed(entry.lay, text, start), text[max(0, start - 60) : start])
     if whole in _SCANS and goes_on(text, start, end):
         whole = whole.removesuffix(" scan")
@@ -404,6 +418,14 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         surface = text[start:end]
         lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
     return lay
+
+
+@lru_cache(maxsize=32768)
+def _says_the_same_anywhere(entry: Entry) -> bool:
+    """Whether the lay phrase is put in as it is, whatever stands around it."""
+    lay = entry.lay
+    decided = lay == "showed" or lay in _SCANS or " (" in lay or entry.term.gloss
+    return not (decided or leaves_open(lay) or deniable(lay))
 
 
 def _starts_sentence(text: str, at: int) -> bool:

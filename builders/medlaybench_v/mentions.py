@@ -68,7 +68,8 @@ _METHOD_WORDS = (
 _ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))
 _NEAR = 24  # characters before a term that are looked at
-_SEPARATORS = frozenset(" ,.;:()")  # most of what stands beside a word; the rest is looked at closely
+SEPARATORS = frozenset(("", *" ,.;:()"))
+"""Most of what stands beside a word; the rest is looked at closely."""
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
@@ -193,14 +194,16 @@ def _name_of_adjective(text: str, start: int, end: int, heads: Set[int]) -> bool
     return part_of_name(text, start, end, heads, adjective=True)
 
 
-def is_word(lower: str, start: int, end: int) -> bool:
-    """Whether what stands at [start, end) is no part of a longer word, or one that a known ending follows."""
-    if start and (before := lower[start - 1]) not in _SEPARATORS and (before.isalnum() or before in "-–'’_"):
-        return False
-    return end == len(lower) or lower[end] in _SEPARATORS or _ends_word(lower, end, lower[end])
+def begins_word(before: str) -> bool:
+    """Whether a word begins behind the letter or mark `before`."""
+    return before in SEPARATORS or not (before.isalnum() or before in "-–'’_")
 
 
-def _ends_word(lower: str, end: int, after: str) -> bool:
+def ends_word(lower: str, end: int) -> bool:
+    """Whether a word ends at `end`, or one that a known ending follows."""
+    after = lower[end : end + 1]
+    if after in SEPARATORS:
+        return True
     if after in "-–":
         suffix = _HYPHENATED.match(lower, end)
         return suffix is not None and suffix[1] in _HYPHEN_SUFFIXES

@@ -99,14 +99,14 @@ def slashed(text: str, start: int, end: int) -> bool:
 
 def without_contradiction(lay: str, before: str) -> str:
     """A lay phrase without the word that the modifiers before it contradict."""
-    for said, told in _deniable(lay):
+    for said, told in deniable(lay):
         if told.search(_modifiers(before)):
             lay = said.sub("", lay).strip() or lay  # "neither benign nor malignant": what is said alone is no addition
     return lay
 
 
 @lru_cache(maxsize=16384)
-def _deniable(lay: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+def deniable(lay: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """What a phrase says that modifiers may deny; nothing, for most."""
     return tuple(pair for pair in _OPPOSITES if pair[0].search(lay))
 
