@@ -55,7 +55,15 @@ from builders.medlaybench_v.mentions import (
     stands_free,
 )
 from builders.medlaybench_v.narrowing import leaves_open, narrowed
-from builders.medlaybench_v.neighbours import deniable, follows_prefix, operations, shares_head, without_contradiction
+from builders.medlaybench_v.narrowing import leaves_open, narrowed
+from builders.medlaybench_v.neighbours import (
+    BARE_PREFIXES,
+    deniable,
+    follows_prefix,
+    operations,
+    shares_head,
+    without_contradiction,
+)
 from builders.medlaybench_v.stacks import noun_end
 from builders.medlaybench_v.surfaces import dated, entries, keeps_facts, looks_plural, pictured, recognised_as
 from builders.medlaybench_v.terms import Term
@@ -142,6 +150,7 @@ class Drafter:
         left: list[Match] = []  # words that keep their place, to be explained
         longer: list[tuple[int, int]] = []  # names of which they are no part
         free_from, elsewhere = 0, -1
+        prefixes = not BARE_PREFIXES.isdisjoint(caption.bag)
         for start, minus_end, _, form in places:
             if start < free_from:
                 continue
@@ -150,7 +159,9 @@ class Drafter:
             if doubts and means_otherwise(form, text, lower, start, end):
                 elsewhere = start
                 continue
-            if (entry.takes_head and shares_head(text, start)) or (entry.changes and follows_prefix(lower, start)):
+            if entry.takes_head and shares_head(text, start):
+                continue
+            if prefixes and entry.changes and follows_prefix(lower, start):
                 continue
             if (
                 (entry.guarded and not fits(entry, lower, start, end, self._attributive, self._places_of))

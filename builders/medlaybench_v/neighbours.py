@@ -47,9 +47,10 @@ _OPPOSITES = tuple(
         ("many|several", "single|solitary|one|isolated|lone"),
     )
 )
-_BARE = frozenset(
+BARE_PREFIXES = frozenset(
     "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi".split()
 )
+"""Beginnings of words that are sometimes written apart."""
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
 _CLAUSE = re.compile(
@@ -89,7 +90,7 @@ def follows_prefix(lower: str, start: int) -> bool:
     """Whether a prefix that was written apart stands before a word: "intra peritoneal"."""
     if lower[start - 1 : start] != " ":
         return False
-    return lower[lower.rfind(" ", 0, start - 1) + 1 : start - 1].strip("(") in _BARE
+    return lower[lower.rfind(" ", 0, start - 1) + 1 : start - 1].strip("(") in BARE_PREFIXES
 
 
 def slashed(text: str, start: int, end: int) -> bool:

@@ -137,9 +137,15 @@ def _any(words: object) -> str:
 
 
 _WORDLIKE = re.compile(r"\w")
-_WIDEST = 120  # characters of a stack before its method
 _MOST_WORDS = 3
 _METHOD = "|".join(_METHODS)
+# Single words of what stands before a method, or begins its name; "" stands between two spaces.
+_STACK_WORDS = frozenset(" ".join([*_FROM, *_WHEN, *_WITH, *_BODY]).split()) | frozenset(
+    (
+        "", *"t1 t2 t1w t2w t1-weighted t2-weighted weighted flair stir fat-suppressed fat-saturated plain".split(),
+        *"initial follow-up repeat 3d 2d mdct and x-ray computed computerized computerised computer magnetic".split(),
+    )
+)  # fmt: skip
 _BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
 _STACK = re.compile(  # in lower case: letters of either case would be compared one by one
     rf"(?<![\w/-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?!-\w)"
@@ -181,10 +187,14 @@ _NO_METHOD = re.compile(
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
     lower = lower or text.lower()
-    found = _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True)
-    if not any(part <= _USG for part, _, _ in found) and not any(part in text for part in _CAPITALS):
+    methods, is_clear = [], False
+    for part, start, end in _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True):
+        is_clear = is_clear or part <= _USG
+        if part < _USG or _is_method(part, lower, start, end):
+            methods.append(start)
+    if not methods or not (is_clear or any(part in text for part in _CAPITALS)):
         return
-    for start, end in _stacks(lower, [start for part, start, end in found if _is_method(part, lower, start, end)]):
+    for start, end in _stacks(lower, methods):
         surface = text[start:end]
         if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
             continue  # a man; we, or a country
@@ -218,9 +228,7 @@ def goes_on(text: str, start: int, end: int) -> bool:
 
 
 def _is_method(part: int, lower: str, start: int, end: int) -> bool:
-    """Whether a part of a method's name stands where it names one: "ct" is a word of its own, "mr" begins one."""
-    if part < _USG:
-        return True
+    """Whether a short name of a method is one where it stands: "ct" is a word of its own, "mr" begins one."""
     return not _WORDLIKE.match(lower[start - 1 : start]) and not (part >= _CT and _WORDLIKE.match(lower, end))
 
 
@@ -229,15 +237,23 @@ def _stacks(lower: str, methods: Iterable[int]) -> Iterator[tuple[int, int]]:
     done = 0
     for method in methods:
         if method >= done:
-            found = _STACK.search(lower, max(done, _word_start(lower, max(0, method - _WIDEST))))
+            found = _STACK.search(lower, max(done, _stack_start(lower, method)))
             if found is None:
                 return
             yield found.span()
             done = found.end()
 
 
-def _word_start(text: str, at: int) -> int:
-    return text.rfind(" ", 0, at) + 1
+def _stack_start(lower: str, method: int) -> int:
+    """Where a stack may begin that holds the word of a method at `method`: all its words but the first are known, and
+    so is that, mostly, but for a bracket before it."""
+    start = lower.rfind(" ", 0, method) + 1
+    known = True
+    while known and start:
+        end = start - 1
+        start = lower.rfind(" ", 0, end) + 1
+        known = lower[start:end] in _STACK_WORDS
+    return start
 
 
 @lru_cache(maxsize=16384)
