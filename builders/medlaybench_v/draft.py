@@ -55,7 +55,6 @@ from builders.medlaybench_v.mentions import (
     stands_free,
 )
 from builders.medlaybench_v.narrowing import leaves_open, narrowed
-from builders.medlaybench_v.narrowing import leaves_open, narrowed
 from builders.medlaybench_v.neighbours import (
     BARE_PREFIXES,
     deniable,
