@@ -236,8 +236,8 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
         start, end, entry = match
         if start < at:
             continue
+        later = todo[place:]
         if entry.behind:
-            later = todo[place:]
             last = noun_end(text, end, stop)
             if not last and stands_alone(text, end):
                 pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
@@ -250,8 +250,8 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
             pieces.append(_piece((text[at:start], None)))
         at = end
         if entry.stays and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
-            at = _explained_behind(pieces, text, match, last, todo[place:], told)
-        elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later := todo[place:])):
+            at = _explained_behind(pieces, text, match, last, later, told)
+        elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later)):
             front = match._replace(entry=replace(entry, lay=entry.lay.removesuffix(f" {entry.tail}")))
             pieces.append(Piece(_inserted(text, front, told), match))
             pieces += _substituted(text, end, goal, later, told)
