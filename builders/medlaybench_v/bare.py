@@ -41,6 +41,8 @@ _PICTURED = re.compile(
     r"(?:[ ][\w-]+){0,3}[ ](?:views?|films?|x-?rays?|radiogra\w*|scans?|images?|angiogra\w*|arteriogra\w*|sections?|"
     r"slices?|fluorosc\w*|project\w*|stud(?:y|ies)|reconstr\w*|approach|most)\b"
 )
+# "Histiocytosis X", "grade II", or a bracket that may tell of the word itself.
+_NAME_GOES_ON = re.compile(r" (?:[A-Z\d]|\()")
 _HYPHENS = "–/’'-"
 
 
@@ -56,8 +58,9 @@ def read_bare() -> dict[str, _Word]:
     words = {}
     for row in table("bare.csv"):
         word, lay = row["word"], f"{row['word']} ({row['told']})"
-        kind = "direction" if row["pos"] == "adjective" else "finding"
-        term = Term(word, lay, None, kind, row["pos"], "-", "-", "", False, BUNDLED, "CC0-1.0")
+        kind = {"adjective": "direction", "time": "time"}.get(row["pos"], "finding")
+        pos = "noun" if kind == "finding" else "adjective"
+        term = Term(word, lay, None, kind, pos, "-", "-", "", False, BUNDLED, "CC0-1.0")
         entry = Entry(word, lay, term, False, False, term.licence, True)
         words[word] = _Word(entry, *(pattern(row[cell]) if row[cell] else None for cell in ("only", "unless")))
     return words
@@ -68,14 +71,19 @@ def _any_word() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w{_HYPHENS}])(?:{'|'.join(read_bare())})(?![\w{_HYPHENS}])")
 
 
-def in_bare(caption: Reading, matches: Sequence[Match]) -> list[Match]:
-    """The words to explain in a caption of which `matches` tell too little; none in others."""
+def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
+    """The words to explain in a caption of which `matches` tell too little; none in others. `parts` are words with an
+    explanation that are a part of a longer name, and are left elsewhere: "a clivus (bone at the skull base) fracture".
+    """
     told = sum(match.changes and match.entry.term.kind in _TELLING for match in matches)
     lower = caption.lower
     if told * _WORDS_EACH >= lower.count(" ") + 1:
         return []
-    found: dict[str, Match] = {}
+    room = (part for part in parts if _NAME_GOES_ON.match(caption.text, part.end) is None)
+    found = {part.entry.surface: part for part in list(room)[: _MOST - told]}
     for word in _any_word().finditer(lower):
+        if len(found) + told >= _MOST:
+            break
         start, end = word.span()
         surface, (entry, only, unless) = word[0], read_bare()[word[0]]
         if (
@@ -85,13 +93,11 @@ def in_bare(caption: Reading, matches: Sequence[Match]) -> list[Match]:
             or not _finds_room(caption.text, start, end, entry.term)
             or ("toward" in entry.lay and _PICTURED.match(lower, end))
             or inside_brackets(caption.text, start)
-            or another_sense(surface, lower, start, end)
-            or any(match.start < end and start < match.end for match in matches)
+            or (entry.term.kind != "time" and another_sense(surface, lower, start, end))
+            or any(match.start < end and start < match.end for match in [*matches, *found.values()])
         ):
             continue
         found[surface] = Match(start, end, entry)
-        if len(found) + told >= _MOST:
-            break
     return list(found.values())
 
 
@@ -99,7 +105,7 @@ def _finds_room(text: str, start: int, end: int, term: Term) -> bool:
     """Whether a bracket can stand where the draft would put it (`glosses`)."""
     if term.pos != "adjective":
         return not bracket_follows(text, end)
-    if _NO_NOUN.match(text, end):
+    if term.kind != "time" and _NO_NOUN.match(text, end):
         return False
     last = noun_end(text, end, len(text))
     return last > 0 and finds_room(text, start, end, last) and not bracket_follows(text, last)

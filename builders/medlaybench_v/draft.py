@@ -147,6 +147,7 @@ class Drafter:
         text, lower, facts = caption.text, caption.lower, caption.facts
         matches: list[Match] = []
         left: list[Match] = []  # words that keep their place, to be explained
+        parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
         longer: list[tuple[int, int]] = []  # names of which they are no part
         free_from, elsewhere = 0, -1
         prefixes = not BARE_PREFIXES.isdisjoint(caption.bag)
@@ -171,12 +172,14 @@ class Drafter:
                     longer.append((start, end))
                 elif start != elsewhere and (kept := self._explained.get(entry.surface)):
                     left.append(Match(start, end, kept))
+                elif start != elsewhere and entry.stays:
+                    parts.append(Match(start, end, entry))
                 continue
             if not cuts_a_fact(facts, start, end):
                 matches.append(Match(start, end, entry))
                 free_from = end
         settled = list(alone(text, matches))
-        left += in_bare(caption, [*settled, *left]) if self._bundled else []
+        left += in_bare(caption, [*settled, *left], parts) if self._bundled else []
         return _with_explained(text, settled, left, longer, facts) if left else settled
 
     def _stands_behind(self, entry: Entry, text: str, start: int, end: int) -> bool:

@@ -102,6 +102,7 @@ _OF_A_PICTURE = re.compile(
 _DETERMINED = re.compile(
     r"\A(?:the|an?|another|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)\b", re.I
 )
+_COUNTS = re.compile(r"\d+ ")  # "8 months postoperative X-ray"
 _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)\b", re.IGNORECASE)
 _FOUND = re.compile(
     r"\b(?:\w+s|tear|hole|lump|mass|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
@@ -166,7 +167,13 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     name = picture["name"]
     article = ""
     several = picture["many"] or _SEVERAL.search(name)
-    if not several and not _DETERMINED.match(name) and not _PLACED.match(name) and "imaging" not in name:
+    if (
+        not several
+        and not _DETERMINED.match(name)
+        and not _PLACED.match(name)
+        and "imaging" not in name
+        and not _COUNTS.match(name)
+    ):
         article = f"{indefinite(_small(name)).capitalize()} "
     behind = first[picture.end("name") :]
     showing = _SHOWING.search(behind)

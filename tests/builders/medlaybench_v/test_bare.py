@@ -18,6 +18,9 @@ from tests.parts.terms import TERMS
         ("CT after posterior shoulder dislocation.", "posterior shoulder dislocation (toward the rear)"),
         ("Ultrasound of the lymph node at the site of cervical swelling.", "cervical swelling (in the neck)"),
         ("The arrow shows a fibrous lesion beside it.", "fibrous lesion (abnormal area) beside"),
+        # When it was, although the word stands behind its months; a word that is part of a name.
+        ("8 months postoperative X-ray showing union.", "8 months postoperative X-ray (after surgery)"),
+        ("Sagittal CT showing a clivus fracture.", "clivus (bone at the skull base) fracture"),
     ],
 )
 def test_the_commonest_words_are_explained_where_nothing_else_is(caption: str, said: str) -> None:
@@ -33,6 +36,7 @@ def test_the_commonest_words_are_explained_where_nothing_else_is(caption: str, s
         ("The anterior incisors of a dog are shown.", "anterior incisors"),  # another sense
         ("A posterior right outer upper fracture.", "posterior right outer upper fracture"),  # a long name
         ("A posterior-lateral cardiac pin.", "posterior-lateral"),
+        ("The skull shows histiocytosis X.", "histiocytosis X"),
     ],
 )
 def test_elsewhere_they_stay_alone(caption: str, kept: str) -> None:

@@ -91,6 +91,7 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
         ("Swelling of the knee.", "The image shows swelling of the knee."),
         ("X-ray", "This is an X-ray"),
         ("X-ray landmarks of the hip", "X-ray landmarks of the hip"),
+        ("8 months postoperative X-ray showing union.", "8 months postoperative X-ray shows union."),
         # A name keeps its capital, and its fragment stays.
         ("Charcot knee with a break.", "Charcot knee with a break."),
         ("Entamoeba coli abscess in the liver.", "Entamoeba coli abscess in the liver."),
