@@ -41,8 +41,8 @@ _PICTURED = re.compile(
     r"(?:[ ][\w-]+){0,3}[ ](?:views?|films?|x-?rays?|radiogra\w*|scans?|images?|angiogra\w*|arteriogra\w*|sections?|"
     r"slices?|fluorosc\w*|project\w*|stud(?:y|ies)|reconstr\w*|approach|most)\b"
 )
-# "Histiocytosis X", "grade II", or a bracket that may tell of the word itself.
-_NAME_GOES_ON = re.compile(r" (?:[A-Z\d]|\()")
+# "Histiocytosis X", "grade II".
+_NAME_GOES_ON = re.compile(r" [A-Z\d]")
 _HYPHENS = "–/’'-"
 
 
@@ -79,8 +79,8 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     lower = caption.lower
     if told * _WORDS_EACH >= lower.count(" ") + 1:
         return []
-    room = (part for part in parts if _NAME_GOES_ON.match(caption.text, part.end) is None)
-    found = {part.entry.surface: part for part in list(room)[: _MOST - told]}
+    free = [part for part in parts if _finds_room(caption.text, part.start, part.end, part.entry.term)]
+    found = {part.entry.surface: part for part in free[: _MOST - told]}
     for word in _any_word().finditer(lower):
         if len(found) + told >= _MOST:
             break
@@ -104,7 +104,7 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
 def _finds_room(text: str, start: int, end: int, term: Term) -> bool:
     """Whether a bracket can stand where the draft would put it (`glosses`)."""
     if term.pos != "adjective":
-        return not bracket_follows(text, end)
+        return _NAME_GOES_ON.match(text, end) is None and not bracket_follows(text, end)
     if term.kind != "time" and _NO_NOUN.match(text, end):
         return False
     last = noun_end(text, end, len(text))

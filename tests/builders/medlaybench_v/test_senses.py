@@ -335,7 +335,7 @@ def test_a_phrase_that_is_right_in_one_place_needs_its_evidence(caption: str, sa
     [
         ("Hippocampal deposits.", "Hippocampal deposits."),
         ("The aortic tube is open.", "The aortic (main artery) tube is open."),
-        ("A dorsal swelling.", "A dorsal swelling."),
+        ("A dorsal swelling.", "A dorsal swelling (toward the rear)."),
         ("A nasal septal fold.", "A nasal septal fold."),
     ],
 )
