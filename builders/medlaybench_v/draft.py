@@ -92,6 +92,7 @@ class Draft(NamedTuple):
 
 
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
+_SHOWN = (".", ";", " is ", " are ", " was ", " were ", " as ", " by ")  # "also demonstrated are the lungs"
 _OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
 # "OPLL": what stands behind it would be read as what it stands for.
 _LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
@@ -423,7 +424,7 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
         lay = whole if told.may_explain(named, text, start, most) else unexplained
         lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
-    if lay == "showed" and (text.startswith((".", ";"), end) or _PASSIVE.search(text, max(0, start - _NEAR), start)):
+    if lay == "showed" and (text.startswith(_SHOWN, end) or _PASSIVE.search(text, max(0, start - _NEAR), start)):
         lay = "shown"
     if text[start].isupper() and _starts_sentence(text, start):
         lay = lay[0].upper() + lay[1:]

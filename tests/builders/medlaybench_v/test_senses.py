@@ -73,6 +73,10 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Angiogram with occlusion of the middle cerebral artery aneurysm.", "occlusion of", "blockage"),
         ("A confluence of necrotic lymph nodes is seen.", "confluence of", "meeting"),
         ("Signal changes are seen, also demonstrated.", "also shown", "showed"),
+        ("Also demonstrated are the regions with mild edema.", "also shown are", "showed"),
+        ("Joints of the axial and appendicular skeleton.", "axial and appendicular", "cross-section"),
+        ("CT of a coronal plane fracture of the femur.", "coronal plane fracture", "front-view"),
+        ("Nasal displacement of the superior rectus.", "nasal displacement", "nose"),
         ("Oral contrast-enhanced CT of the tumor.", "with swallowed contrast liquid", "oral CT"),
         # Of the lung, the heart, the breast or a treatment, and of no other thing that is called so.
         ("Scarring of the bleb reaches the conjunctiva.", "bleb", "air bubble"),
