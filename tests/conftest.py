@@ -53,6 +53,26 @@ def played(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="session")
+def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of MedLayBench-V's bundled sample, made once; nobody changes it."""
+    return _built(tmp_path_factory, "medlaybench-v", "--captions", "sample")
+
+
+@pytest.fixture(scope="session")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of MedConceal's bundled sample, made once; nobody changes it."""
+    return _built(tmp_path_factory, "medconceal", "--source", "sample")
+
+
+def _built(tmp_path_factory: pytest.TempPathFactory, corpus: str, *source: str) -> Path:
+    from scripts.cli import execute
+
+    out = tmp_path_factory.mktemp(corpus) / "release"
+    assert execute(["build", corpus, *source, "--out", str(out), "--quiet"]) == 0
+    return out
+
+
 @pytest.fixture
 def hub() -> Iterator[LoopbackHub]:
     with LoopbackHub() as loopback:

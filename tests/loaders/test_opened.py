@@ -8,8 +8,6 @@ import datasets
 import pytest
 from huggingface_hub import constants
 
-from builders import recipe as recipes
-from builders.medlaybench_v import recipe
 from loaders import pins
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, content_digest
@@ -19,41 +17,32 @@ from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.hub_here import at_hub, own_caches, put
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("opened")
-    recipes.build(
-        recipe.RECIPE, recipe.Options(captions="sample", limit=100), folder / "release", workspace=folder / "work"
-    )
-    return folder / "release"
-
-
-def test_a_folder_says_what_it_is(release: Path) -> None:
-    opened = open_data(str(release))
-    manifest = Manifest.read(release)
+def test_a_folder_says_what_it_is(captions: Path) -> None:
+    opened = open_data(str(captions))
+    manifest = Manifest.read(captions)
     assert opened.content_digest == content_digest({n: s.content_digest for n, s in manifest.splits.items()})
-    assert (opened.corpus, opened.split, opened.revision) == ("medlaybench-v", "+".join(manifest.splits), None)
+    assert (opened.corpus, opened.split, opened.revision) == ("medlaybench-v", "train+validation+test", None)
     assert opened.stand_in == manifest.stand_in and opened.stand_in
     assert sum(1 for _ in opened.rows("image_id")) == sum(s.rows for s in manifest.splits.values())
 
 
-def test_one_split_has_its_own_digest(release: Path) -> None:
-    name = next(iter(Manifest.read(release).splits))
-    opened = open_data(str(release), split=name)
+def test_one_split_has_its_own_digest(captions: Path) -> None:
+    name = next(iter(Manifest.read(captions).splits))
+    opened = open_data(str(captions), split=name)
     assert opened.split == name
-    several = len(Manifest.read(release).splits) > 1
-    assert (opened.content_digest != open_data(str(release)).content_digest) == several
+    several = len(Manifest.read(captions).splits) > 1
+    assert (opened.content_digest != open_data(str(captions)).content_digest) == several
 
 
-def test_rows_hold_only_what_is_asked_for(release: Path) -> None:
-    assert set(next(open_data(str(release)).rows("split", "layman_caption"))) == {"split", "layman_caption"}
+def test_rows_hold_only_what_is_asked_for(captions: Path) -> None:
+    assert set(next(open_data(str(captions)).rows("split", "layman_caption"))) == {"split", "layman_caption"}
 
 
-def test_a_name_that_is_nothing(release: Path) -> None:
+def test_a_name_that_is_nothing(captions: Path) -> None:
     with pytest.raises(InputError):
         open_data("")
     with pytest.raises(InputError, match="no split"):
-        open_data(str(release), split="middle")
+        open_data(str(captions), split="middle")
     with pytest.raises(BedsideError):
         open_data("no-such-folder")
 
@@ -68,13 +57,15 @@ def here(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> L
     return hub
 
 
-def test_a_published_stand_in_keeps_its_mark(release: Path, here: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_published_stand_in_keeps_its_mark(
+    captions: Path, here: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Wherever a release lies, it is the same one: mark, digest, method; and from a Hub, its address and commit."""
-    folder = open_data(str(release))
-    commit = put(here, "org/made-here", release)
+    folder = open_data(str(captions))
+    commit = put(here, "org/made-here", captions)
     for split in (None, "train"):
         online = open_data("org/made-here", split=split)
-        same = open_data(str(release), split=split)
+        same = open_data(str(captions), split=split)
         assert online.stand_in == folder.stand_in and online.stand_in
         assert online.content_digest == same.content_digest and online.method == same.method == "rules"
         assert (online.repository, online.commit) == (f"{here.url}/datasets/org/made-here", commit)

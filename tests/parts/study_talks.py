@@ -157,6 +157,14 @@ class Visitor:
         self.cookies |= {cookie.name: cookie.value or "" for cookie in self.client.cookies.jar}
 
 
+def at_work(client: TestClient, token: str) -> Visitor:
+    """A person who came by a link, agreed to all, and has begun."""
+    person = Visitor(client, token)
+    person.enter()
+    person.do("begin")
+    return person
+
+
 def visiting(site: Site, **replies: Any) -> TestClient:
     """The pages of a study; use it as a context manager."""
     app = create_app(site, {ORIGIN}, replies=Replies(site, **replies) if replies else None)

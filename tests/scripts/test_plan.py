@@ -38,13 +38,6 @@ ACTORS = {
 }
 
 
-@pytest.fixture(scope="module")
-def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("patients") / "release"
-    assert execute(["build", "medconceal", "--source", "sample", "--out", str(out), "--quiet"]) == 0
-    return out
-
-
 def planned(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, dict[str, Any]]:
     capsys.readouterr()
     assert execute(["plan", *map(str, words), "--json"]) == 0

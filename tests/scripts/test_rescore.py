@@ -14,27 +14,9 @@ from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.models import chat, encoders
 from scripts.cli import execute
-from tests.parts.played_consultations import write_cases
 
 pytest.importorskip("textstat")
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(scope="module")
-def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("captions")
-    recipes.build(recipe.RECIPE, recipe.Options(captions="sample"), folder / "release", workspace=folder / "work")
-    return folder / "release"
-
-
-@pytest.fixture(scope="module")
-def consulted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A release, and a run of consultations over it."""
-    folder = tmp_path_factory.mktemp("consulted")
-    release = write_cases(folder / "release", 8)
-    agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
-    assert run("consultation", release, *agents, "--resamples", 50, "--bare", "-o", folder / "run") == 0
-    return release, folder / "run"
 
 
 def run(*arguments: object) -> int:
@@ -65,8 +47,8 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoders, "open_encoder", opened)
 
 
-def test_consultations(consulted: tuple[Path, Path], no_model: None, capsys: Capture) -> None:
-    _, folder = consulted
+def test_consultations(played: Path, tmp_path: Path, no_model: None, capsys: Capture) -> None:
+    folder = shutil.copytree(played, tmp_path / "run")
     again = rescored(folder)
     told = " ".join(capsys.readouterr().out.split())
     assert f"{len(numbers(folder))} of {len(numbers(folder))} numbers are equal to the last digit" in told
@@ -79,10 +61,10 @@ def test_consultations(consulted: tuple[Path, Path], no_model: None, capsys: Cap
     assert numbers(rescored(again)) == numbers(folder)  # what it leaves is a run
 
 
-def test_a_run_of_an_earlier_version_gets_what_came_later(consulted: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_run_of_an_earlier_version_gets_what_came_later(played: Path, tmp_path: Path) -> None:
     """It is judged by the papers' conditions, and gets the numbers that it did not have."""
     old = tmp_path / "old"
-    shutil.copytree(consulted[1], old)
+    shutil.copytree(played, old)
     record, results = read_run(old)
     write_run(old, record, results[:-3])
     content = json.loads((old / "run.json").read_text(encoding="utf-8"))
@@ -90,22 +72,19 @@ def test_a_run_of_an_earlier_version_gets_what_came_later(consulted: tuple[Path,
     (old / "run.json").write_text(json.dumps(content), encoding="utf-8")
     assert not read_run(old)[0].judged
     again = rescored(old)
-    assert numbers(again) == numbers(consulted[1]) and read_run(again)[0].judged
+    assert numbers(again) == numbers(played) and read_run(again)[0].judged
 
 
-def test_rechecks(consulted: tuple[Path, Path], tmp_path: Path, no_model: None) -> None:
-    release, folder = consulted
+def test_rechecks(photos: Path, played: Path, tmp_path: Path, no_model: None) -> None:
     out = tmp_path / "recheck"
-    assert run("recheck", release, "--run", folder, "--assessor", "scripted/assessor", "--bare", "-o", out) == 0
+    assert run("recheck", photos, "--run", played, "--assessor", "scripted/assessor", "--bare", "-o", out) == 0
     assert numbers(rescored(out)) == numbers(out)
 
 
 @pytest.mark.parametrize("task", ["confirmation", "intervention"])
-def test_reserved_patients(task: str, tmp_path: Path, no_model: None, capsys: Capture) -> None:
-    release = tmp_path / "release"
-    assert execute(["build", "medconceal", "--source", "sample", "--out", str(release)]) == 0
+def test_reserved_patients(task: str, patients: Path, tmp_path: Path, no_model: None, capsys: Capture) -> None:
     agents = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
-    assert run(task, release, *agents, "--limit", 4, "--bare", "-o", tmp_path / "run") == 0
+    assert run(task, patients, *agents, "--limit", 4, "--bare", "-o", tmp_path / "run") == 0
     again = rescored(tmp_path / "run")
     assert numbers(again) == numbers(tmp_path / "run")
     assert (again / "figure-2.json").read_bytes() == (tmp_path / "run" / "figure-2.json").read_bytes()

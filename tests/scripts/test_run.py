@@ -20,13 +20,6 @@ pytest.importorskip("textstat")
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("run")
-    recipes.build(recipe.RECIPE, recipe.Options(captions="sample"), folder / "release", workspace=folder / "work")
-    return folder / "release"
-
-
-@pytest.fixture(scope="module")
 def text_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("text-only")
     captions = folder / "captions.csv"
@@ -40,8 +33,8 @@ def run(*arguments: object) -> int:
     return execute(["run", *map(str, arguments)])
 
 
-def test_language(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("language", release, "-o", tmp_path / "run") == 0
+def test_language(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("language", captions, "-o", tmp_path / "run") == 0
     record, results = read_run(tmp_path / "run")
     assert record.stand_in and record.baseline == "language"
     cells = {(r.setting, r.column, r.split_or_group): r for r in results if r.table == "Table 1"}
@@ -54,10 +47,10 @@ def test_language(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_retrieval_encodes_once_and_joins_the_report(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("open_clip")
-    command = ("retrieval", release, "--model", "random:tiny", "--cache", tmp_path / "cache", "-o")
+    command = ("retrieval", captions, "--model", "random:tiny", "--cache", tmp_path / "cache", "-o")
     assert run(*command, tmp_path / "one") == 0
     assert "random:tiny: 96 items encoded just now" in " ".join(capsys.readouterr().out.split())
     assert run(*command, tmp_path / "two") == 0
@@ -69,23 +62,23 @@ def test_retrieval_encodes_once_and_joins_the_report(
     told = " ".join(capsys.readouterr().out.split())
     assert "The paper prints these tables for other models" in told and "stand-in" in told
     page = tmp_path / "report.html"
-    assert execute(["report", str(tmp_path / "one"), "--release", str(release), "-o", str(page), "--no-figures"]) == 0
+    assert execute(["report", str(tmp_path / "one"), "--release", str(captions), "-o", str(page), "--no-figures"]) == 0
     assert "Stand-in" in page.read_text(encoding="utf-8")
     assert run("ablation", tmp_path / "one", "-o", tmp_path / "ablation") == 0
 
 
 def test_retrieval_of_embeddings_made_elsewhere(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The vectors of an encoder give the numbers of the encoder; what does not belong to the rows is refused."""
     pytest.importorskip("open_clip")
     save_file = pytest.importorskip("safetensors.numpy").save_file
     arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "-o", tmp_path / "opened")
-    assert run("retrieval", release, *arguments) == 0
-    opened = open_data(str(release), split="test")
+    assert run("retrieval", captions, *arguments) == 0
+    opened = open_data(str(captions), split="test")
     rows = list(opened.rows("expert_caption", "layman_caption"))
     texts = {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")}
-    options = Encoding(data=str(release), out=tmp_path, model=("random:tiny",), cache=tmp_path / "cache")
+    options = Encoding(data=str(captions), out=tmp_path, model=("random:tiny",), cache=tmp_path / "cache")
     ((_, made),) = embed_all(options, texts, opened).of
     vectors = {"images": made.images.rows(), **{name: part.rows() for name, part in made.texts.items()}}
     place = tmp_path / "vectors"
@@ -95,14 +88,14 @@ def test_retrieval_of_embeddings_made_elsewhere(
     save_file({name: np.ascontiguousarray(values) for name, values in vectors.items()}, tmp_path / "all.safetensors")
     _, expected = read_run(tmp_path / "opened")
     for given in (place, tmp_path / "all.safetensors"):
-        assert run("retrieval", release, "--embeddings", f"random:tiny={given}", "-o", tmp_path / "own") == 0
+        assert run("retrieval", captions, "--embeddings", f"random:tiny={given}", "-o", tmp_path / "own") == 0
         record, results = read_run(tmp_path / "own")
         assert [result.value for result in results] == pytest.approx([result.value for result in expected], abs=1e-9)
         assert "random weights" not in (record.stand_in or "") and record.models[0].name == "random:tiny"
         assert run("ablation", tmp_path / "own", "-o", tmp_path / "ablation") == 0
     (place / "images.npy").unlink()  # only captions are compared here
     assert (
-        run("embedding-space", release, "--embeddings", f"mine={place}", "--no-projection", "-o", tmp_path / "s") == 0
+        run("embedding-space", captions, "--embeddings", f"mine={place}", "--no-projection", "-o", tmp_path / "s") == 0
     )
     np.save(place / "images.npy", vectors["images"])
     capsys.readouterr()
@@ -113,45 +106,45 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (str(place), "NAME=PLACE"),
         (None, "neither"),
     ):
-        assert run("retrieval", release, *(["--embeddings", given] if given else []), "-o", tmp_path / "no") == 2
+        assert run("retrieval", captions, *(["--embeddings", given] if given else []), "-o", tmp_path / "no") == 2
         assert says in " ".join(capsys.readouterr().err.split())
 
 
-def test_embedding_space(release: Path, tmp_path: Path) -> None:
+def test_embedding_space(captions: Path, tmp_path: Path) -> None:
     pytest.importorskip("open_clip")
     pytest.importorskip("sklearn")
     arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "-o", tmp_path / "run")
-    assert run("embedding-space", release, *arguments) == 0
+    assert run("embedding-space", captions, *arguments) == 0
     drawn = json.loads((tmp_path / "run" / "figure-a3.json").read_text(encoding="utf-8"))
     assert len(drawn["random:tiny"]["projection"]["expert"]) == 32
 
 
-def test_concepts(release: Path, tmp_path: Path) -> None:
-    assert run("concepts", release, "-o", tmp_path / "run") == 0
+def test_concepts(captions: Path, tmp_path: Path) -> None:
+    assert run("concepts", captions, "-o", tmp_path / "run") == 0
     _, results = read_run(tmp_path / "run")
     totals = [r.value for r in results if r.table == "Table A1" and r.row == "Total"]
     assert 148 in totals
 
 
-def test_captioning_is_never_paid_twice(release: Path, tmp_path: Path) -> None:
-    arguments = ("captioning", release, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run")
+def test_captioning_is_never_paid_twice(captions: Path, tmp_path: Path) -> None:
+    arguments = ("captioning", captions, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run")
     assert run(*arguments) == 0
     assert run(*arguments) == 0
     texts = json.loads((tmp_path / "run" / "captions.json").read_text(encoding="utf-8"))
     assert len(texts) == 12 and {text["register"] for text in texts} == {"Expert", "Layman"}
 
 
-def test_inspect_eval_asks_for_the_same_captions(release: Path, tmp_path: Path) -> None:
+def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai import eval as inspect_eval
 
     import scripts.inspect_tasks  # noqa: F401 - as the entry point does
 
     more: dict[str, Any] = {"log_dir": str(tmp_path / "logs"), "display": "none", "limit": 3}
-    args = {"data": str(release), "pairs": 6}
+    args = {"data": str(captions), "pairs": 6}
     (log,) = inspect_eval("bedside/captioning", task_args=args, model="scripted/prose", **more)
     assert log.status == "success" and log.eval.dataset.samples == 6, log.error
-    assert run("captioning", release, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run") == 0
+    assert run("captioning", captions, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run") == 0
     kept = json.loads((tmp_path / "run" / "captions.json").read_text())
     wanted = {(one["image_id"], one["register"]): one["text"].strip() for one in kept}
     for sample in log.samples or []:
@@ -180,7 +173,7 @@ def test_inspect_eval_asks_for_the_same_captions(release: Path, tmp_path: Path) 
 )
 def test_a_mistake_is_one_error(
     arguments: list[str],
-    release: Path,
+    captions: Path,
     text_only: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -188,7 +181,7 @@ def test_a_mistake_is_one_error(
 ) -> None:
     pytest.importorskip("open_clip")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    places = {"RELEASE": str(release), "TEXT": str(text_only)}
+    places = {"RELEASE": str(captions), "TEXT": str(text_only)}
     given = [places.get(argument, argument) for argument in arguments]
     if given[0] in ("retrieval", "embedding-space"):
         given += ["--cache", str(tmp_path / "cache")]

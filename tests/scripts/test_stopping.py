@@ -21,16 +21,10 @@ from scripts import cli
 from scripts.terminal import stopping
 from scripts.terminal.console import interruptible
 from tests.parts.chat_server import ChatServer
-from tests.parts.played_consultations import write_cases
 from tests.parts.processes import printed, started, starting
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 ROLES = [word for role in ("doctor", "patient", "assessor") for word in (f"--{role}", f"openai-api/local/{role}")]
-
-
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_cases(tmp_path_factory.mktemp("3mdbench") / "release", 4)
 
 
 @pytest.fixture
@@ -66,9 +60,9 @@ def wait_for_requests(server: ChatServer) -> None:
     ("sign", "more"), [(signal.SIGINT, ()), (signal.SIGINT, ["--bare"]), (signal.SIGTERM, ["--bare"])]
 )
 def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
-    sign: signal.Signals, more: list[str], release: Path, server: ChatServer, tmp_path: Path
+    sign: signal.Signals, more: list[str], photos: Path, server: ChatServer, tmp_path: Path
 ) -> None:
-    process = started(*consultation(release, tmp_path / "run", *more), **variables(server))
+    process = started(*consultation(photos, tmp_path / "run", *more), **variables(server))
     wait_for_requests(server)
     process.send_signal(sign)
     _, said = process.communicate(timeout=120)
@@ -76,11 +70,11 @@ def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
 
 
-def test_what_runs_in_the_background_ends_by_sigterm(release: Path, server: ChatServer, tmp_path: Path) -> None:
+def test_what_runs_in_the_background_ends_by_sigterm(photos: Path, server: ChatServer, tmp_path: Path) -> None:
     """A shell starts it with Ctrl-C ignored, and `nohup` with SIGHUP."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
     try:
-        process = started(*consultation(release, tmp_path / "run"), **variables(server))
+        process = started(*consultation(photos, tmp_path / "run"), **variables(server))
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -104,9 +98,9 @@ def test_what_is_started_from_the_background_hears_signals_again() -> None:
     assert printed("-c", code).split() == ["False", "False"]
 
 
-def test_a_terminal_that_is_closed_ends_a_run_like_a_signal(release: Path, server: ChatServer, tmp_path: Path) -> None:
+def test_a_terminal_that_is_closed_ends_a_run_like_a_signal(photos: Path, server: ChatServer, tmp_path: Path) -> None:
     """With it goes what was printed to: that is no error of its own."""
-    how = starting(consultation(release, tmp_path / "run"), variables(server))
+    how = starting(consultation(photos, tmp_path / "run"), variables(server))
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(how["cwd"])

@@ -18,13 +18,6 @@ from scripts.cli import execute
 AGENTS = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("medconceal") / "release"
-    assert execute(["build", "medconceal", "--source", "sample", "--out", str(out)]) == 0
-    return out
-
-
 def run(task: str, release: Path, out: Path, *more: str) -> int:
     return execute(["run", task, str(release), "-o", str(out), *more])
 
@@ -33,11 +26,11 @@ def values(folder: Path) -> dict[str, float | None]:
     return {result.column: result.value for result in read_run(folder)[1]}
 
 
-def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release: Path, tmp_path: Path) -> None:
+def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(patients: Path, tmp_path: Path) -> None:
     expert, checklist, second = tmp_path / "expert", tmp_path / "checklist", tmp_path / "intervention"
-    assert run("confirmation", release, expert, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
+    assert run("confirmation", patients, expert, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
     asked = ("--clinician", "scripted/closed-checklist", "--limit", "8", "--bare")
-    assert run("confirmation", release, checklist, *asked, *AGENTS) == 0
+    assert run("confirmation", patients, checklist, *asked, *AGENTS) == 0
     assert (values(expert)["Reveal Rate"] or 0) >= 0.75
     assert (values(checklist)["Reveal Rate"] or 0) <= 0.10
     assert (values(expert)["Fine F1"] or 0) > 0 == values(checklist)["Fine F1"]
@@ -46,7 +39,7 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release
     assert {result.table for result in results} == {"Table 1", "Table 2", "Table 6"}
     assert list((expert / "private/logs").glob("*.eval"))
 
-    assert run("intervention", release, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
+    assert run("intervention", patients, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
     assert (values(second)["Success"] or 0) >= 0.5
     page = write_report(read_runs([expert, checklist, second]), tmp_path / "report.html").read_text()
     assert page.count('class="plot trace"') >= 8 + 8 + 8
@@ -56,21 +49,21 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(release
     assert before.rindex("What was hidden") > before.rindex("</details>")
 
 
-def test_the_same_command_replays_and_leaves_the_same_bytes(release: Path, tmp_path: Path) -> None:
+def test_the_same_command_replays_and_leaves_the_same_bytes(patients: Path, tmp_path: Path) -> None:
     asked = ("--clinician", "scripted/open-empathic", "--limit", "4", "--turns", "20", "--bare")
-    assert run("confirmation", release, tmp_path / "a", *asked, *AGENTS) == 0
+    assert run("confirmation", patients, tmp_path / "a", *asked, *AGENTS) == 0
     before = (tmp_path / "a" / "dialogues.jsonl").read_bytes()
-    assert run("confirmation", release, tmp_path / "a", *asked, *AGENTS) == 0
-    assert run("confirmation", release, tmp_path / "b", *asked, "--concurrency", "1", *AGENTS) == 0
+    assert run("confirmation", patients, tmp_path / "a", *asked, *AGENTS) == 0
+    assert run("confirmation", patients, tmp_path / "b", *asked, "--concurrency", "1", *AGENTS) == 0
     assert (tmp_path / "a" / "dialogues.jsonl").read_bytes() == before
     assert (tmp_path / "b" / "dialogues.jsonl").read_bytes() == before
 
 
-def test_dialogues_of_people_are_scored_like_those_of_models(release: Path, tmp_path: Path) -> None:
+def test_dialogues_of_people_are_scored_like_those_of_models(patients: Path, tmp_path: Path) -> None:
     from loaders.corpus import load
     from loaders.medconceal import cases
 
-    profile = cases(load("medconceal", "test", source=release))[0]
+    profile = cases(load("medconceal", "test", source=patients))[0]
     concern = profile.primary_concern
     dialogue = {
         "id": "d1",
@@ -84,17 +77,17 @@ def test_dialogues_of_people_are_scored_like_those_of_models(release: Path, tmp_
     file = tmp_path / "people.json"
     file.write_text(json.dumps([dialogue]))
     judged = ("--transcripts", str(file), "--evaluator", "rules", "--judge", "rules", "--bare")
-    assert run("confirmation", release, tmp_path / "people", *judged) == 0
+    assert run("confirmation", patients, tmp_path / "people", *judged) == 0
     result = next(one for one in read_run(tmp_path / "people")[1] if one.column == "Fine Precision")
     assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
 
 
-def test_runs_are_contrasted_case_by_case(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first two differ in a seed only, and their folders have one name: they are told apart all the same."""
     folders = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "silent"]
     for folder, clinician, seed in zip(folders, ("expert", "expert", "silent"), ("0", "1", "0"), strict=True):
         asked = ("--clinician", f"scripted/{clinician}", "--limit", "6", "--seed", seed, "--bare")
-        assert run("intervention", release, folder, *asked, *AGENTS) == 0
+        assert run("intervention", patients, folder, *asked, *AGENTS) == 0
     capsys.readouterr()
     assert execute(["contrast", str(folders[0]), str(folders[1]), "--json"]) == 0
     assert {(one["difference"], one["p"]) for one in json.loads(capsys.readouterr().out)} == {(0, 1)}
@@ -106,9 +99,9 @@ def test_runs_are_contrasted_case_by_case(release: Path, tmp_path: Path, capsys:
     assert "two or more" in " ".join(capsys.readouterr().err.split())
 
 
-def test_the_shape_of_the_patients_is_a_figure_of_the_report(release: Path, tmp_path: Path) -> None:
+def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp_path: Path) -> None:
     """Two tasks, three kinds of patient: what is open comes out sooner, and the better a turn the more."""
-    assert execute(["run", "patients", str(release), "-o", str(tmp_path / "shape")]) == 0
+    assert execute(["run", "patients", str(patients), "-o", str(tmp_path / "shape")]) == 0
     numbers = {(one.row, one.column): one.value or 0 for one in read_run(tmp_path / "shape")[1]}
     good = [
         numbers[f"{kind} patients", "Reveal Rate, turns of quality 0.5"] for kind in ("open", "guarded", "reserved")
@@ -134,10 +127,10 @@ def test_the_shape_of_the_patients_is_a_figure_of_the_report(release: Path, tmp_
     ],
 )
 def test_a_mistake_is_one_clear_error(
-    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
 ) -> None:
     judged = ("--evaluator", "rules", "--judge", "rules")
-    assert run("confirmation", release, tmp_path / "x", *arguments, *judged) == 2
+    assert run("confirmation", patients, tmp_path / "x", *arguments, *judged) == 2
     assert told in " ".join(capsys.readouterr().err.split())
 
 
@@ -147,19 +140,19 @@ def test_photos_are_no_patients(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("task", ["confirmation", "intervention"])
-def test_inspect_eval_plays_the_same_dialogues(release: Path, tmp_path: Path, task: str) -> None:
+def test_inspect_eval_plays_the_same_dialogues(patients: Path, tmp_path: Path, task: str) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai import eval as inspect_eval
 
     import scripts.inspect_tasks  # noqa: F401 - as the entry point does
 
-    args = {"data": str(release), "patient": "template", "evaluator": "rules", "judge": "rules"}
+    args = {"data": str(patients), "patient": "template", "evaluator": "rules", "judge": "rules"}
     roles = {"clinician": "scripted/expert"}
     more: dict[str, Any] = {"model_roles": roles, "log_dir": str(tmp_path / "logs"), "display": "none", "limit": 2}
     (log,) = inspect_eval(f"bedside/{task}", task_args=args, model=None, **more)
     assert log.status == "success" and log.eval.task == task, log.error
     assert (
-        run(task, release, tmp_path / "run", "--bare", "--clinician", "scripted/expert", "--limit", "2", *AGENTS) == 0
+        run(task, patients, tmp_path / "run", "--bare", "--clinician", "scripted/expert", "--limit", "2", *AGENTS) == 0
     )
     played = [json.loads(line) for line in (tmp_path / "run" / "dialogues.jsonl").read_text().splitlines()]
     logged = [sample.metadata["outcome"]["record"]["episode"] for sample in log.samples or []]

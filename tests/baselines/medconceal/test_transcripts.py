@@ -146,13 +146,11 @@ def test_several_clinicians_of_a_case_are_averaged_and_paired_with_the_model(tmp
 
 
 def test_a_writer_makes_the_other_human_row(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Measure, "interval", partialmethod(Measure.interval, resamples=100))  # not what is looked at
-    release = tmp_path / "release"
-    assert execute(["build", "medconceal", "--source", "sample", "--out", str(release)]) == 0
     file = a_file(tmp_path, *(a_line(replace(one, mode="timed")) for one in lived(tmp_path, "expert")))
-    told = [str(release), "--transcripts", str(file), "--judge", "rules", "--bare"]
+    told = [str(patients), "--transcripts", str(file), "--judge", "rules", "--bare"]
     assert execute(["run", "confirmation", *told, "-o", str(tmp_path / "own")]) == 0
     writer = ["--writer", "scripted/silent"]
     assert execute(["run", "findings", *told, *writer, "-o", str(tmp_path / "written")]) == 0

@@ -22,7 +22,7 @@ from loaders.files.records import from_json
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Message
 from tests.parts.study_site import login
-from tests.parts.study_talks import Acting, Visitor, links, talking, visiting
+from tests.parts.study_talks import Acting, Visitor, at_work, links, talking, visiting
 
 CANARY = "ZQXJ-kept-4417"
 
@@ -113,9 +113,7 @@ def test_a_reply_that_is_not_sent_reaches_nobody(tmp_path: Path, caplog: pytest.
     site = talking(tmp_path / "s", models=True, players={"patient": patient, "evaluator": Acting("evaluator")}, cases=1)
     with visiting(site) as client:
         seen = Everything(client)
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         profile = profile_of(site)
         patient.secret = " ".join(secrets(profile))
         person.say("Hello, please take a seat.")
@@ -132,10 +130,7 @@ def test_a_reply_that_is_not_sent_reaches_nobody(tmp_path: Path, caplog: pytest.
 def test_nobody_reads_anothers_talk_and_no_form_works_twice_or_forged(tmp_path: Path) -> None:
     site = talking(tmp_path / "s", cases=2, per_person=1)
     with visiting(site) as client:
-        first, other = (Visitor(client, token) for token in links(site, 2))
-        for person in (first, other):
-            person.enter()
-            person.do("begin")
+        first, other = (at_work(client, token) for token in links(site, 2))
         secret = "My very own words 8841."
         first.say(secret)
         before = dict(first.form("say"))
@@ -170,9 +165,7 @@ def test_nobody_reads_anothers_talk_and_no_form_works_twice_or_forged(tmp_path: 
 def test_a_coordinators_page_and_errors_hold_nothing_hidden(tmp_path: Path) -> None:
     site = talking(tmp_path / "s", cases=3, per_person=1)
     with visiting(site) as client:
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         person.say("Hello, what brings you in?")
         client.cookies.clear()
         seen = Everything(client)

@@ -16,7 +16,7 @@ from baselines.study.site import Site
 from baselines.study.store import open_store, slots
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
-from tests.parts.study_talks import Visitor, links, talking, visiting
+from tests.parts.study_talks import at_work, links, talking, visiting
 
 BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
 
@@ -26,9 +26,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     """A talk whose person has 30 s on the clock, and writes since BEGAN."""
     made = talking(tmp_path)
     with visiting(made) as client:
-        person = Visitor(client, links(made)[0])
-        person.enter()
-        person.do("begin")
+        at_work(client, links(made)[0])
         with made.store.writing() as connection:
             connection.execute(slots.update().values(given=BEGAN, since=BEGAN, used=30.0))
         yield made
@@ -118,9 +116,7 @@ def test_a_talk_that_ends_while_it_stands_has_no_clock_any_more(site: Site) -> N
 def test_the_cookie_goes_with_its_talk(tmp_path: Path) -> None:
     site = talking(tmp_path)
     with visiting(site) as client:
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         assert "__Host-clock" in person.cookies
         with site.store.writing() as connection:
             at.end_talk(connection, at.slot_of(connection, 1), "time", site.clock())

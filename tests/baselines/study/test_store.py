@@ -17,7 +17,7 @@ from baselines.study.store import journal as rows
 from baselines.study.store import open_store, set_fact, slots
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
-from tests.parts.study_talks import TURNS, Visitor, links, talking, visiting
+from tests.parts.study_talks import TURNS, Visitor, at_work, links, talking, visiting
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -33,10 +33,8 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
     site = talking(tmp_path / "s", database=database, per_person=1)
     marked = "Zanzibar-4711"
     with visiting(site) as client:
-        staying, leaving = (Visitor(client, token) for token in links(site, 2))
+        staying, leaving = (at_work(client, token) for token in links(site, 2))
         for person in (staying, leaving):
-            person.enter()
-            person.do("begin")
             for words in TURNS[:5]:
                 person.say(f"{words} {marked}" if person is leaving else words)
             person.do("finish")
@@ -64,9 +62,7 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
 def test_no_text_of_anybody_stands_in_the_database(tmp_path: Path) -> None:
     site = talking(tmp_path, per_person=1)
     with visiting(site) as client:
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         person.say("A sentence with Zanzibar in it.")
         client.post("/draft", data={**person.form("say"), "text": "Zanzibar again"})
         kept = b"".join(path.read_bytes() for path in (tmp_path / "private").iterdir())

@@ -29,7 +29,7 @@ from loaders.files.records import from_json, to_json
 from loaders.medconceal import AIMS
 from loaders.models.messages import Answer
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, links, talking, visiting
+from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, links, talking, visiting
 
 CASE = profiles()[0]
 
@@ -60,9 +60,7 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
     site = talking(tmp_path / "s", models=True, per_person=1)
     with visiting(site) as client:
         (token,) = links(site)
-        person = Visitor(client, token)
-        person.enter()
-        person.do("begin")
+        person = at_work(client, token)
         for words in TURNS[:5]:
             person.say(words)
         assert len(person.replies) == 5
@@ -97,9 +95,7 @@ def test_a_talk_that_was_kept_is_the_one_that_is_played_anew(tmp_path: Path, mon
     acting = {role: Acting(role) for role in ("patient", "evaluator")}
     site = talking(tmp_path, models=True, per_person=1, players=acting)
     with visiting(site) as client:
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         own, other = site_replies(client).talks, Talks(site, most=1)
         for number, words in enumerate(TURNS[:5], start=1):
             begun.clear()
@@ -123,10 +119,8 @@ def test_a_talk_that_was_kept_is_the_one_that_is_played_anew(tmp_path: Path, mon
 def test_two_people_on_one_case_share_no_reply(tmp_path: Path) -> None:
     site = talking(tmp_path, models=True, cases=1, completed=2, per_person=1)
     with visiting(site) as client:
-        people = [Visitor(client, token) for token in links(site, 2)]
+        people = [at_work(client, token) for token in links(site, 2)]
         for person in people:
-            person.enter()
-            person.do("begin")
             person.say("Hello, what brings you in today?")
         assert people[0].replies != people[1].replies
         patient = site.players["patient"]
@@ -136,9 +130,7 @@ def test_two_people_on_one_case_share_no_reply(tmp_path: Path) -> None:
 def test_a_message_is_kept_once_and_words_from_another_page_are_not_lost(tmp_path: Path) -> None:
     site = talking(tmp_path, per_person=1)
     with visiting(site) as client:
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         first = person.form("say")
         first["client"] = "patient 1"  # as a reply is called
         person.do("say", form=first, text="Hello.")
@@ -218,9 +210,7 @@ def test_nothing_stands_in_for_a_model_that_fails(tmp_path: Path) -> None:
     patient, evaluator = site.players["patient"], site.players["evaluator"]
     assert isinstance(patient, Acting) and isinstance(evaluator, Acting)
     with visiting(site, broken_off=180.0, first_wait=0.01) as client:
-        person = Visitor(client, links(site)[0])
-        person.enter()
-        person.do("begin")
+        person = at_work(client, links(site)[0])
         evaluator.nonsense = True
         person.do("say", text="Hello.")
         until(lambda: evaluator.asked >= 6)
@@ -247,9 +237,7 @@ def test_a_restart_goes_on_and_pays_no_answer_twice(tmp_path: Path) -> None:
     acting["patient"].seconds = 30.0
     token = links(site)[0]
     with visiting(site) as client:
-        person = Visitor(client, token)
-        person.enter()
-        person.do("begin")
+        person = at_work(client, token)
         person.do("say", text="Hello, what worries you?")
         until(lambda: acting["patient"].asked == 1)
     acting["patient"].seconds = 0.0
