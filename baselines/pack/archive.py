@@ -8,6 +8,7 @@ is looked through for every text that a case of the run hides.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -112,7 +113,7 @@ def _look_through(run: Path, names: Sequence[str], made: dict[str, bytes], secre
 
 def _placed(run: Path, names: Sequence[str], made: dict[str, bytes]) -> Iterator[str]:
     """Files that hold the path of the run, of the current folder or of the user's own."""
-    places = [str(place).encode() for place in (resolved(run).parent, Path.cwd(), Path.home()) if place != Path("/")]
+    places = [os.fsencode(place) for place in (resolved(run).parent, Path.cwd(), Path.home()) if place != Path("/")]
     for name in names:
         with open_file(run / name) as file:
             start = made.get(name) or file.read(_LOOKED_AT)

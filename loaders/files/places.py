@@ -59,7 +59,12 @@ def _text_without(text: str, folder: Path) -> str:
         is_here = _is_there(Path(*Path(path).parts[:2], "."))
         return seen_from(path, folder) + found[0][len(path) :] if is_here else found[0]
 
-    return _SIGNED_IN.sub("", _ABSOLUTE.sub(told, text))
+    return _written(_SIGNED_IN.sub("", _ABSOLUTE.sub(told, text)))
+
+
+def _written(text: str) -> str:
+    """As any file takes it: a name of bytes that are no UTF-8 holds halves of surrogate pairs."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _is_there(path: Path) -> bool:
@@ -71,7 +76,7 @@ def _is_there(path: Path) -> bool:
 
 def command_line(words: Sequence[str], folder: Path, *, typed_here: bool = True) -> str:
     """A command of Bedside as it would be typed in a folder. What was not `typed_here` keeps its relative paths."""
-    return "bedside " + shlex.join(_argument(word, folder, typed_here) for word in words)
+    return _written("bedside " + shlex.join(_argument(word, folder, typed_here) for word in words))
 
 
 def command_without_places(command: str, folder: Path) -> str:

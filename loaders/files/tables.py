@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,7 @@ from loaders.files.untrusted import (
 # A caption can be long; a field this long is a quote that was never closed.
 FIELD_LIMIT = 1 << 20
 _LONGEST_LINE = 64 << 20
+_QUOTED = re.compile('"[^"]*"')
 _QUOTES = 1_000  # rows with broken quotes: after so many it is no CSV
 _BATCH_BYTES = 1 << 30
 _CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
@@ -99,9 +101,11 @@ def read_table(path: Path) -> Table:
 
 
 def open_table(path: Path) -> Table:
-    """Read a table with a header line; tabs separate the cells of a `.tsv`, commas those of any other file.
+    """Read a table with a header line; tabs separate the cells of a `.tsv`, commas those of any other file, or what its
+    header line says where that holds no comma: semicolons (as spreadsheets write them in much of the world) or tabs.
 
-    Columns at the end of the header that have no name are left out, with what stands in them.
+    Columns at the end of the header that have no name are left out, with what stands in them, and so is a first one
+    (the row numbers that pandas and R write).
 
     Raises:
         InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
@@ -124,7 +128,7 @@ def open_table(path: Path) -> Table:
 def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
     """The columns that the header names, and the rows, read as they are asked for. Raises: as `open_table`."""
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
-    rows = _rows(text, "\t" if path.suffix.casefold() == ".tsv" else ",", path)
+    rows = _rows(text, "\t" if path.suffix.casefold() == ".tsv" else _separator(text), path)
     first = next(rows, None)
     if first is None:
         raise InputError(path, found="holds only blank lines", expected="a header line and at least one row")
@@ -134,24 +138,40 @@ def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[
     if not all(map(is_text, names)):
         file.seek(0)
         decode(file.read(MOST_BYTES), path)
-    columns = tuple(names[: len(names) - next((n for n, name in enumerate(reversed(names)) if name), len(names))])
-    if not columns or "" in columns or len({plain_name(name) for name in columns}) < len(columns):
+    skipped = int(len(names) > 1 and not names[0])
+    columns = tuple(
+        names[skipped : len(names) - next((n for n, name in enumerate(reversed(names)) if name), len(names))]
+    )
+    plain = [plain_name(name) for name in columns]
+    again = dict.fromkeys(repr(name) for name, one in zip(columns, plain, strict=True) if plain.count(one) > 1)
+    if not columns or "" in columns or again:
         raise InputError(
             f"{path}:{first[0]}",
             found=f"column names {', '.join(map(repr, names))}",
             expected="a header line that names every column once",
+            do=f"Rename or delete all but one of {', '.join(again)}" if again and "" not in columns else "",
         )
-    return columns, _named_rows(rows, columns, len(names) > len(columns), path)
+    return columns, _named_rows(rows, columns, skipped, len(names) > skipped + len(columns), path)
+
+
+def _separator(text: io.TextIOWrapper) -> str:
+    """What separates the names of the header line: commas; if it holds none, semicolons or tabs, whichever are more."""
+    line = text.readline(_LONGEST_LINE)
+    while line and not line.strip("\r\n"):
+        line = text.readline(_LONGEST_LINE)
+    text.seek(0)
+    header = _QUOTED.sub("", line)
+    return "," if "," in header else max(",;\t", key=header.count)
 
 
 def _named_rows(
-    rows: Iterator[tuple[int, list[str]] | BadRow], columns: Sequence[str], more: bool, path: Path
+    rows: Iterator[tuple[int, list[str]] | BadRow], columns: Sequence[str], skipped: int, more: bool, path: Path
 ) -> Iterator[tuple[int, dict[str, str]] | BadRow]:
     for row in rows:
         if isinstance(row, BadRow):
             yield row
             continue
-        line, cells = row
+        line, cells = row[0], row[1][skipped:]
         if more and not any(cell.strip() for cell in cells[: len(columns)]):
             continue
         try:
@@ -307,7 +327,10 @@ def read_records(path: Path) -> Records:
     with open_file(path):
         pass
     raise InputError(
-        path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .parquet, .json, .jsonl or .yaml"
+        path,
+        found=f"file type {suffix or '(none)'}",
+        expected=".csv, .tsv, .parquet, .json, .jsonl or .yaml",
+        do='Save the sheet as "CSV UTF-8"' if suffix in (".xlsx", ".xls", ".ods") else "",
     )
 
 
@@ -428,12 +451,9 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
     Raises: InputError when it is none, was cut off, names a column twice, or asks for too much memory, at once or while
     it is read.
     """
-    if data is None:
-        with _open_filled(path):
-            pass
     try:
         # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
-        with pq.ParquetFile(path if data is None else pa.BufferReader(data)) as file:
+        with _parquet_source(path, data) as source, pq.ParquetFile(source) as file:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
                 raise InputError(path, found=f"columns {', '.join(names)}", expected="each name once")
@@ -442,6 +462,16 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
         first = (str(error) or type(error).__name__).splitlines()[0]
         found = f"is no whole Parquet file ({first})"
         raise InputError(path, found=found, expected="Parquet", do="Fetch the file again") from None
+
+
+@contextmanager
+def _parquet_source(path: Path, data: bytes | None) -> Iterator[Any]:
+    """What pyarrow reads from: the path itself, which is fastest, unless bytes in it are no UTF-8."""
+    if data is not None:
+        yield pa.BufferReader(data)
+        return
+    with _open_filled(path) as file:
+        yield path if is_text(str(path)) else pa.PythonFile(file, mode="r")
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Placed | BadRow]:

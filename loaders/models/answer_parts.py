@@ -11,6 +11,7 @@ the first counts from then on: the smaller unit, log, line.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ class AnswerPart(AnswerStore):
         assert self.path is not None
         if is_there(self.path.with_name(f"{self.path.name}-wal")):
             raise InputError(self.path, found="another process writes to it", do="Wait for it to end")
-        return sqlite3.connect(f"file:{quote(str(self.path))}?immutable=1", uri=True)
+        return sqlite3.connect(f"file:{quote(os.fsencode(self.path))}?immutable=1", uri=True)
 
     def _read(self, digest: str) -> Answer | None:
         own = self._own.get(digest)

@@ -12,6 +12,7 @@ import typer
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
 from baselines.results.run import Result, RunRecord
+from loaders.errors import InputError
 from loaders.opened import Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
@@ -43,6 +44,9 @@ def command(options: Retrieval) -> None:
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)
     rows = _caption_rows(opened)
+    if max(options.k) > len(rows.expert_caption):
+        found = f"{max(options.k)}, and a split of {len(rows.expert_caption):,} rows"
+        raise InputError("--k", found=found, expected="no more than there are rows to find one among")
     embedded = embed_all(options, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
     facts = {"k": list(options.k), "method": options.method, "resamples": options.resamples}
     record = embedded.record("retrieval", opened, facts, options.seed)

@@ -102,6 +102,12 @@ def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Ope
         raise InputError("--model, --embeddings", found="neither", expected="an encoder, or embeddings of your own")
     own = [read_own(given, texts, images=opened is not None) for given in options.embeddings]
     encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
+    names = [*(encoder.name for encoder in encoders), *(encoder.name for encoder, _ in own)]
+    if again := next((name for at, name in enumerate(names) if name in names[:at]), None):
+        found, do = f"{again!r} twice", "Give embeddings another NAME"
+        raise InputError(
+            "--model, --embeddings", found=found, expected="each name once: a row of the table each", do=do
+        )
     return Embedded((*((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders), *own))
 
 

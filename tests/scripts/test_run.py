@@ -105,8 +105,12 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (f"mine={tmp_path / 'nowhere'}", "does not exist"),
         (str(place), "NAME=PLACE"),
         (None, "neither"),
+        (f"mine={tmp_path / 'all.safetensors'} --embeddings mine={tmp_path / 'all.safetensors'}", "'mine' twice"),
+        (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "rows to find one among"),
     ):
-        assert run("retrieval", captions, *(["--embeddings", given] if given else []), "-o", tmp_path / "no") == 2
+        assert (
+            run("retrieval", captions, *(["--embeddings", *given.split()] if given else []), "-o", tmp_path / "no") == 2
+        )
         assert says in " ".join(capsys.readouterr().err.split())
 
 

@@ -56,6 +56,11 @@ def test_texts_are_told_without_places(run: Path) -> None:
     assert without_places({"a": [text, 1, None, (text,)]}, run) == {"a": [told, 1, None, (told,)]}
 
 
+def test_a_name_that_is_no_utf_8_is_told_in_signs_that_any_file_takes(run: Path) -> None:
+    for told in (without_places("runs/caf\udce9", run), command_line(["report", "runs/caf\udce9"], run)):
+        assert "runs/caf\\udce9" in told.encode("utf-8").decode("utf-8")
+
+
 def test_a_home_that_two_places_share_is_not_told(run: Path) -> None:
     assert seen_from(run.parents[2] / "bob/data", run) == "…/data"
     assert seen_from("/", run) == "…/"

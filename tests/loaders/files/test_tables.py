@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,39 @@ def test_columns_without_a_name_at_the_end_are_left_out(tmp_path: Path) -> None:
     assert table.columns == ("a", "b")
     assert [row for _, row in table.rows] == [{"a": "1", "b": "2"}, {"a": "5", "b": "6"}]
     assert [row.where for row in table.bad] == ["a.csv:5"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffid;words\r\n1;a, b\r\n2;c\r\n",
+        "id\twords\r1\ta, b\r2\tc\r",
+        '"id";"words"\n"1";"a, b"\n"2";"c"\n',
+        '"","id","words"\n"1","1","a, b"\n"2","2","c"\n',
+        ";id;words;\n0;1;a, b;\n1;2;c;\n",
+    ],
+    ids=["spreadsheet", "tabs", "quoted", "row numbers", "row numbers and semicolons"],
+)
+def test_a_table_as_spreadsheets_and_data_frames_write_it(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path / "a.csv", text)
+    assert [row for _, row in read_table(path).rows] == [{"id": "1", "words": "a, b"}, {"id": "2", "words": "c"}]
+    assert [row for _, row in read_records(path).each(None)] == [row for _, row in read_table(path).rows]
+
+
+def test_a_doubled_column_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="all but one of 'Words', 'words'"):
+        open_table(written(tmp_path / "a.csv", "id;Words;n;words \n1;2;3;4\n"))
+
+
+def test_files_below_a_folder_whose_name_is_no_utf_8(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    pq.write_table(pa.table({"id": ["1"]}), tmp_path / "a.parquet")
+    (tmp_path / "a.parquet").rename(folder / "a.parquet")
+    assert [row for _, row in parquet_rows(folder / "a.parquet")] == [{"id": "1"}]
+    written(folder / "b.parquet", b"PAR1 no")
+    with pytest.raises(InputError, match="no whole Parquet"):
+        list(parquet_rows(folder / "b.parquet"))
 
 
 def test_quotes_broken_all_over_end_soon(tmp_path: Path) -> None:
