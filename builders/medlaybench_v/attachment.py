@@ -30,7 +30,7 @@ _VERB = (
 _CLEAR = rf"(?:\s*\Z|\s*[.;:,()\]]|\s+(?:arrow|star|asterisk)|\s+{_VERB}"
 _BEHIND_WHOLE = re.compile(
     rf"{_CLEAR}|\s+(?:in|on|at|with|without|from|due|secondary|within|to|into|between|along|around|near|that|which|"
-    r"caused|aged|\d)\b)",
+    r"caused|aged|as|\d)\b)",
     re.IGNORECASE,
 )
 _BEHIND_TIME = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|that|which)\b)", re.IGNORECASE)
@@ -71,7 +71,8 @@ def complement_end(text: str, at: int, stop: int) -> int:
         elif word[1].lower() not in _GOES_ON:
             named = True
             if word[1].lower() in ("case", "patient", "same"):
-                named = not text[word.end() : word.end() + 2].strip().isalnum()
+                number = text[word.end() + 1 : word.end() + 2]  # "case 3", "patient A"
+                named = not (number.isdigit() or number.isupper())
         else:
             named = False
         end = word.end()

@@ -47,7 +47,8 @@ _GLUED = re.compile(r"\.(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|[a-z]{5,}) \1\b", re.IGNORECASE)
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
-_METHOD_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET CT) scan) \(\1\)(?: scan)?")
+_BRACKET = re.compile(r" \(([^()]{4,60})\)")
+_ANOTHER_SCAN = re.compile(r" scan\b")
 
 
 def polish(draft: Draft) -> str:
@@ -114,8 +115,7 @@ def tidy(text: str) -> str:
     text = _GLUED.sub(". ", text)
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
-    if " scan (" in text:
-        text = _METHOD_TWICE.sub(r"\1", text)
+    text = _without_said_twice(text)
     text = _BRACKET_TWICE.sub(r"\1", text)
     if not text:
         return text
@@ -126,6 +126,15 @@ def tidy(text: str) -> str:
         text += "."
     elif text[-1] in ",;:":
         text = text[:-1] + "."
+    return text
+
+
+def _without_said_twice(text: str) -> str:
+    """ "CT scan (CT scan) scan": a bracket that says what stands before it says nothing."""
+    for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
+        if text[: bracket.start()].lower().endswith(bracket[1].lower()):
+            scan = _ANOTHER_SCAN.match(text, bracket.end()) if bracket[1].endswith(" scan") else None
+            text = text[: bracket.start()] + text[scan.end() if scan else bracket.end() :]
     return text
 
 

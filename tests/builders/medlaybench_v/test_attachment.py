@@ -17,6 +17,7 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Bilateral scarring of the cortex.", "scarring of the cortex on both sides"),
         ("Enhancement of the nerve on MRI.", "brightening of the nerve with contrast dye on"),
         ("Posttreatment CT with contrast of the neck.", "CT scan with contrast dye of the neck after treatment"),
+        ("CECT of same patient as in Figure 1.", "contrast dye of same patient as in Figure"),
         # Where "surgery" would take what follows, the time stands in front.
         ("Postoperative X-ray with a plate.", "post-surgery X-ray with a plate"),
         ("Preoperative X-ray of the leg with a plate.", "pre-surgery X-ray of the leg with a plate"),
