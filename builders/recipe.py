@@ -119,11 +119,9 @@ class Build(Generic[Chosen]):
         texts = prompts(options.prompts)
         if options.model is None:
             return None
-        if self.store.anywhere and self.engine.spread:
-            found, do = "answers of a model on several nodes cannot lie in a bucket", "Ask it from one machine, without"
-            raise InputError("--model", found=found, do=f"{do} --engine ray")
         model = open_model(options.model, base_url=options.base_url)
-        return Chat(model, texts, self.workspace / "answers.sqlite", options.concurrency)
+        bucket = self.store if self.store.anywhere else None
+        return Chat(model, texts, self.workspace / "answers.sqlite", options.concurrency, bucket)
 
 
 @dataclass(frozen=True)

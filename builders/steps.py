@@ -33,8 +33,10 @@ from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from loaders.engines.sight import check_same
 from loaders.errors import ModelError, ModelRefused
 from loaders.files.images import ImageError, clean_bytes, image_bytes
+from loaders.files.stores import Store
+from loaders.models.answer_objects import AnswerObjects
 from loaders.models.answer_parts import AnswerPart
-from loaders.models.answers import AnswerStore, gather_bounded
+from loaders.models.answers import Answers, AnswerStore, gather_bounded
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 
@@ -104,7 +106,7 @@ class Step:
             open=work,
             settings=settings,
             requests=sum(chat.concurrency for chat in chats),
-            answers=tuple(chat.answers for chat in chats),
+            answers=tuple(chat.answers for chat in chats if chat.bucket is None),
             **self.declared.stage,
         )
 
@@ -314,12 +316,13 @@ class _Failures:
 
 @dataclass(frozen=True)
 class Chat:
-    """The chat model of a build, with its prompts and the file that keeps its paid answers."""
+    """The chat model of a build, with its prompts and the file that keeps its paid answers, or the `bucket`."""
 
     model: ChatModel
     prompts: Prompts
     answers: Path
     concurrency: int = 16
+    bucket: Store | None = None
     failures: _Failures = field(default_factory=_Failures, compare=False)
 
     @property
@@ -331,7 +334,7 @@ class Chat:
         """What a reader needs to know of the model; not its address, which is this machine's own affair."""
         return {name: text for name, text in self.model.identity.items() if name != "base_url"}
 
-    def each(self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
+    def each(self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
         """What `ask` makes of each item, with so many requests at a time as the user allows.
 
         Where batches are under way at once, they share the limit and the store; those of the first go first.
@@ -339,11 +342,11 @@ class Chat:
         overlap = under_way()
         if overlap is not None:
             return overlap.run(lambda: self._each_of_several(overlap, ask, items))
-        with AnswerStore(self.answers) as store:
+        with self._store(None) as store:
             return asyncio.run(gather_bounded(lambda item: ask(item, store), items, limit=self.concurrency))
 
     async def _each_of_several(
-        self, overlap: Overlap, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Sequence[Item]
+        self, overlap: Overlap, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]
     ) -> list[Said]:
         share = max(1, self.concurrency // overlap.processes)
         store = overlap.opened((self.answers, "store"), lambda open: open.enter_context(self._store(overlap.unit)))
@@ -355,12 +358,14 @@ class Chat:
 
         return await gather_bounded(one, items, limit=max(1, len(items)))
 
-    def _store(self, unit: str | None) -> AnswerStore:
-        """The file of answers; for a `unit` of work that is done on some machine, its part."""
+    def _store(self, unit: str | None) -> Answers:
+        """The file of answers, or its part for a `unit` of work that some machine does; or those of the bucket."""
+        if self.bucket is not None:
+            return AnswerObjects(self.bucket)
         return AnswerStore(self.answers) if unit is None else AnswerPart(self.answers, unit)
 
     def each_or_error(
-        self, ask: Callable[[Item, AnswerStore], Awaitable[Said]], items: Mapping[str, Item]
+        self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Mapping[str, Item]
     ) -> dict[str, Said | ModelError]:
         """As `each`, by the rows' keys; a row whose request is refused, or fails for good, ends with that error.
 
@@ -368,7 +373,7 @@ class Chat:
         answered nothing at all; it names the first row.
         """
 
-        async def one(key: str, store: AnswerStore) -> Said | ModelError:
+        async def one(key: str, store: Answers) -> Said | ModelError:
             try:
                 said = await ask(items[key], store)
             except ModelRefused as error:

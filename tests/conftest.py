@@ -84,9 +84,11 @@ def object_store() -> Iterator[ObjectStore]:
     """A store of objects that speaks as Amazon's does, started once; its clients find it in the environment."""
     pytest.importorskip("s3fs", reason="needs the extra `s3`")
     pytest.importorskip("moto", reason="needs the extra `test`")
+    from loaders.files.bucket import client
     from tests.parts.object_store import ObjectStore
 
     with ObjectStore().running() as store, pytest.MonkeyPatch.context() as patch:
         for name, value in store.variables.items():
             patch.setenv(name, value)
         yield store
+        client.cache_clear()

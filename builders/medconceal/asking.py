@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from builders.pipeline.rows import Row
-from loaders.models.answers import AnswerStore
+from loaders.models.answers import Answers
 from loaders.models.asking import Unfit, ask_until, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
@@ -30,7 +30,7 @@ class Asker:
     """A model with the store of its answers and the prompts of this builder."""
 
     model: ChatModel
-    answers: AnswerStore
+    answers: Answers
     prompts: Prompts
 
     async def ask(

@@ -29,7 +29,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Chat, StepFunction, step
 from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
-from loaders.models.answers import AnswerStore
+from loaders.models.answers import Answers
 from loaders.models.asking import Unfit
 
 _TEXTS = pa.list_(pa.string())
@@ -92,7 +92,7 @@ def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunc
 
     def declare(question: Question) -> StepFunction[[Chat]]:
         def ask(rows: list[Row], chat: Chat) -> Iterable[Row | Excluded]:
-            async def ask_one(row: Row, answers: AnswerStore) -> Row | Excluded:
+            async def ask_one(row: Row, answers: Answers) -> Row | Excluded:
                 try:
                     return await question(row, Asker(chat.model, answers, chat.prompts))
                 except Unfit as unfit:

@@ -22,7 +22,7 @@ from builders.steps import WHY, Chat, step
 from loaders.errors import ModelError
 from loaders.imaging import method_of
 from loaders.medlaybench_v import MODALITIES
-from loaders.models.answers import AnswerStore
+from loaders.models.answers import Answers
 from loaders.models.asking import object_schema
 from loaders.models.messages import Answer, Message
 
@@ -145,7 +145,7 @@ def refine_by_rules(row: Row, lexicon: Lexicon) -> Row:
 def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: str) -> Iterable[Row]:
     """The lay caption by a chat model, greedy at first (ML-G12); by rules where the model fails the row for good."""
 
-    async def refine_one(row: Row, answers: AnswerStore) -> Refined:
+    async def refine_one(row: Row, answers: Answers) -> Refined:
         async def ask(messages: Sequence[Message], attempt: int) -> Answer:
             return await answers.ask(
                 chat.model,

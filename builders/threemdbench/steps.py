@@ -35,7 +35,7 @@ from builders.threemdbench.curate import Curator
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
 from builders.threemdbench.temperament import temperaments
-from loaders.models.answers import AnswerStore
+from loaders.models.answers import Answers
 from loaders.models.asking import Ask
 from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, NAMES
@@ -199,13 +199,13 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
     """Complaints by a chat model that sees the photo; the authored ones stand in where it fails."""
     names = sorted({row["diagnosis"] for row in rows if row["split"] == TEST})
 
-    async def begin(name: str, answers: AnswerStore) -> Basic:
+    async def begin(name: str, answers: Answers) -> Basic:
         ask = _asking(chat, answers, f"basic {name}", BASIC_SCHEMA)
         return await basic_by_model(_BY_NAME[name], ask, name=chat.model.name, prompts=chat.prompts)
 
     basics = dict(zip(names, chat.each(begin, names), strict=True))
 
-    async def go_on(row: Row, answers: AnswerStore) -> Row:
+    async def go_on(row: Row, answers: Answers) -> Row:
         diagnosis, key = _BY_NAME[row["diagnosis"]], row["image_id"]
         if row["split"] != TEST:
             return _told(row, basic_by_hand(diagnosis), None)
@@ -225,7 +225,7 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
     return chat.each(go_on, rows)
 
 
-def _asking(chat: Chat, answers: AnswerStore, namespace: str, schema: Mapping[str, Any]) -> Ask:
+def _asking(chat: Chat, answers: Answers, namespace: str, schema: Mapping[str, Any]) -> Ask:
     async def ask(messages: Sequence[Message], attempt: int) -> Answer:
         return await answers.ask(
             chat.model,

@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +38,7 @@ def is_address(text: str) -> bool:
 
 
 class Bucket:
-    """The objects below an address. Opened where it is used first, in each process.
+    """The objects below an address.
 
     Raises: InputError for what is no such address; MissingExtra without its library.
     """
@@ -56,20 +56,12 @@ class Bucket:
         self._scheme, self._root = parts["scheme"], f"{parts['bucket']}{parts['prefix']}"
         MissingExtra.check(self._scheme, purpose=f"{self._scheme}://")
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_files"}
-
     def __str__(self) -> str:
         return f"{self._scheme}://{self._root}"
 
-    @cached_property
+    @property
     def _files(self) -> Any:
-        import fsspec  # here, as it brings the libraries of the store
-
-        for noisy in ("s3fs", "gcsfs", "botocore", "aiobotocore", "google"):
-            logging.getLogger(noisy).setLevel(logging.CRITICAL)
-        given = {"skip_instance_cache": True, "use_listings_cache": False, **_OPTIONS[self._scheme]}
-        return fsspec.filesystem(self._scheme, **given)
+        return client(self._scheme)
 
     def read(self, name: str) -> bytes | None:
         """As `Store.read`."""
@@ -143,6 +135,16 @@ class Bucket:
             return BedsideError(bucket, found=f"refuses ({code})", expected="a bucket to read, list and write", do=do)
         do = f"Look at the network and the state of the store. {_AGAIN}"
         return BedsideError(bucket, found=f"does not answer, or not as it should ({code})", do=do)
+
+
+@cache
+def client(scheme: str) -> Any:
+    """The library's client, one in each process: to open it takes a good part of a second."""
+    import fsspec  # here, as it brings the libraries of the store
+
+    for noisy in ("s3fs", "gcsfs", "botocore", "aiobotocore", "google"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL)
+    return fsspec.filesystem(scheme, skip_instance_cache=True, use_listings_cache=False, **_OPTIONS[scheme])
 
 
 def _code(error: BaseException) -> str:

@@ -59,12 +59,13 @@ def rows_of(unit: Path) -> Iterator[Row]:
                 if torn is not None:
                     raise torn
                 try:
-                    yield _row(line, f"{path}:{number}")
+                    yield row_of(line, f"{path}:{number}")
                 except InputError as error:
                     torn = error
 
 
-def _row(line: bytes, where: str) -> Row:
+def row_of(line: bytes, where: str) -> Row:
+    """An answer from its line. Raises: InputError for what is none."""
     row = parse_json(line, where)
     if not isinstance(row, list) or len(row) != len(_SHAPE) or not all(map(isinstance, row, _SHAPE)):
         raise InputError(where, found="no stored answer", expected="a line as a build wrote it", do="Delete the line")

@@ -13,7 +13,8 @@ digests of images, the decoding, schema, namespace and encounter. The server's a
 moves to another port, or to two servers, has said what it has said. A store of format 1, whose keys held the address,
 is brought over as it is opened; of two servers' answers to one request the first is kept.
 
-Writers on other machines keep logs of their own (`answer_parts`), which the file takes in as it is opened.
+Writers on other machines keep logs of their own (`answer_parts`), which the file takes in as it is opened; in a bucket
+there is an object for each answer (`answer_objects`), and no file.
 
 A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
 in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;
@@ -32,7 +33,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, Unpack
+from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from loaders.errors import InputError
 from loaders.files.disk import private_folder
@@ -62,30 +63,14 @@ class Usage:
     output_tokens: int = 0
 
 
-class AnswerStore(SqliteStore):
-    """The answers of one file; `usage` counts what this process did. For errors see the base."""
+class Answers:
+    """Asks models, and keeps what they answer before anybody uses it; `usage` counts what this process did.
 
-    KIND = "an answer store"
-    APPLICATION = 0x42454453  # "BEDS"
-    FORMAT = 2
-    TABLE = """
-CREATE TABLE answers (
-    digest TEXT PRIMARY KEY,  -- SHA-256 of request
-    model TEXT NOT NULL,
-    request TEXT NOT NULL,    -- JSON
-    answer TEXT NOT NULL,     -- JSON
-    input_tokens INTEGER,
-    output_tokens INTEGER
-)"""
-    PRAGMAS = ("journal_mode = WAL",)
-    PRIVATE = True
-    OWNED: ClassVar[bool] = True
-    """Whether this process may write to the file, and so takes in what others were answered."""
-    WHEN_DAMAGED = "It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`"
+    A store says how it finds an answer (`_stored`), and how it makes sure of some (`_commit`, in a thread).
+    """
 
-    def __init__(self, path: Path, *, dialogue: bool = False) -> None:
-        super().__init__(path, autocommit=True)
-        self._dialogue = dialogue
+    def __init__(self) -> None:
+        self._dialogue = False
         self.usage = Usage()
         self._in_flight: dict[str, asyncio.Event] = {}
         self._waiting: list[tuple[Row, asyncio.Future[None]]] = []
@@ -93,17 +78,12 @@ CREATE TABLE answers (
         self._writer = ThreadPoolExecutor(
             1, "answers"
         )  # not the loop's, in which pictures are read and names looked up
-        with self.explained():
-            # A power cut may undo a commit in WAL mode, unless each one is synced.
-            self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
-            if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
-                self.connection.execute("PRAGMA wal_autocheckpoint = 10000")
-        try:
-            if self.OWNED:
-                self._take_in(parts_of(path))
-        except BaseException:
-            self.connection.close()
-            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     async def ask(
         self,
@@ -126,47 +106,34 @@ CREATE TABLE answers (
         request, digest = request_of(
             model, messages, decoding, json_schema, namespace=namespace, encounter=encounter, dialogue=self._dialogue
         )
-        while True:
-            stored = self._read(digest)
-            if stored is not None:
-                self.usage.replayed += 1
-                return stored
-            if digest not in self._in_flight:
-                break
-            # Someone is asking this very question; when that fails or is cancelled, it is our turn.
+        while digest in self._in_flight:  # someone asks this very question; when that fails or is cancelled, we do
             await self._in_flight[digest].wait()
         done = self._in_flight[digest] = asyncio.Event()
         try:
+            stored = await self._stored(digest)
+            if stored is not None:
+                self.usage.replayed += 1
+                return stored
             answer = await model.ask(messages, json_schema=json_schema, **decoding)
             first = await self._write(digest, model.name, request, answer)
+            kept = answer if first else await self._stored(digest) or answer
         finally:
             del self._in_flight[digest]
             done.set()
         self.usage.asked += 1
         self.usage.input_tokens += answer.input_tokens or 0
         self.usage.output_tokens += answer.output_tokens or 0
-        return answer if first else self._read(digest) or answer
+        return kept
 
-    def _read(self, digest: str) -> Answer | None:
-        with self.explained():
-            row = self.connection.execute("SELECT answer FROM answers WHERE digest = ?", (digest,)).fetchone()
-        return None if row is None else self._parsed(digest, str(row[0]))
+    async def _stored(self, digest: str) -> Answer | None:
+        raise NotImplementedError
 
-    def _parsed(self, digest: str, answer: str) -> Answer:
-        try:
-            return from_json(Answer, answer.encode("utf-8", "surrogatepass"), self.path)
-        except InputError:
-            raise self.damaged(f"the answer {digest} cannot be read") from None
+    def _commit(self, rows: Sequence[Row]) -> None:
+        raise NotImplementedError
 
     async def _write(self, digest: str, model: str, request: str, answer: Answer) -> bool:
         """Keep an answer; True where it is known that no other process had kept one before."""
-        fields = asdict(answer)
-        if answer.thought is None:
-            del fields["thought"]
-        row = (digest, model, request, _plain(fields), answer.input_tokens, answer.output_tokens)
-        if self._dialogue:
-            with self.explained():
-                return self.connection.execute(_INSERT, row).rowcount == 1
+        row = _row_of(digest, model, request, answer)
         written = asyncio.get_running_loop().create_future()
         self._waiting.append((row, written))
         if self._writing is None or self._writing.done():
@@ -193,6 +160,71 @@ CREATE TABLE answers (
                     if not written.done():
                         written.set_result(None)
 
+    def close(self) -> None:
+        """Keep what was written, or was answered when all was stopped."""
+        answered, self._waiting = self._waiting, []
+        self._writer.shutdown()
+        if answered:
+            self._commit([row for row, _ in answered])
+
+
+class AnswerStore(Answers, SqliteStore):
+    """The answers of one file. For errors see the base."""
+
+    KIND = "an answer store"
+    APPLICATION = 0x42454453  # "BEDS"
+    FORMAT = 2
+    TABLE = """
+CREATE TABLE answers (
+    digest TEXT PRIMARY KEY,  -- SHA-256 of request
+    model TEXT NOT NULL,
+    request TEXT NOT NULL,    -- JSON
+    answer TEXT NOT NULL,     -- JSON
+    input_tokens INTEGER,
+    output_tokens INTEGER
+)"""
+    PRAGMAS = ("journal_mode = WAL",)
+    PRIVATE = True
+    OWNED: ClassVar[bool] = True
+    """Whether this process may write to the file, and so takes in what others were answered."""
+    WHEN_DAMAGED = "It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`"
+
+    def __init__(self, path: Path, *, dialogue: bool = False) -> None:
+        SqliteStore.__init__(self, path, autocommit=True)
+        Answers.__init__(self)
+        self._dialogue = dialogue
+        with self.explained():
+            # A power cut may undo a commit in WAL mode, unless each one is synced.
+            self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
+            if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
+                self.connection.execute("PRAGMA wal_autocheckpoint = 10000")
+        try:
+            if self.OWNED:
+                self._take_in(parts_of(path))
+        except BaseException:
+            self.connection.close()
+            raise
+
+    async def _stored(self, digest: str) -> Answer | None:
+        return self._read(digest)
+
+    def _read(self, digest: str) -> Answer | None:
+        with self.explained():
+            row = self.connection.execute("SELECT answer FROM answers WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else self._parsed(digest, str(row[0]))
+
+    def _parsed(self, digest: str, answer: str) -> Answer:
+        try:
+            return from_json(Answer, answer.encode("utf-8", "surrogatepass"), self.path)
+        except InputError:
+            raise self.damaged(f"the answer {digest} cannot be read") from None
+
+    async def _write(self, digest: str, model: str, request: str, answer: Answer) -> bool:
+        if not self._dialogue:
+            return await super()._write(digest, model, request, answer)
+        with self.explained():
+            return self.connection.execute(_INSERT, _row_of(digest, model, request, answer)).rowcount == 1
+
     def _take_in(self, parts: Path) -> None:
         """Keep what writers on other machines left in their logs (`AnswerPart`): of equal requests, the first."""
         for unit in units_of(parts):
@@ -212,13 +244,10 @@ CREATE TABLE answers (
 
     def close(self) -> None:
         """Keep what was written, or was answered when all was stopped, and let go of the file."""
-        answered, self._waiting = self._waiting, []
         try:
-            self._writer.shutdown()
-            if answered:
-                self._commit([row for row, _ in answered])
+            Answers.close(self)
         finally:
-            super().close()
+            SqliteStore.close(self)
 
     def _bring_over(self, version: int) -> None:
         """Of format 1: every key anew, without the address."""
@@ -235,6 +264,13 @@ CREATE TABLE answers (
             self.connection.execute(
                 "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE rowid = ?", (_digest(plain), plain, row)
             )
+
+
+def _row_of(digest: str, model: str, request: str, answer: Answer) -> Row:
+    fields = asdict(answer)
+    if answer.thought is None:
+        del fields["thought"]
+    return digest, model, request, _plain(fields), answer.input_tokens, answer.output_tokens
 
 
 def parts_of(path: Path) -> Path:

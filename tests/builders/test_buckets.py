@@ -14,12 +14,14 @@ from builders import recipe as recipes
 from builders.pipeline.run import Run, run
 from builders.pipeline.stage import BatchFunction, Stage
 from builders.recipe import recipe_of
+from loaders.engines.choice import opened
 from loaders.errors import BedsideError
 from loaders.files import lease
 from loaders.files.bucket import Bucket
 from loaders.files.untrusted import BadRow
 from scripts.cli import execute
 from tests.builders.test_sight import hiding
+from tests.parts.chat_server import ChatServer
 from tests.parts.object_store import KEY, SECRET
 from tests.parts.processes import started
 from tests.parts.small_release import files
@@ -61,22 +63,6 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipes, "run", partial(run, batch_rows=8))
 
 
-def test_the_release_is_the_same_bytes_and_another_machine_does_nothing_again(
-    calm: Path, object_store: Any, tmp_path: Path
-) -> None:
-    bucket = object_store.bucket()
-    here = tmp_path / "here"
-    here.mkdir()
-    built(here / "out", f"{bucket}/a", engine=hiding(here))  # on nodes that see nothing of this machine
-    assert files(here / "out") == files(calm)
-    assert {path.name for path in (here / "out.work").iterdir()} == {"lock", "owner"}
-    before = len(object_store.requests)
-    built(tmp_path / "elsewhere" / "out", f"{bucket}/a")
-    assert files(tmp_path / "elsewhere" / "out") == files(calm)
-    assert object_store.seen("PUT", f"{bucket[5:]}/a/results/") == RESULTS
-    assert not any(each == "PUT" and "/batches/" in path for each, path in object_store.requests[before:])
-
-
 def test_the_command_takes_a_bucket_and_tells_nobody(
     object_store: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,10 +77,35 @@ def test_the_command_takes_a_bucket_and_tells_nobody(
     assert Bucket(bucket).list("a")
 
 
+def test_paid_answers_are_found_on_another_machine(
+    object_store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = object_store.bucket()
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    monkeypatch.setattr(lease, "LASTS", 0.0)
+
+    def expire(method: str, path: str) -> tuple[int, str] | None:
+        return (400, "ExpiredToken") if object_store.seen("PUT", f"{bucket[5:]}/answers/") > 12 else None
+
+    with ChatServer('{"layman_caption": "A picture."}') as server:
+        asks = {"options": {"model": "openai-api/local/m", "base_url": (server.base_url,), "concurrency": 4}}
+        built(tmp_path / "calm", None, **asks)
+        needed = len(server.requests)
+        with object_store.refusing(expire), pytest.raises(BedsideError, match=r"refuses \(ExpiredToken\)"):
+            built(tmp_path / "out", bucket, **asks)
+        paid = len(Bucket(bucket).list("answers"))
+        assert paid == 12 and len(server.requests) - needed <= 12 + 3 * 4
+        before = len(server.requests)
+        built(tmp_path / "elsewhere" / "out", bucket, **asks)
+        assert len(server.requests) - before == needed - paid
+    assert files(tmp_path / "elsewhere" / "out") == files(tmp_path / "calm")
+    assert not list((tmp_path / "elsewhere").rglob("answers*"))
+
+
 def test_a_killed_driver_is_resumed_on_another_machine(
     calm: Path, object_store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bucket = object_store.bucket()
+    bucket, there = object_store.bucket(), tmp_path / "there"
     driver = started("-c", DRIVER, bucket, tmp_path / "out")
     name = f"{bucket[5:]}/results/"
 
@@ -111,12 +122,14 @@ def test_a_killed_driver_is_resumed_on_another_machine(
     with pytest.raises(
         BedsideError, match=rf"^{bucket}: another build is using this workspace \(process {driver.pid} "
     ):
-        built(tmp_path / "other" / "out", bucket)
+        built(there / "out", bucket)
     monkeypatch.setattr(lease, "LASTS", 0.0)
+    monkeypatch.setattr("builders.release.parts.opened", partial(opened, workers=1))
     before = object_store.seen("PUT", name)
-    built(tmp_path / "other" / "out", bucket)
+    built(there / "out", bucket, engine=hiding(there))  # by nodes that see nothing of that machine
     assert object_store.seen("PUT", name) - before == RESULTS - kept
-    assert files(tmp_path / "other" / "out") == files(calm)
+    assert files(there / "out") == files(calm)
+    assert {path.name for path in (there / "out.work").iterdir()} == {"lock", "owner"}
 
 
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])

@@ -133,6 +133,12 @@ def toy(modules: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return toy_on_ray
 
 
+@pytest.fixture(params=["folder", "bucket"])
+def bucket(request: pytest.FixtureRequest) -> str:
+    """The address of a bucket, or "" where the workspace is a folder."""
+    return str(request.getfixturevalue("object_store").bucket()) if request.param == "bucket" else ""
+
+
 def opened_mixed() -> Any:
     import ray
 
@@ -179,7 +185,7 @@ def test_the_sample_of_each_recipe_is_the_same_bytes(
 
 
 def test_nodes_ask_a_model_and_the_driver_has_all_answers(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = recipe_of("medlaybench-v")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
@@ -189,12 +195,16 @@ def test_nodes_ask_a_model_and_the_driver_has_all_answers(
         chosen = recipe.options(captions="sample", limit=40, **model)
         with monkeypatch.context() as patch:
             patch.delattr("builders.pipeline.overlap.overlapped")  # here: what asks does so on the nodes
-            recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", engine=engine)
+            there = Bucket(f"{bucket}/r") if bucket else None
+            recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", store=there, engine=engine)
         asked = len(server.requests)
         assert asked >= 40 and not (tmp_path / "r" / "answers.parts").exists()
-        (tmp_path / "l").mkdir()
-        (tmp_path / "l" / "answers.sqlite").write_bytes((tmp_path / "r" / "answers.sqlite").read_bytes())
-        recipes.build(recipe, chosen, tmp_path / "local", workspace=tmp_path / "l")
+        kept = there or Folder(tmp_path / "r")
+        then = Bucket(f"{bucket}/l") if bucket else Folder(tmp_path / "l")
+        for name in kept.list("answers") if bucket else ["answers.sqlite"]:
+            then.put(name, kept.read(name) or b"")
+        given = {"store": then} if bucket else {}
+        recipes.build(recipe, chosen, tmp_path / "local", workspace=tmp_path / "l", **given)
         assert len(server.requests) == asked
     assert files(tmp_path / "ray") == files(tmp_path / "local")
 
@@ -273,12 +283,6 @@ def test_what_takes_long_on_one_node_is_done_by_another(
     done = toy.build(engine, tmp_path / "w", tmp_path / "log", "stands")
     assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
     assert len([line for line in lines(tmp_path / "log") if line.startswith("r016 ")]) == 3  # twice in one stage
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def bucket(request: pytest.FixtureRequest) -> str:
-    """The address of a bucket, or "" where the workspace is a folder."""
-    return str(request.getfixturevalue("object_store").bucket()) if request.param == "bucket" else ""
 
 
 def test_a_killed_node_costs_its_batches_and_no_byte(

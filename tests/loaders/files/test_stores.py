@@ -8,6 +8,7 @@ import pickle
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files import lease
-from loaders.files.bucket import Bucket
+from loaders.files.bucket import Bucket, client
 from loaders.files.stores import Folder, Store
 
 pytest.importorskip("s3fs", reason="needs the extra `s3`")
@@ -121,6 +122,8 @@ def test_a_store_that_fails_is_one_error_after_a_few_tries(
 
 def test_no_network_and_no_credentials_are_one_error(object_store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = object_store.bucket()
+    fresh = partial(client.__wrapped__, "s3")
+    monkeypatch.setattr("loaders.files.bucket.client", lambda scheme: fresh())
     with monkeypatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
         with pytest.raises(BedsideError, match=r"does not answer, or not as it should \(EndpointConnectionError\)"):
