@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from baselines.medconceal.words import content_roots, root
@@ -184,14 +184,13 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     found |= dict.fromkeys(("open", "fact", "orders", "last_open", "echo_asked", "told", "quote", "echo_first"), 0.0)
     found |= dict.fromkeys(("view", "course", "last_course", "checks"), 0.0)
     for number, sentence in enumerate(sentences):
-        kind = _kind(sentence)
-        closes = _closing(sentence, kind)
-        for name, patterns in _tables().items():
-            found[name] += any(pattern.search(closes if name in _CLOSES else sentence) for pattern in patterns)
+        kind, done = _done(sentence)
+        for name in done:
+            found[name] += 1
         taken_up = content_roots(sentence) & said
         if kind == "checks":
             found["checks"] += 1
-            found["tagged"] -= _tags(sentence)
+            found["tagged"] -= "tagged" in done
         if kind in ("open", "fact"):
             found[kind] += 1
             found["last_open"] = float(kind == "open")
@@ -232,13 +231,19 @@ def _taken_up(turn: str, heard: str) -> dict[str, float]:
     }
 
 
-def _closing(sentence: str, kind: str) -> str:
-    """What of a sentence can close a patient: nothing of what it denies, nor of a question what the patient does."""
-    return "" if kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence)) else _DISCLAIMED.sub(" ", sentence)
-
-
-def _tags(sentence: str) -> bool:
-    return any(pattern.search(sentence) for pattern in _tables()["tagged"])
+@lru_cache(maxsize=4096)  # clinicians repeat themselves, scripted ones word for word
+def _done(sentence: str) -> tuple[str, tuple[str, ...]]:
+    """The kind of a sentence, and the acts of `acts.csv` that it has."""
+    kind = _kind(sentence)
+    # Nothing can close a patient of what it denies, nor of a question what the patient does.
+    asks = kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence))
+    closes = "" if asks else _DISCLAIMED.sub(" ", sentence)
+    found = (
+        name
+        for name, patterns in _tables().items()
+        if any(pattern.search(closes if name in _CLOSES else sentence) for pattern in patterns)
+    )
+    return kind, tuple(found)
 
 
 def _kind(sentence: str) -> str:
