@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from functools import lru_cache
 from typing import Any
 
 from pydantic import JsonValue
@@ -38,14 +39,16 @@ class Tally:
         by["status"][row["split"], row["status"]] += 1
         by["refiner"][row["refiner"]] += 1
         by["licence"][row["licence"] or "unknown"] += 1
-        by["phrases"].update({licence for licence in row["phrase_licences"] if licence})
+        for licence in {licence for licence in row["phrase_licences"] if licence}:
+            by["phrases"][licence] += 1
         by["score"][reads["score"]] += 1
-        by["stumbles"].update({kind: reads[kind] for kind in ("repeats", "hyphens", "stacks")})
-        by["stumbles"]["unexplained"] += len(reads["unexplained"])
-        by["stumbles"]["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
+        stumbles, gates = by["stumbles"], by["gates"]
+        for kind in ("repeats", "hyphens", "stacks"):
+            stumbles[kind] += reads[kind]
+        stumbles["unexplained"] += len(reads["unexplained"])
+        stumbles["unexplained_by_experts"] += len(unexplained_words(row["expert_caption"]))
         for stored in row["gates"]:
-            verdict = Verdict(**stored)
-            by["gates"][verdict.gate, verdict.outcome] += 1
+            gates[stored["gate"], _outcome(**stored)] += 1
         count = by["count"]
         count["rows"] += 1
         count["with_lay_phrase"] += any(concept["lay"] and concept["start"] >= 0 for concept in row["concepts"])
@@ -91,6 +94,11 @@ class Tally:
 
 
 measure = Counted(Tally)
+
+
+@lru_cache(maxsize=4096)  # most gates of most rows say the same
+def _outcome(gate: str, passed: bool, reason: str) -> str:
+    return Verdict(gate, passed, reason).outcome
 
 
 def check_row(row: dict[str, Any]) -> list[str]:

@@ -98,10 +98,8 @@ def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
             explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
     words: dict[str, None] = {}
     for word in dict.fromkeys(said):
-        lower = word.lower()
-        if lower in explained or _is_plain(lower) or (word != lower and _NAME_LIKE.match(word)):
-            continue
-        words[lower] = None
+        if (strange := _if_strange(word)) and strange not in explained:
+            words[strange] = None
     return tuple(words)
 
 
@@ -120,9 +118,12 @@ def _explanations(text: str) -> Iterator[re.Match[str]]:
 
 
 @lru_cache(maxsize=65536)
-def _is_plain(word: str) -> bool:
-    plain = plain_words()
-    return word in plain or all(part in plain for part in word.split("-"))
+def _if_strange(word: str) -> str:
+    """A word in lower case; "" for a plain one and for a name in capitals."""
+    plain, lower = plain_words(), word.lower()
+    if lower in plain or all(part in plain for part in lower.split("-")):
+        return ""
+    return "" if word != lower and _NAME_LIKE.match(word) else lower
 
 
 def _stacks_and_repeats(lower: str) -> tuple[int, int]:

@@ -20,19 +20,21 @@ class BuildError(Exception):
     """A mistake in the code of a stage or a recipe, for its developer; a user's mistake is a `BedsideError`."""
 
 
-# The Python class of each Arrow type; types that are not listed are left to Arrow's own checks.
-_PYTHON: tuple[tuple[Any, type | tuple[type, ...]], ...] = (
-    (pa.types.is_string, str),
-    (pa.types.is_large_string, str),
-    (pa.types.is_boolean, bool),
-    (pa.types.is_integer, int),
-    (pa.types.is_floating, (float, int)),
-    (pa.types.is_binary, bytes),
-    (pa.types.is_large_binary, bytes),
-    (pa.types.is_list, list),
-    (pa.types.is_large_list, list),
-    (pa.types.is_struct, dict),
-)
+_INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+# The Python class of each Arrow type, by its number; types that are not listed are left to Arrow's own checks.
+_PYTHON: dict[int, type | tuple[type, ...]] = {
+    kind.id: python
+    for python, kinds in (
+        (str, (pa.string(), pa.large_string())),
+        (bool, (pa.bool_(),)),
+        (int, _INTEGERS),
+        ((float, int), (pa.float16(), pa.float32(), pa.float64())),
+        (bytes, (pa.binary(), pa.large_binary())),
+        (list, (pa.list_(pa.null()), pa.large_list(pa.null()))),
+        (dict, (pa.struct([]),)),
+    )
+    for kind in kinds
+}
 
 
 def batched(rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
@@ -92,7 +94,7 @@ def _misfit(values: list[Any], field: pa.Field, path: str) -> tuple[str, str, st
     present = [value for value in values if value is not None]
     if len(present) < len(values) and not field.nullable:
         return path, "null", f"{field.type} not null"
-    allowed = next((python for is_kind, python in _PYTHON if is_kind(field.type)), None)
+    allowed = _PYTHON.get(field.type.id)
     if allowed is None:
         return None
     for kind in dict.fromkeys(map(type, present)):

@@ -97,9 +97,10 @@ class Stored:
         """As `Parts.outline`."""
         table = self.store.read(part)
         told = [name for name in (self.key, "split", "image") if name in table.column_names]
+        each = table.nbytes // part.rows if part.rows else 0
         for row in table.select(told).to_pylist():
             image = self.images.size(row["image"].split(".")[0]) if row.get("image") else 0
-            yield row[self.key], row.get("split"), image + table.nbytes // part.rows
+            yield row[self.key], row.get("split"), image + each
 
     def rows(self, part: Batch, split: str) -> Sequence[Row]:
         """As `Parts.rows`."""
