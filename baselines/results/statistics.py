@@ -217,15 +217,16 @@ def _crossed_sums(columns: Floats, resamples: int, seed: int, clusters: Clusters
     values = _on_grid(columns, spread=rows * here * max(there, 1))
     generator = np.random.default_rng(seed)
     sums = np.empty((resamples, columns.shape[1]))
-    weights = np.empty((min(resamples, max(1, _BLOCK // rows)), rows))
-    for start in range(0, resamples, len(weights)):
-        block = weights[: resamples - start]
-        for row in block:
-            row[:] = np.bincount(generator.integers(here, size=here), minlength=here)[first]
-            if there:
-                others = np.bincount(generator.integers(there, size=there), minlength=there)
-                row *= np.concatenate([[1], others])[second]
-        np.matmul(block, values, out=sums[start : start + len(block)])
+    # Of each resample first the draws of the one id, then those of the other.
+    bounds, offsets = (np.repeat(ends, [here, there]) for ends in ([here, there], [0, here]))
+    at_once = max(1, min(_BLOCK // rows, _DRAWN // (here + there)))
+    for start in range(0, resamples, at_once):
+        count = min(at_once, resamples - start)
+        ids = generator.integers(bounds, size=(count, here + there)) + offsets
+        ids += np.arange(count)[:, None] * (here + there)
+        counts = np.bincount(ids.ravel(), minlength=ids.size).reshape(ids.shape)
+        weights = counts[:, first] * np.where(second > 0, counts[:, here + second - 1], 1)
+        np.matmul(weights.astype(np.float64), values, out=sums[start : start + count])
     return sums
 
 

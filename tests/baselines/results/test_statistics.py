@@ -155,13 +155,13 @@ def test_identical_rows_in_a_cluster_widen_the_interval() -> None:
 
 def test_cases_and_people_are_drawn_apart() -> None:
     """By the plain loop; a row of nobody counts as its case alone."""
-    values, cases, people = [1.0, 2.0, 4.0, 8.0], ["a", "b", "b", "a"], ["x", "x", "y", None]
+    values, cases, people = [1.0, 2.0, 4.0, 8.0], ["a", "b", "b", "a"], ["x", "y", "z", None]
     sums = resampled_sums(values, resamples=50, seed=3, clusters=cases, crossed=people)[:, 0]
     draw = np.random.default_rng(3)
     for total in sums:
         case = np.bincount(draw.integers(2, size=2), minlength=2)
-        person = np.bincount(draw.integers(2, size=2), minlength=2)
-        assert total == case[0] * (person[0] * 1 + 8) + case[1] * (person[0] * 2 + person[1] * 4)
+        person = np.bincount(draw.integers(3, size=3), minlength=3)
+        assert total == case[0] * (person[0] * 1 + 8) + case[1] * (person[1] * 2 + person[2] * 4)
     nobody = resampled_sums(values, resamples=50, seed=3, clusters=cases, crossed=[None] * 4)
     assert (nobody == resampled_sums(values, resamples=50, seed=3, clusters=cases)).all()
 
