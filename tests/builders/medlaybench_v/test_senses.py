@@ -77,6 +77,9 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Joints of the axial and appendicular skeleton.", "axial and appendicular", "cross-section"),
         ("CT of a coronal plane fracture of the femur.", "coronal plane fracture", "front-view"),
         ("Nasal displacement of the superior rectus.", "nasal displacement", "nose"),
+        ("CSF resorption is slow.", "resorption", "wearing"),
+        ("The levator scapulae is thin.", "levator scapulae", "shoulder"),
+        ("The umbilical segment of the vein.", "umbilical segment", "navel"),
         ("Oral contrast-enhanced CT of the tumor.", "with swallowed contrast liquid", "oral CT"),
         # Of the lung, the heart, the breast or a treatment, and of no other thing that is called so.
         ("Scarring of the bleb reaches the conjunctiva.", "bleb", "air bubble"),
