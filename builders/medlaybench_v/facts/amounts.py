@@ -120,6 +120,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     if [q[:5] + q[8:] for q in here] != [q[:5] + q[8:] for q in there]:  # the same amounts in the same order are kept
         _kept(expert, here, lay, there, allowed, outcome)
+    for text in _left_over(expert, here, lay, there):
+        outcome.add("changed", text, Basis.READ)
     if not outcome.decided:
         for text in _intervals_moved(expert, here, lay, there):
             outcome.add("swapped", text, Basis.READ)
@@ -212,6 +214,23 @@ def _is_share(quantity: Quantity, here: list[Quantity]) -> bool:
     if quantity.kind != "ordinal" or quantity.value < 3:
         return False
     return any(q.kind == "share" and abs(q.value * quantity.value - 100.0) <= 3.0 for q in here)
+
+
+def _left_over(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
+    """Shares by which something shrank that became what is left of it: "a 90% stenosis", "narrowed to 90 percent"."""
+    found = []
+    for other in (q for q in there if q.kind == "share" and "to" in lay.texts[max(0, q.first - 3) : q.first]):
+        shrinks = not _SHRINKS.isdisjoint(lay.texts[max(0, other.first - 7) : other.first])
+        shrinks = shrinks and abs(other.value - 50.0) > 3.0
+        for quantity in (q for q in here if shrinks and q.kind == "share" and same(q, other)):
+            if "to" not in expert.texts[max(0, quantity.first - 3) : quantity.first]:
+                found.append(f"{quantity.text} became to {other.text}")
+    return found
+
+
+_SHRINKS = frozenset(
+    "narrowed narrows narrow reduced reduces shrunk shrank shrinks fallen fell dropped decreased cut down".split()
+)
 
 
 def _told_as_part(lost: list[Quantity], lay: Reading, there: list[Quantity]) -> tuple[set[Quantity], set[Quantity]]:

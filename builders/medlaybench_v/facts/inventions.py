@@ -147,7 +147,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 continue  # "the heart was checked again"
             treated = {"treatment"} == {kind_of(c) for c in firm}
             if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
-                of_the_patient = not explained and not treated and not _compares(lay, said)
+                of_the_patient = not (explained or treated or _compares(lay, said) or _describes(lay, said))
                 outcome.add("new", text, Basis.MISSING if of_the_patient else Basis.UNMET)
         elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
             outcome.add("new", text, Basis.UNMET)
@@ -438,6 +438,11 @@ def _levels(reading: Reading) -> frozenset[int]:
 
 _LEVELS = {"mild": 0, "mildly": 0, "moderate": 1, "moderately": 1, "severe": 2, "severely": 2}
 _LEVEL_NAMES = ("mild", "moderate", "severe")
+
+
+def _describes(lay: Reading, said: Said) -> bool:
+    """Whether a claim rests on one verb or adjective, which may describe anything: "strained", "faintly", "fallen"."""
+    return said.first == said.last and lay.texts[said.first].endswith(("ed", "en", "ly"))
 
 
 def _is_past(lay: Reading, said: Said) -> bool:

@@ -162,9 +162,14 @@ def _basis(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment
     named = all(
         m.event == _FOLLOWS or _is_operation(r, m) for r, found in ((expert, here), (lay, there)) for m in found
     )
-    alone = len(here) == len(there) == 1 and not any(_of_the_picture(lay, m) for m in there)
+    alone = len(here) == len(there) == 1 and not any(_of_the_picture(lay, m) or _denies(lay, m) for m in there)
     same = named or likeness(ours, theirs) > 0
     return Basis.CONTRADICTED if alone and same else Basis.READ if same else Basis.UNMET
+
+
+def _denies(reading: Reading, moment: Moment) -> bool:
+    """ "Once, when no drug had been given" is before."""
+    return not _NOT_DONE.isdisjoint(reading.texts[max(0, moment.first - 1) : moment.last + 4])
 
 
 def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:

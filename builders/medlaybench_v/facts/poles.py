@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import POLES
 
 PLUS, MINUS, SAME = "+", "-", "="
@@ -55,7 +56,15 @@ def poles(reading: Reading) -> list[Pole]:
             elif denied:
                 value = _TURNED[value] if dimension in ("size", "brightness") else SAME
             found.append(Pole(dimension, value, i, end - 1))
+    if "lateral" in reading.bag:
+        found = sorted((*found, *_outer(reading)), key=lambda pole: pole.first)
     return found
+
+
+def _outer(reading: Reading) -> list[Pole]:
+    """The parts called lateral: "the lateral meniscus", and not "a lateral radiograph"."""
+    parts = {s.first for s in reading.get(senses) if any(kind_of(x.concept) == ANATOMY for x in s.senses)}
+    return [Pole("depth", MINUS, i, i) for i, text in enumerate(reading.texts) if text == "lateral" and i + 1 in parts]
 
 
 def _is_limit(comparative: str, following: list[str]) -> bool:

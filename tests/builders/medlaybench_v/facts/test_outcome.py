@@ -55,6 +55,8 @@ CONTRADICTED = [
 ]
 # What looks like one, and is none where the sentence is read otherwise: (gate, expert, lay)
 READ_OTHERWISE = [
+    (order, "CT before chemotherapy.", "CT, once when no chemotherapy had been given."),
+    (inventions, "A tear of the muscle.", "The muscle is strained and torn."),
     (amounts, "The T8 bone is broken, and two more.", "Three bones are broken."),
     (amounts, "A gap of 3.9 cm.", "A gap of just over 4 cm."),
     (polarity, "The vein is patent.", "The vein is blocked on neither side."),

@@ -299,6 +299,13 @@ def test_a_broken_fact_is_named(kind: str, expert: str, lay: str, reason: str) -
 
 # Contradictions that rest on how a free sentence was read: new writers' faithful captions looked like them too often.
 READ = [
+    ("quantities", "A stenosis of 80%.", "The vessel has narrowed to eighty percent of its width.", "became to eighty"),
+    (
+        "polarity",
+        "A tear of the medial meniscus; the lateral meniscus is intact.",
+        "Of the two cushions the inner one is whole, while the outer one is torn.",
+        "depth",
+    ),
     ("comparison", "The fragment moved towards the joint, a distal one.", "A fragment of the joint.", "towards"),
     ("comparison", "Distal stenosis.", "A narrowing.", "lost: “Distal”"),
     ("comparison", "A persistent spot.", "A newly appeared spot.", "became"),
@@ -407,6 +414,8 @@ def test_a_fact_that_is_not_met_in_words_is_left_to_a_reader(kind: str, expert: 
 
 
 KEPT = [
+    ("quantities", "A reduction to 80% of its volume.", "It has shrunk to eighty percent of its size."),
+    ("comparison", "Lateral radiograph of the knee, the inner part.", "The inner part of the knee, from the side."),
     ("polarity", "The ligament of the wrist is not torn.", "The ligament of the wrist holds."),
     ("comparison", "Gas beneath the diaphragm.", "Gas on top of the fluid."),
     ("quantities", "Fat of -80 HU.", "On the Hounsfield scale, fat at eighty points below zero."),
