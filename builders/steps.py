@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from inspect import signature
@@ -27,7 +28,7 @@ from pydantic import JsonValue
 
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.keys import Keys
-from builders.pipeline.overlap import Overlap, under_way
+from builders.pipeline.overlap import Overlap, Turns, under_way
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from loaders.engines.sight import check_same
@@ -349,8 +350,15 @@ class Chat:
         self, overlap: Overlap, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]
     ) -> list[Said]:
         share = max(1, self.concurrency // overlap.processes)
-        store = overlap.opened((self.answers, "store"), lambda open: open.enter_context(self._store(overlap.unit)))
-        turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(share))
+
+        def opened(open: ExitStack) -> Answers:
+            store = open.enter_context(self._store(overlap.unit))
+            store.turns = Turns(share)
+            return store
+
+        store = overlap.opened((self.answers, "store"), opened)
+        # Twice the limit of requests: as one is answered another is ready, and goes before that answer is looked into.
+        turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(2 * share))
 
         async def one(item: Item) -> Said:
             async with turns:  # first come, first served

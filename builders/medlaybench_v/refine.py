@@ -74,8 +74,8 @@ async def by_model(
     caption: Caption, drafter: Drafter, ask: Ask, *, name: str, condition: str, prompts: Prompts
 ) -> Refined:
     """Ask a model, name the failed gates in up to two retries, then fall back to the draft and to glosses."""
-    draft, _ = _polished(caption, drafter.draft(caption.expert, caption.matches))
-    question = user_prompt(prompts, condition, _values(caption, draft))
+    draft = drafter.draft(caption.expert, caption.matches)
+    question = user_prompt(prompts, condition, _values(caption, _text_of(draft)))
     ablation = condition != "scgr"
 
     def accepted(answer: Answer) -> tuple[str, tuple[Verdict, ...]]:
@@ -100,14 +100,17 @@ async def by_model(
         again = f"accepted at attempt {asked.attempts}" if asked.attempts > 1 else None
         return Refined(text, status, name, verdicts, again)
     why = " ".join((asked.failure or "").replace("\n- ", "; ").removeprefix("- ").split())
-    return without_model(caption, drafter, f"no text of the model passed: {why}")
+    return without_model(caption, drafter, f"no text of the model passed: {why}", draft)
 
 
-def without_model(caption: Caption, drafter: Drafter, why: str) -> Refined:
-    """What stands in where a model gave no text that can be used: the draft, repaired, or the glossed caption."""
-    draft, verdicts = _polished(caption, drafter.draft(caption.expert, caption.matches))
+def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | None = None) -> Refined:
+    """What stands in where a model gave no text that can be used: the draft, repaired, or the glossed caption.
+
+    `draft` as in `by_rules`.
+    """
+    text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     if _passed(verdicts):
-        return Refined(draft, "fallback", RULES, verdicts, why)
+        return Refined(text, "fallback", RULES, verdicts, why)
     return _repaired(caption, drafter, "fallback", why) or _glossed(caption, why)
 
 
@@ -148,8 +151,12 @@ def parse(answer: str) -> str:
 
 
 def _polished(caption: Caption, draft: Draft) -> tuple[str, tuple[Verdict, ...]]:
-    text = in_sentences(polish(draft))
+    text = _text_of(draft)
     return text, check(caption.expert, read(text), caption.context)
+
+
+def _text_of(draft: Draft) -> str:
+    return in_sentences(polish(draft))
 
 
 def _repaired(caption: Caption, drafter: Drafter, status: str, why: str) -> Refined | None:

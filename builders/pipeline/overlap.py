@@ -81,6 +81,26 @@ class Overlap:
         self._open.close()
 
 
+class Turns:
+    """So many requests at a time, in the order in which they come: `async with` around each until its answer is kept.
+
+    As one ends, another is sent before its answer is looked into, which takes longer than sending.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._free = asyncio.Semaphore(number)
+
+    async def __aenter__(self) -> None:
+        await self._free.acquire()
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        self._free.release()
+        if error is None:
+            # Of all that are answered at once, each wakes the next one in the first of these rounds of the event loop.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+
 def under_way() -> Overlap | None:
     """What this batch shares with others; None for one that is alone."""
     return _shared.get()

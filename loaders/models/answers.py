@@ -29,7 +29,7 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -72,6 +72,7 @@ class Answers:
     def __init__(self) -> None:
         self._dialogue = False
         self.usage = Usage()
+        self.turns: AbstractAsyncContextManager[None] = nullcontext()  # what each request to a model waits for
         self._in_flight: dict[str, asyncio.Event] = {}
         self._waiting: list[tuple[Row, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
@@ -114,8 +115,9 @@ class Answers:
             if stored is not None:
                 self.usage.replayed += 1
                 return stored
-            answer = await model.ask(messages, json_schema=json_schema, **decoding)
-            first = await self._write(digest, model.name, request, answer)
+            async with self.turns:
+                answer = await model.ask(messages, json_schema=json_schema, **decoding)
+                first = await self._write(digest, model.name, request, answer)
             kept = answer if first else await self._stored(digest) or answer
         finally:
             del self._in_flight[digest]

@@ -8,7 +8,9 @@ up and warm before the clock starts. Prints for each number of rows the seconds 
 share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row; for that,
 captions of a few words do, whose rewriting takes a tenth of the time. Then the refine step against a server on
 the loopback interface that answers after `--latency` seconds, beside a plain client (asyncio streams, no more) with as
-many requests under way: requests a second, and how many were in flight at most.
+many requests under way: requests a second, how many were in flight and for how long, and the CPU of the build for each
+request, with all that it takes to make captions of answers. Where a processor is what is short, fewer are in flight
+than are asked for; after a `--latency` of 2 s they are all there.
 
 Ray's cluster is that of RAY_ADDRESS, else one of this machine. Take a quiet machine: the load before is printed.
 """
@@ -33,7 +35,7 @@ from typing import Any
 from builders import recipe as recipes
 from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
-from scripts.bench.scale_server import plain, serving
+from scripts.bench.scale_server import Server, plain, serving
 from scripts.terminal.console import output, table
 
 SAMPLE = Path(recipes.__file__).parent / "samples" / "medlaybench_v" / "captions.csv"
@@ -49,7 +51,7 @@ def main() -> None:
     parser.add_argument("--few-words", action="store_true", help="captions of a few words")
     parser.add_argument("--requests", type=int, default=4500, help="rows of the refine step; 0: leave it out")
     parser.add_argument("--concurrency", type=int, default=256)
-    parser.add_argument("--latency", type=float, default=0.2)
+    parser.add_argument("--latency", type=float, nargs="+", default=[0.2], help="seconds, for a run each")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -58,8 +60,9 @@ def main() -> None:
     if options.rows:
         output.print(_engines(options.rows, options.engines, options.workers, options.few_words))
     if options.requests:
-        asked = asyncio.run(_asked(options.requests, options.concurrency, options.latency, options.workers))
-        output.print(asked, highlight=False)
+        for latency in options.latency:
+            asked = asyncio.run(_asked(options.requests, options.concurrency, latency, options.workers))
+            output.print(asked, highlight=False)
 
 
 def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int, few_words: bool) -> Any:
@@ -86,6 +89,12 @@ def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int, few_wor
     return shown
 
 
+def _flying(server: Server, concurrency: int) -> str:
+    almost = concurrency * 98 // 100
+    share = server.full(almost)
+    return f"in flight at most {server.most} of {concurrency}, {almost} or more for {share:.0%} of the time"
+
+
 def _in_a_process(**given: Any) -> Any:
     with tempfile.TemporaryDirectory(prefix="bedside-scale-") as folder:
         command = [sys.executable, "-m", "scripts.bench.scale", "--child", json.dumps(given | {"folder": folder})]
@@ -106,18 +115,18 @@ def _built(
     """Seconds on the wall, of the driver's CPU and of its workers' (0 where they are no children), and peak bytes."""
     place, recipe = Path(folder), recipe_of("medlaybench-v")
 
-    def build(name: str, count: int) -> None:
+    def build(name: str, count: int, **asked: Any) -> None:
         captions = place / f"{name}.csv"
         write_captions(captions, count, few_words)
-        asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
         chosen = recipe.options(captions=str(captions), **asked)
         recipes.build(recipe, chosen, place / name, workspace=place / f"{name}.work", engine=running)
 
     with opened(EngineName(engine), workers) as running:
-        build("warm", _WARM if not model else 8)
+        build("warm", _WARM)  # by rules: the server counts from the first request to the last answer
         before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
-        build("timed", rows)
+        asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
+        build("timed", rows, **asked)
         seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # with what the workers took for the warm rows
     return {
@@ -150,17 +159,20 @@ async def _asked(rows: int, concurrency: int, latency: float, workers: int) -> s
     """The refine step and a plain client against the same server, in words."""
     async with serving(latency) as server:
         load = os.getloadavg()[0]
-        clients = await plain(server.port, requests=rows, concurrency=concurrency)
+        plainly = await plain(server.port, requests=rows, concurrency=concurrency)
+        said = [
+            f"\n{concurrency} requests at a time, answers after {latency:g} s, {workers} processes, load {load:.1f}",
+            f"plain client   {plainly:8.0f} requests/s   {_flying(server, concurrency)}",
+        ]
         server.forget()
         given = {"model": MODEL, "base_url": f"http://127.0.0.1:{server.port}/v1", "concurrency": concurrency}
         os.environ.setdefault("LOCAL_API_KEY", "none")
-        await asyncio.to_thread(_in_a_process, engine="local", rows=rows, workers=workers, **given)
-        said = (
-            f"\n{concurrency} requests at a time, answers after {latency:g} s, {workers} processes, load {load:.1f}",
-            f"plain client   {clients:8.0f} requests/s",
-            f"refine step    {server.rate:8.0f} requests/s   {server.rate / clients:.2f} x the plain client",
-            f"in flight at most {server.most} of {concurrency}; {server.requests:,} requests",
-        )
+        found = await asyncio.to_thread(_in_a_process, engine="local", rows=rows, workers=workers, **given)
+        took = 1000 * (found["driver"] + found["workers"]) / server.requests
+        said += [
+            f"refine step    {server.rate:8.0f} requests/s   {_flying(server, concurrency)}",
+            f"{server.rate / plainly:.2f} x the plain client; {server.requests:,} requests, {took:.1f} ms of CPU each",
+        ]
     return "\n".join(said)
 
 

@@ -63,6 +63,12 @@ class Server:
         """Requests in flight at most."""
         return int(self.told()["most"])
 
+    def full(self, number: int) -> float:
+        """Share of the time, from the first request to the last answer, in which so many were in flight or more."""
+        told = self.told()
+        held = sum(seconds for flying, seconds in told["held"].items() if flying >= number)
+        return float(held / (told["last"] - told["first"]))
+
     @property
     def rate(self) -> float:
         """Requests a second, from the first that came to the last that was answered."""
@@ -124,6 +130,9 @@ class Counts:
     struck: int = 0
     first: float = 0.0
     last: float = 0.0
+    held: dict[int, float] = field(default_factory=dict)
+    """Seconds for which so many requests were in flight."""
+    changed: float = 0.0
     lives: dict[bytes, tuple[float, float]] = field(default_factory=dict)
     """Of each request, by its digest: when it was asked last, and when its connection told that the answer was read, by
     the next request or its end: a process that waits for a processor leaves answers unread for seconds."""
@@ -137,13 +146,17 @@ class Counts:
             self.lost += not any(asked <= end and read >= start for start, end in self.kills)
         self.lives[request] = now, math.inf
         self.first = self.first or now
-        self.flying += 1
+        self._fly(now, 1)
         self.most = max(self.most, self.flying)
 
     def answered(self) -> None:
         self.last = time.perf_counter()
-        self.flying -= 1
+        self._fly(self.last, -1)
         self.requests += 1
+
+    def _fly(self, now: float, more: int) -> None:
+        self.held[self.flying] = self.held.get(self.flying, 0.0) + now - (self.changed or now)
+        self.flying, self.changed = self.flying + more, now
 
     def read(self, request: bytes) -> None:
         self.lives[request] = self.lives[request][0], time.perf_counter()
@@ -156,8 +169,8 @@ class Counts:
         self.kills[-1] = start, end
         self.struck += sum(asked <= end and read >= start for asked, read in self.lives.values())
 
-    def told(self) -> dict[str, float]:
-        names = ("requests", "most", "repeated", "lost", "struck", "first", "last")
+    def told(self) -> dict[str, Any]:
+        names = ("requests", "most", "repeated", "lost", "struck", "first", "last", "held")
         return {name: getattr(self, name) for name in names}
 
 

@@ -39,6 +39,17 @@ def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
     assert 0 < rate <= 20 / 0.05 and served > 0
 
 
+def test_the_time_is_known_for_which_so_many_were_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = Counts()
+    events = [(1.0, "asked", (b"a",)), (2.0, "asked", (b"b",)), (4.0, "answered", ()), (9.0, "answered", ())]
+    for at, name, given in events:
+        monkeypatch.setattr("time.perf_counter", lambda at=at: at)
+        getattr(counts, name)(*given)
+    assert counts.told()["held"] == {0: 0, 1: 6, 2: 2}
+    server = Server(0, cast(Any, SimpleNamespace(send=lambda what: None, recv=counts.told)))
+    assert [server.full(number) for number in (1, 2, 3)] == [1, 0.25, 0]
+
+
 @pytest.mark.parametrize(
     ("asked", "read", "lost"),
     [

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.gates import Context
+from builders.medlaybench_v.gates import Context, check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.prompts import read_prompts
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
@@ -53,6 +53,17 @@ def test_a_faithful_answer_is_accepted_at_once() -> None:
     refined, asked = refine(EXPERT, [answer(GOOD)])
     assert (refined.status, refined.refiner, refined.layman_caption) == ("accepted", "test/model", GOOD)
     assert len(asked) == 1 and all(v.passed for v in refined.verdicts)
+
+
+def test_the_draft_goes_through_the_gates_only_where_it_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    monkeypatch.setattr(
+        "builders.medlaybench_v.refine.check", lambda *given: [checked.append(given[1].text), check(*given)][1]
+    )
+    refine(EXPERT, [answer(GOOD)])
+    assert checked == [GOOD]
+    refined, _ = refine(EXPERT, [answer("A scan.")] * 3)
+    assert checked[1:] == ["A scan."] * 3 + [refined.layman_caption]
 
 
 def test_a_retry_names_the_failed_gates() -> None:

@@ -112,6 +112,34 @@ def test_the_limit_holds_over_batches_and_the_first_is_first(tmp_path: Path) -> 
     assert len(model.asked) == 40 and {text[:2] for text in model.asked[:4]} <= {"r0", "r1", "r2", "r3"}
 
 
+def test_others_are_asked_before_answers_are_looked_into(tmp_path: Path) -> None:
+    """Of six that are ready, two at a time, and the two are answered at once."""
+    told: list[str] = []
+
+    async def asked() -> None:
+        both = asyncio.Barrier(2)
+
+        async def before(text: str) -> None:
+            told.append(f"asked {text}")
+            await both.wait()
+
+        async def one(text: str) -> None:
+            await store.ask(Model(before), [Message("user", text)], temperature=0, max_tokens=5)
+            told.append(f"read {text}")
+
+        with AnswerStore(tmp_path / "answers.sqlite") as store:
+            store.turns = overlap.Turns(2)
+            await asyncio.gather(*(one(text) for text in "abcdef"))
+
+    asyncio.run(asked())
+    assert [set(told[at : at + 2]) for at in range(0, 8, 2)] == [
+        {"asked a", "asked b"},
+        {"asked c", "asked d"},
+        {"read a", "read b"},
+        {"asked e", "asked f"},
+    ]
+
+
 def test_batches_that_ask_the_same_ask_once(tmp_path: Path) -> None:
     model = Model()
     built(tmp_path, lambda chat: say(chat, same=True), model)
