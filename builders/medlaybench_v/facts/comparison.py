@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
@@ -20,6 +21,7 @@ from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.than import turned_round
+from builders.medlaybench_v.facts.wordings import Sense
 
 # Dimensions in which one pole alone in each text, and not the same, is a contradiction.
 _STRICT = (
@@ -124,7 +126,12 @@ def _findings_exchanged(expert: Reading, lay: Reading) -> str:
 def _findings(reading: Reading) -> list[Placed]:
     """What a caption finds or tells of as done, each where it is named."""
     said = reading.get(senses)
-    return [Placed(x.concept, s.first, s.last) for s in said for x in s.senses if kind_of(x.concept) in _TOLD]
+    return [Placed(concept, s.first, s.last) for s in said for concept in _told(s.senses)]
+
+
+@lru_cache(maxsize=4096)
+def _told(named: tuple[Sense, ...]) -> tuple[str, ...]:
+    return tuple(sense.concept for sense in named if kind_of(sense.concept) in _TOLD)
 
 
 _TOLD = frozenset("finding disease symptom treatment device outcome".split())

@@ -70,28 +70,17 @@ def markers(reading: Reading) -> list[Marker]:
     texts, words, text = reading.texts, reading.words, reading.text
     found: list[Marker] = []
     for i in compress(range(len(texts)), map(_may_mark, texts)):
-        word = texts[i]
+        word, start, end = words[i]
+        if len(word) < 3 and text[start:end].islower() and text[end : end + 1] != ")":
+            continue  # nearly all that is short: "in", "of", "a"
         shape = _SHAPES.get(word)
         if shape and _is_marker(reading, i, shape):
-            found.append(Marker(shape, _looks(reading, i), i, i, _in_parentheses(text, words[i].start)))
-        elif (
-            word in COLOURS
-            and text[words[i].start - 1 : words[i].start] == "("
-            and text[words[i].end : words[i].end + 1] == ")"
-        ):
-            found.append(Marker("colour", frozenset((_trait(word),)), i, i, _in_parentheses(text, words[i].start)))
-        elif len(word) == 2 and text[words[i].start : words[i].end].islower():
-            continue  # nearly all that is short: "in", "of"
+            found.append(Marker(shape, _looks(reading, i), i, i, _in_parentheses(text, start)))
+        elif word in COLOURS and text[start - 1 : start] == "(" and text[end : end + 1] == ")":
+            found.append(Marker("colour", frozenset((_trait(word),)), i, i, _in_parentheses(text, start)))
         elif len(word) < 3 and _is_letter(reading, i):
-            found.append(
-                Marker(
-                    f"letter {text[words[i].start : words[i].end].upper()}",
-                    frozenset(),
-                    i,
-                    i,
-                    _in_parentheses(text, words[i].start),
-                )
-            )
+            name = f"letter {text[start:end].upper()}"
+            found.append(Marker(name, frozenset(), i, i, _in_parentheses(text, start)))
     if not found:
         return found
     found = sorted((*found, *_unnamed(reading, found)), key=lambda marker: marker.first)

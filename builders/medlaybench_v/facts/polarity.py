@@ -127,12 +127,12 @@ def polarity(reading: Reading) -> Polarity:
     signs: dict[str, set[int]] = {}
     ahead = reading.get(_still_ahead)
     for said in reading.get(senses):
-        if any(first <= said.first < end for first, end in ahead):
+        if ahead and any(first <= said.first < end for first, end in ahead):
             continue
         if _goes(reading, said.first):
             continue
-        own = any(said.first <= cue.first <= said.last for cue in cues)
-        flip = -1 if denied[said.last] % 2 and not own else 1
+        flips = denied[said.last] % 2 and not any(said.first <= cue.first <= said.last for cue in cues)
+        flip = -1 if flips else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
             continue  # "no new lesion" denies none that was there
         for sense in said.senses:
@@ -609,23 +609,23 @@ def signs_of_places(reading: Reading) -> dict[str, set[int]]:
     found = reading.get(polarity)
     signs: dict[str, set[int]] = {}
     sign = 1
+    at: list[int] = []  # the sign of each word's clause
     for start, end in reading.get(clauses):
         # "A is whole, but B is not" tells of B the opposite of what it tells of A
         sign = -sign if _is_elliptic(reading, start, end) else _sign_of(reading, found, start, end)
-        for said in reading.get(senses):
-            if start <= said.first < end:
-                for sense in said.senses:
-                    if kind_of(sense.concept) == ANATOMY:
-                        signs.setdefault(sense.concept, set()).add(sign)
-        for moment in reading.get(moments):
-            if start <= moment.first < end and moment.value != "during":
-                signs.setdefault(f"{moment.value}wards", set()).add(sign)
-        for pole in reading.get(poles):
-            if _is_end(pole) and start <= pole.first < end:
-                signs.setdefault(f"{pole.dimension} {pole.value}", set()).add(sign)
-        for side in reading.get(sides):
-            if start <= side.first < end and side.value != "both":
-                signs.setdefault(side.value, set()).add(sign)
+        at += [sign] * (end - start)
+    for said in reading.get(senses):
+        for sense in said.senses:
+            if kind_of(sense.concept) == ANATOMY:
+                signs.setdefault(sense.concept, set()).add(at[said.first])
+    for moment in reading.get(moments):
+        if moment.value != "during":
+            signs.setdefault(f"{moment.value}wards", set()).add(at[moment.first])
+    for pole in filter(_is_end, reading.get(poles)):
+        signs.setdefault(f"{pole.dimension} {pole.value}", set()).add(at[pole.first])
+    for side in reading.get(sides):
+        if side.value != "both":
+            signs.setdefault(side.value, set()).add(at[side.first])
     return signs
 
 
@@ -646,7 +646,7 @@ def also(reading: Reading) -> frozenset[str]:
     found: set[str] = set()
     for start, end in reading.get(clauses):
         texts = reading.texts[start:end]
-        too = any(
+        too = not _ONE_MORE.isdisjoint(texts) and any(
             (w in ("too", "likewise", "either") and i + 1 == len(texts))
             or (w == "also" and texts[i - 1] in ("is", "are", "has", "have") and texts[max(0, i - 2)] != "there")
             or (w == "as" and texts[i + 1 :] == ["well"])
@@ -661,7 +661,8 @@ def also(reading: Reading) -> frozenset[str]:
     return frozenset(found)
 
 
-_TOO = frozenset("too likewise either also as however though not is are does has".split())
+_ONE_MORE = frozenset("too likewise either also as however though".split())
+_TOO = _ONE_MORE | frozenset("not is are does has".split())
 
 
 def _is_end(pole: Pole) -> bool:
@@ -672,17 +673,21 @@ def _is_end(pole: Pole) -> bool:
 def _sign_of(reading: Reading, found: Polarity, start: int, end: int) -> int:
     """Whether a clause denies; one that denies an opposite affirms: "the other one is not in one piece"."""
     cues = [cue for cue in found.cues if start <= cue.first < end]
-    opposites = [
-        s.first
-        for s in reading.get(senses)
-        if start <= s.first < end and any(x.sign < 0 and _judged(x.concept) for x in s.senses)
-    ]
+    opposites = [i for i in reading.get(_opposites) if start <= i < end]
     if cues and opposites and all(any(cue.last < i < cue.end for cue in cues) for i in opposites):
         return 1
     return -1 if cues or opposites or _is_well(reading.texts[start:end]) else 1
 
 
+def _opposites(reading: Reading) -> list[int]:
+    """The words at which a finding is denied by its opposite, as "patent" does."""
+    said = [s for s in reading.get(senses) if _is_opposite(s.senses)]
+    return [s.first for s in said if any(x.sign < 0 and _judged(x.concept) for x in s.senses)]
+
+
 def _is_well(texts: list[str]) -> bool:
+    if _WELL_OFF.isdisjoint(texts) and "sound" not in texts:
+        return False
     sound = any(one in ("is", "are") and other == "sound" for one, other in pairwise(texts))
     return sound or any(w in _WELL_OFF and (w != "free" or _is_free(texts, i)) for i, w in enumerate(texts))
 

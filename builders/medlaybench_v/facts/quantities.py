@@ -163,6 +163,8 @@ class _Reader:
 
     def _joined(self) -> list[Quantity]:
         """A year and four months are one time."""
+        if len(self.found) < 2:
+            return self.found
         joined: list[Quantity] = []
         for quantity in self.found:
             one = joined[-1] if joined else None

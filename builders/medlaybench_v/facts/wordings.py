@@ -193,8 +193,10 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     texts = reading.texts
     begun = [known.get(word) or index.look_up(word) for word in texts]
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
-    for i, (_, single, phrases) in enumerate(begun):
-        several = _standing(phrases, texts, begun, i + 1) if phrases else None
+    seconds = [*(one.root for one in begun[1:]), ""]
+    for i, ((_, single, phrases), second) in enumerate(zip(begun, seconds, strict=False)):
+        goes_on = phrases is not None and (second in phrases.behind or phrases.behind_beginning)
+        several = _standing(phrases, texts, begun, i + 1) if phrases and goes_on else None
         if several:
             here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
             for table, keys, named in sorted(several, key=_longest_first):
