@@ -81,9 +81,11 @@ class ImageIndex:
         for name_of in (_whole, _last, _stem):
             for file in files:
                 self._by_name.setdefault(name_of(file.name), file)
+        # Counted once: whoever asks for each row whether there are any would count them all each time.
+        self._count = len({file.path for file in self._by_name.values()})
 
     def __len__(self) -> int:
-        return len({file.path for file in self._by_name.values()})
+        return self._count
 
     def named(self, name: str) -> ImageFile | None:
         """The image that has this very name, with or without its folder and ending."""
