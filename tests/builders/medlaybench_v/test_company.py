@@ -58,6 +58,8 @@ from tests.builders.medlaybench_v.test_senses import lay
         ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
         # No bracket parts a word from a noun that has one of its own.
         ("A delayed portal venogram is shown.", "portal blood vessel scan of the veins (venogram)", "supply"),
+        # What an organ is stands beside its adjective, never behind another thing.
+        ("A pineal germinoma is seen.", "pineal (deep brain gland) germinoma", "germinoma ("),
         # A word's own head stands beside it.
         ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),

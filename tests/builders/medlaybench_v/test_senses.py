@@ -77,6 +77,7 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Joints of the axial and appendicular skeleton.", "axial and appendicular", "cross-section"),
         ("CT of a coronal plane fracture of the femur.", "coronal plane fracture", "front-view"),
         ("Nasal displacement of the superior rectus.", "nasal displacement", "nose"),
+        ("A histologically proven mass.", "histologically proven", "microscope"),
         ("CSF resorption is slow.", "resorption", "wearing"),
         ("The levator scapulae is thin.", "levator scapulae", "shoulder"),
         ("The umbilical segment of the vein.", "umbilical segment", "navel"),
