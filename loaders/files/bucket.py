@@ -28,6 +28,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "gs": {},
 }
 _CODE = re.compile(r"\w{1,40}", re.ASCII)
+_REFUSALS = ("Forbidden", "RefreshError", "401", "403")
 _TRIES = 5
 _AGAIN = "Then run the same command again: what is finished is kept"
 
@@ -49,10 +50,14 @@ class Bucket:
     def __init__(self, address: str) -> None:
         parts = _ADDRESS.fullmatch(address)
         if parts is None:
-            found = "holds more than a bucket and a prefix" if "@" in address or "?" in address else "is no bucket"
-            shown = "--work" if "@" in address or "?" in address else address  # it may be a key
-            do = "Credentials belong into the environment or a profile"
-            raise InputError(shown, found=found, expected="a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX", do=do)
+            expected = "a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"
+            if "@" in address or "?" in address:  # what it holds may be a key, and is not said again
+                found, do = (
+                    "holds more than a bucket and a prefix",
+                    "Credentials belong into the environment or a profile",
+                )
+                raise InputError("--work", found=found, expected=expected, do=do)
+            raise InputError(address, found="is no bucket", expected=expected)
         self._scheme, self._root = parts["scheme"], f"{parts['bucket']}{parts['prefix']}"
         MissingExtra.check(self._scheme, purpose=f"{self._scheme}://")
 
@@ -123,6 +128,8 @@ class Bucket:
         """What `ask` says of an object. Raises: BedsideError when the store does not do it."""
         try:
             return ask(f"{self._root}/{name}")
+        except BedsideError:  # a node without the library
+            raise
         except Exception as error:
             raise self._explained(error, _code(error)) from None
 
@@ -130,7 +137,7 @@ class Bucket:
         bucket = f"{self._scheme}://{self._root.partition('/')[0]}"
         if isinstance(error, FileNotFoundError):
             return InputError(bucket, found="there is no such bucket", do="Make it, or name another")
-        if isinstance(error, PermissionError) or "redentials" in code or code in ("RefreshError", "401", "403"):
+        if isinstance(error, PermissionError) or "redentials" in code or code in _REFUSALS:
             do = f"Look at the credentials in the environment, or renew them. {_AGAIN}"
             return BedsideError(bucket, found=f"refuses ({code})", expected="a bucket to read, list and write", do=do)
         do = f"Look at the network and the state of the store. {_AGAIN}"
@@ -140,6 +147,7 @@ class Bucket:
 @cache
 def client(scheme: str) -> Any:
     """The library's client, one in each process: to open it takes a good part of a second."""
+    MissingExtra.check(scheme, purpose=f"{scheme}://")
     import fsspec  # here, as it brings the libraries of the store
 
     for noisy in ("s3fs", "gcsfs", "botocore", "aiobotocore", "google"):
@@ -154,4 +162,6 @@ def _code(error: BaseException) -> str:
         told = response.get("Error", {}).get("Code") if isinstance(response, dict) else getattr(one, "code", None)
         if told is not None and _CODE.fullmatch(str(told)):
             return str(told)
+    if str(error).startswith("Forbidden:"):  # by gcsfs, which gives it no code
+        return "Forbidden"
     return type(error.__cause__ or error).__name__

@@ -6,7 +6,7 @@ import json
 import logging
 import pickle
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,15 +18,44 @@ from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files import lease
 from loaders.files.bucket import Bucket, client
 from loaders.files.stores import Folder, Store
+from tests.parts.google_store import GoogleStore
 
 pytest.importorskip("s3fs", reason="needs the extra `s3`")
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(scope="module")
+def google() -> Iterator[GoogleStore]:
+    pytest.importorskip("gcsfs", reason="needs the extra `gs`")
+    with GoogleStore().running() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.variables.items():
+            patch.setenv(name, value)
+        yield server
+        client.cache_clear()
+
+
+@pytest.fixture(params=["folder", "s3", "gs"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "folder":
         return Folder(tmp_path / "store")
-    return Bucket(f"{request.getfixturevalue('object_store').bucket()}/a/prefix")
+    if request.param == "s3":
+        return Bucket(f"{request.getfixturevalue('object_store').bucket()}/a/prefix")
+    request.getfixturevalue("google").objects["there"] = {}
+    return Bucket("gs://there/a/prefix")
+
+
+def test_google_refuses_in_words_of_its_own(google: GoogleStore, caplog: pytest.LogCaptureFixture) -> None:
+    google.objects["there"], bucket = {}, Bucket("gs://there")
+    assert bucket.list("a") == []
+    with pytest.raises(InputError, match=r"^gs://elsewhere: there is no such bucket"):
+        Bucket("gs://elsewhere/a").create("b", b"")
+    google.forbidden = True
+    try:
+        for ask in (bucket.read, bucket.size, bucket.list, partial(bucket.create, data=b"")):
+            with pytest.raises(BedsideError, match=r"^gs://there: refuses \(Forbidden\)") as caught:
+                ask("a/b")
+            assert "secret" not in str(caught.value) + caplog.text
+    finally:
+        google.forbidden = False
 
 
 def test_a_name_has_one_content(store: Store) -> None:
@@ -72,7 +101,11 @@ def test_what_is_no_address_is_refused_and_no_key_repeated(address: str, told: s
 
 @pytest.mark.parametrize("scheme", ["s3", "gs"])
 def test_without_its_library_the_extra_is_named(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Bucket("s3://there")
+    client.cache_clear()
     monkeypatch.setattr("loaders.installed.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="s3://"):
+        there.read("a")  # on a node that lacks it
     with pytest.raises(MissingExtra, match=rf"{scheme}://.*bedside\[{scheme}\]|{scheme}://.*\[{scheme}\]"):
         Bucket(f"{scheme}://there")
 
