@@ -99,11 +99,11 @@ def _print(pairs: list[Compared]) -> None:
             shown.add_section(title)
             section = title
         mark = f" [{doubts.setdefault(paper.wrong, len(doubts) + 1)}]" if paper and paper.wrong else ""
-        decimals = paper.decimals if paper else 2
+        decimals = pair.decimals
         shown.add_row(
             "  " + ", ".join(part for part in (own.row, own.setting, named(own.column)) if part),
             f"{paper.value:,.{decimals}f}{mark}" if paper else "",
-            "" if own.value is None else f"{own.value:,.{decimals}f}",
+            pair.printed,
             "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
             own.n,
             f"{own.provenance}: {pair.verdict}",

@@ -78,7 +78,7 @@ def _planned(words: Sequence[str]) -> Planned:
         except KeyError:
             raise InputError("plan", found=" ".join(words[:2]), expected=_CAN) from None
         try:
-            with known.make_context(words[1], given) as context:
+            with known.make_context(f"bedside plan run {words[1]}", given) as context:
                 known.invoke(context)
         except Planned as planned:
             return planned

@@ -32,9 +32,6 @@ from loaders.files.untrusted import is_there
 from loaders.pages import part, render, script_digest, write_text
 from loaders.plugins import Plugin
 
-# Decimals of own numbers that have no published counterpart.
-_DECIMALS = {"p": 3, "cosine": 3, "distance": 3, "pairs": 0, "types": 0, "captions": 0, "concepts": 0}
-
 
 class Paper(NamedTuple):
     """How a paper is cited."""
@@ -183,32 +180,23 @@ def _files(run: FinishedRun, page: Path) -> dict[str, str]:
     return {name: "" if place.startswith("…") else quote(place) for name, place in seen.items()}
 
 
-def _decimals(pair: Compared) -> int:
-    return pair.paper.decimals if pair.paper else _DECIMALS.get(pair.own.unit, 2)
-
-
 def _own(pair: Compared) -> str:
-    """The own number with as many decimals as the paper prints; a small p is below them, never 0."""
-    value, decimals = pair.own.value, _decimals(pair)
-    if value is None:
-        return ""
-    small = pair.own.unit == "p" and round(value, decimals) == 0
-    return f"< {10.0**-decimals:.{decimals}f}" if small else _text(value, decimals)
+    return pair.printed.replace("-", "−")
 
 
 def _interval(pair: Compared) -> str:
     """Both ends with the decimals of the number, or as many more as tell them apart."""
     low, high = pair.own.ci95 or (0.0, 0.0)
-    decimals = _decimals(pair)
-    while _text(low, decimals) == _text(high, decimals) and decimals < _decimals(pair) + 4:
+    decimals = pair.decimals
+    while _text(low, decimals) == _text(high, decimals) and decimals < pair.decimals + 4:
         decimals += 1
     return f"{_text(low, decimals)} to {_text(high, decimals)}"
 
 
 def _difference(pair: Compared) -> str:
     assert pair.difference is not None
-    value = round(pair.difference, _decimals(pair))
-    return ("+" if value > 0 else "−" if value < 0 else "±") + _text(abs(value), _decimals(pair))
+    value = round(pair.difference, pair.decimals)
+    return ("+" if value > 0 else "−" if value < 0 else "±") + _text(abs(value), pair.decimals)
 
 
 def _printed(number: Published) -> str:

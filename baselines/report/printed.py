@@ -19,7 +19,6 @@ from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
 _RAISE = "\0"  # before and after what stands higher
-_DECIMALS = {"p": 3, "proportion": 3}
 _COLUMNS = ("paper", "table", "row", "column", "source", "run", "value", "ci95_low", "ci95_high", "n", "unit")
 _PROVENANCE = ("provenance", "mark", "note")
 
@@ -70,8 +69,7 @@ def _own(pair: Compared, marks: dict[str, str]) -> str:
     result = pair.own
     if result.value is None:
         return "not computed"
-    decimals = pair.paper.decimals if pair.paper else _DECIMALS.get(result.unit, 2)
-    text = f"{result.value:,.{decimals}f}"
+    text, decimals = pair.printed, pair.decimals
     if result.ci95 is not None:
         text += f" [{result.ci95[0]:,.{decimals}f}, {result.ci95[1]:,.{decimals}f}]"
     mark, why = _mark(pair)

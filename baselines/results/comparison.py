@@ -26,12 +26,30 @@ class FinishedRun:
     results: list[Result]
 
 
+_DECIMALS = {
+    "p": 3, "proportion": 3, "cosine": 3, "distance": 3, "pairs": 0, "types": 0, "captions": 0, "concepts": 0,
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """An own number and the published one of the same key, None where the paper prints none."""
 
     own: Result
     paper: Published | None
+
+    @property
+    def decimals(self) -> int:
+        """As many as the paper prints; where it prints none, what the unit asks for."""
+        return self.paper.decimals if self.paper else _DECIMALS.get(self.own.unit, 2)
+
+    @property
+    def printed(self) -> str:
+        """The own number with that many decimals, empty where there is none; a small p is below them, never 0."""
+        if self.own.value is None:
+            return ""
+        small = self.own.unit == "p" and round(self.own.value, self.decimals) == 0
+        return f"< {10.0**-self.decimals:.{self.decimals}f}" if small else f"{self.own.value:,.{self.decimals}f}"
 
     @property
     def difference(self) -> float | None:

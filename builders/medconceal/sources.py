@@ -24,7 +24,17 @@ from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.foreign import Columns, read_mapping
 from loaders.files.tables import Record, read_records
-from loaders.files.untrusted import BadRow, digest_of, entries, is_folder, is_inside, name_of, understood, unusual
+from loaders.files.untrusted import (
+    BadRow,
+    digest_of,
+    entries,
+    is_folder,
+    is_inside,
+    is_there,
+    name_of,
+    understood,
+    unusual,
+)
 from loaders.manifest import canonical_json
 from loaders.medconceal import FOREIGN, SCHEMA, PatientProfile, from_foreign, row_of
 
@@ -156,6 +166,8 @@ def _dumps(text: str) -> Dumps:
         comments = [path for path in files if _COMMENTS.search(path.name) and path not in submissions]
     else:
         parts = [Path(part) for part in text.split(",") if part]
+        if len(parts) == 1 and not is_there(parts[0]):
+            raise InputError(parts[0], found="does not exist", expected="a folder of dumps")
         if len(parts) != 2:
             found = f"{len(parts)} file(s)" if parts else "nothing"
             raise InputError("--source", found=found, expected=f"{THREADS}DIR or {THREADS}SUBMISSIONS,COMMENTS")

@@ -95,7 +95,7 @@ def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]
 def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, default_split: str) -> Row:
     name = _text(record, columns.identifier, where)
     if not name:
-        raise BadRow(where, reason=NO_IDENTIFIER, expected=f"a {columns.identifier} in every row")
+        raise BadRow(where, reason=NO_IDENTIFIER, expected=f"the column {columns.identifier} filled in every row")
     article = _article(_text(record, columns.article, where))
     image = record.get(columns.image) if columns.image else None
     data = image.get("bytes") if isinstance(image, dict) else None

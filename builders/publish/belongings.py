@@ -15,7 +15,7 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
 
     A release of another corpus; or, for a stand-in, one of real data.
     """
-    for revision, commit in {"main": refs.head, **dict(_versions(refs))}.items():
+    for revision, commit in {"main": refs.head, **dict(versions_of(refs))}.items():
         claim = hub.claim(commit) if commit else None
         if claim is not None and claim.corpus != release.corpus:
             return f"{revision} holds a release of {claim.corpus}"
@@ -26,7 +26,7 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
 
 def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
     """That the newest version was made with other libraries, in words; None where it was not, or does not say."""
-    for version, commit in _versions(refs)[:1]:
+    for version, commit in versions_of(refs)[:1]:
         claim = hub.claim(commit)
         before = {} if claim is None else {name: claim.versions.get(name) for name in release.versions}
         known = {name: made for name, made in before.items() if made is not None}
@@ -48,15 +48,20 @@ def foreign(hub: HubRepo, refs: Refs, release: LocalRelease, paths: Iterable[str
     return tuple(sorted(left))
 
 
-def _versions(refs: Refs) -> list[tuple[str, str]]:
+def version_key(tag: str) -> list[int]:
+    """What versions are ordered by."""
+    return [int(number) for number in tag.removeprefix("v").split(".")]
+
+
+def versions_of(refs: Refs) -> list[tuple[str, str]]:
     """Versions and their commits, the newest version first."""
     versions = [(tag, commit) for tag, commit in refs.tags.items() if TAG.fullmatch(tag)]
-    return sorted(versions, key=lambda version: [int(number) for number in version[0][1:].split(".")], reverse=True)
+    return sorted(versions, key=lambda version: version_key(version[0]), reverse=True)
 
 
 def _releases(hub: HubRepo, refs: Refs) -> Iterator[str]:
     """Commits that may be releases: those of the versions, then those of main that never came to a tag."""
-    tagged = dict.fromkeys(commit for _, commit in _versions(refs))
+    tagged = dict.fromkeys(commit for _, commit in versions_of(refs))
     yield from tagged
     prefix = message("")
     for commit, title in hub.commits():

@@ -14,7 +14,7 @@ from typing import NoReturn
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetInfo
 from huggingface_hub.errors import LocalTokenNotFoundError
 
-from builders.publish.belongings import foreign, made_otherwise, other_release
+from builders.publish.belongings import foreign, made_otherwise, other_release, version_key, versions_of
 from builders.publish.hub_state import (
     KEPT,
     LONGEST_WAIT,
@@ -67,6 +67,7 @@ class Publication:
                 self._check_repository(refs)
                 if self.tag in refs.tags:
                     return self._already_published(refs, dry_run)
+                self._check_newest(refs)
             plan = self._plan(refs)
             for line in plan.lines(self.release, self.hub.repo_id, self.tag, self.wishes):
                 self.hub.watch.say(line)
@@ -167,6 +168,17 @@ class Publication:
         changed = not dry_run and self._set_gate()
         self.hub.watch.say(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
+
+    def _check_newest(self, refs: Refs) -> None:
+        """main, which is what readers get who name no version, never goes back: a version comes after all others."""
+        if versions := versions_of(refs):
+            newest = versions[0][0]
+            if version_key(newest) > version_key(self.tag):
+                self._stop(
+                    f"{newest} is published, and main would go back to {self.tag}",
+                    expected=f"a version after {newest}",
+                    do="Publish this release under the next version.",
+                )
 
     # ------------------------------------------------------------ changing
 

@@ -7,6 +7,7 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from builders.threemdbench.curate import Curator, FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import Admission, gather, rows_digest
+from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.preview import PREVIEW
@@ -52,6 +54,7 @@ from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
+LEFT_OUT = "left-out.jsonl"  # of a workspace: which files, by name
 """Names the bundled table: a curve that meets all counts that the paper states. Which class is which is not published;
 the order is that of the paper's list (3M-G2)."""
 # 2,396 : 596 : 2,996 of the paper (3M-G6).
@@ -182,7 +185,12 @@ def plan(build: Build[Options]) -> Plan:
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
         stand_in=_stand_in(options, chat),
-        review=lambda finished: _leave_queue(queue.path, workspace, finished),
+        review=lambda finished: "\n".join(
+            [
+                *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
+                *_leave_queue(queue.path, workspace, finished),
+            ]
+        ),
     )
 
 
@@ -215,7 +223,7 @@ def _rows(rows: Iterable[Row]) -> Iterator[Row]:
         yield {**{name: row.get(name) for name in SOURCE.names}, "no_image": row["not_fetched"] or missing}
 
 
-def _leave_queue(queue: Path, workspace: Path, finished: Run) -> str:
+def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
     """Make the queue of this build the one to review, even where an earlier build had curated these very photos."""
     curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
     if not curated:
@@ -226,7 +234,28 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> str:
         do = f"Delete {workspace / 'results'} and run the same command again"
         raise BedsideError(queue, found="the queue of borderline photos is gone", expected="what curation wrote", do=do)
     waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
-    return f"{waiting:,} questions wait for a person: bedside review {workspace} -o review.html" if waiting else ""
+    if waiting:
+        what = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
+        yield f"{what} for a person: bedside review {workspace} -o review.html"
+
+
+def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:
+    """Leaves beside the build which files were left out, which a release tells by their keys alone; says where, and
+    which labels no table knows: a folder of one's own has names of its own."""
+    files = {row["image_id"]: row["source_file"] for row in rows}
+    labels: Counter[str] = Counter()
+    lines = []
+    for row in finished.exclusions():
+        labels.update([str(row["detail"])] * (row["reason"] == UNKNOWN))
+        told = {"file": files.get(row["key"]), **{name: row[name] for name in ("key", "stage", "reason", "detail")}}
+        lines.append(json.dumps(told, ensure_ascii=False) + "\n")
+    write_whole(workspace / LEFT_OUT, "".join(lines).encode())
+    if labels:
+        most = ", ".join(f"{label or 'none'} {count:,}" for label, count in labels.most_common(5))
+        more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
+        yield f"Labels that no label table knows: {most}{more}. Say in --labels NAME=FILE which diagnosis each means"
+    if lines:
+        yield f"The files that were left out, and why: {workspace / LEFT_OUT}"
 
 
 def _targets(options: Options) -> dict[str, int] | None:

@@ -53,6 +53,18 @@ def test_what_a_pair_may_be_called(changes: dict[str, Any], verdict: str, differ
     assert pair.difference == (None if difference is None else pytest.approx(difference))
 
 
+def test_a_small_p_is_never_0_and_a_proportion_has_three_decimals() -> None:
+    own = _cell().own
+    values = [
+        ("p", 0.0004, "< 0.001"),
+        ("p", 0.0312, "0.031"),
+        ("proportion", 0.5136, "0.514"),
+        ("pairs", 1200, "1,200"),
+    ]
+    for unit, value, shown in values:
+        assert Compared(replace(own, unit=unit, value=value, ci95=None), None).printed == shown
+
+
 def test_a_doubtful_number_is_no_target() -> None:
     found = record(stand_in=None)
     cell = next(one for one in results(["Table 1"], found) if one.column == "Average Sentence Length")

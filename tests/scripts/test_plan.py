@@ -132,6 +132,11 @@ def test_what_plays_nothing_is_one_error(
     assert "Error" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
+def test_a_missing_option_is_told_of_the_command_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["plan", "run", "confirmation", "runs/patients"]) == 2
+    assert "bedside plan run confirmation" in capsys.readouterr().err
+
+
 # --- A budget ---------------------------------------------------------------------------------------------------------
 
 

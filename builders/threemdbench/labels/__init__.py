@@ -35,6 +35,10 @@ class Entry:
     note: str
 
 
+UNKNOWN = "unknown label"
+"""Why a photo is left out whose label stands in no label table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """The diagnosis of a photo and the label it was read from; or, where `reason` is not empty, why it has none.
@@ -132,7 +136,7 @@ def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool 
         return Assigned("", label, "labels disagree", shown)
     entry = known.entry(label)
     if entry is None:
-        return Assigned("", label, "unknown label", label)
+        return Assigned("", label, UNKNOWN, label)
     if not entry.diagnosis:
         return Assigned("", label, "not one of the 34 diagnoses", f"{label}: {entry.note}" if entry.note else label)
     if entry.match == "mixed" and not mixed:

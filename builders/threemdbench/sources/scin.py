@@ -100,7 +100,9 @@ def _by_case(table: Table, records: Sequence[Record], bad: list[BadRow]) -> dict
     for record in records:
         name = record[column]
         if not name:
-            bad.append(BadRow(record.where, reason="no identifier", expected=f"a {column} in every row"))
+            bad.append(
+                BadRow(record.where, reason="no identifier", expected=f"the column {column} filled in every row")
+            )
         elif found.setdefault(name, record) is not record:
             again = f"case {name} again, after {found[name].where}"
             bad.append(BadRow(record.where, reason="a case twice", found=again, expected="each once"))

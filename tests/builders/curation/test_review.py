@@ -295,7 +295,7 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
     assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
     said = capsys.readouterr().out
     assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are not there" in said
-    assert "2 questions wait for a person" in said
+    assert "2 questions wait for a person" in said and "left-out.jsonl" in said
     assert Manifest.read(tmp_path / "release").splits
 
 

@@ -491,6 +491,7 @@ def test_the_sheet_holds_markup_of_a_case_as_text(tmp_path: Path, sample: Path) 
         ({"source": "reddit"}, "sample-threads"),
         ({"source": "sample-threads"}, "a chat model that reads the threads"),
         ({"source": "threads=", "model": "scripted/echo"}, "threads=DIR"),
+        ({"source": "threads=nowhere", "model": "scripted/echo"}, "nowhere: does not exist"),
         ({"source": "threads=missing.zst,also.zst", "model": "scripted/echo"}, "does not exist"),
         ({"source": "threads=.", "model": "scripted/echo"}, "no file of submissions"),
         ({"source": "sample-threads", "model": "scripted/down"}, "scripted/down"),

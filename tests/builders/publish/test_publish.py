@@ -187,6 +187,17 @@ def test_what_was_published_loads_by_tag_into_a_fresh_cache(
     assert done.stdout.splitlines() == expected
 
 
+def test_main_never_goes_back_to_a_lower_version(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
+    done = publisher(make_release(tmp_path / "1"), tag="v1.10.0")
+    before = len(hub.writes())
+    for lower in ("v1.9.0", "v0.11.0"):
+        for dry_run in (True, False):
+            said = publisher.fails(make_release(tmp_path / f"{lower}{dry_run}", text="new"), tag=lower, dry_run=dry_run)
+            assert f"main would go back to {lower}" in said and "under the next version" in said
+    assert publisher.head() == done.commit and len(hub.writes()) == before
+    publisher(make_release(tmp_path / "3", text="newer"), tag="v1.10.1")
+
+
 def test_the_same_release_again_writes_nothing(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     first = publisher(release, gated="auto")
     before = len(hub.writes())

@@ -85,6 +85,21 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
+def test_what_was_left_out_is_told_by_file_to_its_owner_alone(tmp_path: Path) -> None:
+    labels = ["acne", "acne", "finger nails", "finger nails", "other"]
+    rows = [{"file": f"{number}.png", "label": label} for number, label in enumerate(labels)]
+    files = {f"{number}.png": b"" if number == 1 else photo("acne", number) for number in range(5)}
+    table = photo_table(tmp_path / "photos", rows, files)
+    told: list[str] = []
+    options = recipe.Options(sources=(f"table:mine={table}",), licences=("mine=CC0-1.0",))
+    work = tmp_path / "release.work"
+    recipes.build(recipe.RECIPE, options, tmp_path / "release", workspace=work, tell=told.append)
+    assert "no label table knows: finger nails 2, other 1. Say in --labels" in told[0] and "left-out.jsonl" in told[0]
+    left = [json.loads(line) for line in (work / "left-out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {(one["file"], one["reason"]) for one in left} >= {("1.png", "image empty"), ("4.png", "unknown label")}
+    assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())
+
+
 # --- The sample -------------------------------------------------------------------------------------------------------
 
 
