@@ -40,7 +40,8 @@ _MOVES = re.compile(
     re.IGNORECASE,
 )
 _NEARBY = 60  # characters before a word that are looked at
-_OUTER = " (outer layer of bone, brain or kidney)"
+_OUTER = re.compile(r"outer (?:layer of bone, brain or kidney|bone, brain or kidney layer)")
+_OTHER = "other organ"  # of `layers.csv`: nothing is said
 
 
 @cache
@@ -74,9 +75,11 @@ def narrowed(lay: str, text: str, start: int = 0) -> str:
     if " or " not in lay:
         return lay
     lower = text.lower()
-    if _OUTER in lay:
+    if _OUTER.search(lay):
         organs = [organ for organ, told in read_layers() if told.search(lower)]
-        return lay.replace(_OUTER, f" (outer layer of the {organs[0]})" if len(organs) == 1 else "")
+        if len(organs) != 1 or organs == [_OTHER]:
+            return lay.partition(" (")[0]
+        return _OUTER.sub(f"outer layer of the {organs[0]}", lay)
     for either, one, for_one, other, for_other in read_either():
         if either.search(lay):
             here, there = speaks_of(for_one, lower), speaks_of(for_other, lower)

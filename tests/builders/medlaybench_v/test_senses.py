@@ -271,7 +271,8 @@ def test_neighbours_agree(caption: str, said: str) -> None:
         ("A neural network marks the cells.", "neural network", "nerves"),
         ("A decubitus ulcer of the heel.", "decubitus ulcer", "lying"),
         # An outer layer is one organ's, or nothing is said of it.
-        ("Cortical thinning of the tibia.", "outer layer of the bone", "brain"),
+        ("Cortical thinning of the tibia.", "thinning (in the outer layer of the bone)", "brain"),
+        ("Cortical thickening of the adrenal gland.", "cortical thickening", "other organ"),
         ("The cortex near the sulcus of the brain.", "outer layer of the brain", "bone"),
         ("Cortical enhancement.", "Cortical", "outer"),
         # What says where of another word is no place of a thing.
