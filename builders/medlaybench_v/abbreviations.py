@@ -258,12 +258,13 @@ def _rest(short: str, long: str) -> int | None:
 def _entries(caption: str) -> list[_Entry]:
     starts: list[tuple[re.Match[str], bool]] = []
     for match in _ENTRY.finditer(caption):
-        bounded = _BOUNDARY.search(caption, max(0, match.start() - 6), match.start()) is not None
-        follows = bool(starts) and starts[-1][0].end() == match.start()  # the long form of the one before
+        if starts and starts[-1][0].end() == match.start():
+            continue  # the long form of the one before
         short, comma = match["short"], match["separator"].startswith(",")
-        if follows or _NOT_SHORT.fullmatch(short) or (not bounded and (comma or short.islower())):
-            continue
         if comma and len(short) > 4 and _capitals(short) < 2:  # "in Jammu, Jammu and Kashmir"
+            continue
+        bounded = _BOUNDARY.search(caption, max(0, match.start() - 6), match.start()) is not None
+        if (not bounded and (comma or short.islower())) or _NOT_SHORT.fullmatch(short):
             continue
         starts.append((match, bounded))
     limits = [*(m.start() for m, _ in starts[1:]), len(caption)]

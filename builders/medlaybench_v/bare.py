@@ -67,6 +67,12 @@ def read_bare() -> dict[str, _Word]:
 
 
 @cache
+def _first_words() -> frozenset[str]:
+    """The words, or their parts before a hyphen: a caption without one of them is not searched."""
+    return frozenset(word.partition("-")[0] for word in read_bare())
+
+
+@cache
 def _any_word() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w{_HYPHENS}])(?:{'|'.join(read_bare())})(?![\w{_HYPHENS}])")
 
@@ -75,7 +81,9 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     """The words to explain in a caption of which `matches` tell too little; none in others. `parts` are words with an
     explanation that are a part of a longer name, and are left elsewhere: "a clivus (bone at the skull base) fracture".
     """
-    told = sum(match.changes and match.entry.term.kind in _TELLING for match in matches)
+    if caption.bag.isdisjoint(_first_words()):
+        return []
+    told = len([entry for _, _, entry in matches if entry.changes and entry.term.kind in _TELLING])
     lower = caption.lower
     if told * _WORDS_EACH >= lower.count(" ") + 1:
         return []
