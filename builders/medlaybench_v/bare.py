@@ -81,15 +81,14 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     """The words to explain in a caption of which `matches` tell too little; none in others. `parts` are words with an
     explanation that are a part of a longer name, and are left elsewhere: "a clivus (bone at the skull base) fracture".
     """
-    if caption.bag.isdisjoint(_first_words()):
-        return []
     told = len([entry for _, _, entry in matches if entry.changes and entry.term.kind in _TELLING])
     lower = caption.lower
     if told * _WORDS_EACH >= lower.count(" ") + 1:
         return []
     free = [part for part in parts if _finds_room(caption.text, part.start, part.end, part.entry.term)]
     found = {part.entry.surface: part for part in free[: _MOST - told]}
-    for word in _any_word().finditer(lower):
+    words = () if caption.bag.isdisjoint(_first_words()) else _any_word().finditer(lower)
+    for word in words:
         if len(found) + told >= _MOST:
             break
         start, end = word.span()

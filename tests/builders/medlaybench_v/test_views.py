@@ -166,3 +166,12 @@ def test_words_with_figures_stand_in_the_drafts_of_real_captions() -> None:
     for text in (*sample, *captions):
         caption = read(text)
         assert _figures(text) <= _figures(BUNDLED.draft(caption, BUNDLED.match(caption)).text), text
+
+
+@pytest.mark.parametrize(
+    "words", ["T1 weighted", "T2-weighted", "follow-up", "initial", "non contrast", "iv contrast enhanced", "3D", "and"]
+)
+def test_the_name_of_a_picture_is_read_from_its_first_word(words: str) -> None:
+    text = f"Note: (axial {words}  sagittal computed tomography (CT) images."
+    found = next(pictures(text))
+    assert text[found.start : found.end].startswith("axial") and text[: found.end].endswith("images")
