@@ -6,9 +6,9 @@
 Each batch runs in a thread, all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
 client, a limit and a store of answers. Requests are sent in the order in which they were asked for.
 
-One process sends some 100 to 200 requests a second. Where more are wanted at a time than `PER_PROCESS`, several take
-part (`asked_by`), one client each, and share the limit. Those of this machine share the file of answers, too; on a
-cluster each unit of work has its part (`loaders.models.answer_parts`), which the driver takes into the file.
+Where more requests are wanted at a time than `PER_PROCESS`, several processes take part (`asked_by`), one client each,
+and share the limit. Those of this machine share the file of answers, too; on a cluster each unit of work has its part
+(`loaders.models.answer_parts`), which the driver takes into the file.
 """
 
 from __future__ import annotations

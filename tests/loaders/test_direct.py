@@ -97,18 +97,18 @@ def test_bytes_are_those_of_inspect_ai(server: ChatServer, written: list[str], n
         model = opened(server, name, direct=direct)
         ask(model)  # vLLM's client appears as it is used first
         server.requests, written[:] = [], []
-        for messages in (HELLO, TALK):
-            for decoding in decodings:
-                assert [ask(model, messages, **decoding).text for _ in range(2)] == ["A pocket of pus."] * 2
+        asked = [(messages, decoding) for messages in (HELLO, TALK) for decoding in decodings]
+        for messages, decoding in [*asked, (TALK[:3], {})]:  # vLLM is told to go on with what an assistant began
+            assert [ask(model, messages, **decoding).text for _ in range(2)] == ["A pocket of pus."] * 2
         ways[direct] = [
             (request.path, request.sent, {name: text for name, text in request.headers.items() if name not in OWN})
             for request in server.requests
             if request.path.endswith("/chat/completions")  # and not where vLLM tells its context
         ]
         # All of them, or one of each form, of which one was known but for vLLM.
-        assert len(written) == (16 if not direct else 8 if name.startswith("vllm") else 7)
+        assert len(written) == (18 if not direct else 9 if name.startswith("vllm") else 8)
     REQUEST.reset(token)
-    assert ways[True] == ways[False] and len(ways[True]) == 16
+    assert ways[True] == ways[False] and len(ways[True]) == 18
     assert ways[True][0][2]["idempotency-key"] == "name-0-0" and ways[True][0][2]["openai-organization"] == "org-1"
 
 
