@@ -289,31 +289,16 @@ def _is_plain(reading: Reading, found: list[Pole], dimension: str) -> bool:
     """Whether a pole can be read in one way only: told once, of now, in a dimension that has no places."""
     if dimension not in _PLAIN or (dimension == "size" and len(found) > 1):
         return False
-    if dimension == "size" and _is_amount_of_less(reading, found):
+    if dimension == "size" and (_is_amount_of_less(reading, found) or reading.texts[found[0].first] in _ALSO_PLACES):
         return False
     return not any(_FORMERLY & set(reading.texts[max(0, p.first - 8) : p.last + 9]) for p in found)
 
 
-# Of places, degrees and courses two may be told in one caption, each of another thing.
+# Of places, degrees, courses, ages and persons two may be told in one caption, each of another thing.
 _PLAIN = frozenset(
-    (
-        "size",
-        "brightness",
-        "breath",
-        "beat",
-        "position",
-        "lying",
-        "gender",
-        "onset",
-        "heading",
-        "result",
-        "stage",
-        "approach",
-        "viability",
-        "pace",
-        "same side",
-    )
+    [*"size brightness breath beat position lying heading result stage approach viability pace".split(), "same side"]
 )
+_ALSO_PLACES = frozenset("above below marked falls fall drop drops better best faint light lighter gained up".split())
 _FORMERLY = frozenset("had before earlier formerly previously ago twice".split())
 
 

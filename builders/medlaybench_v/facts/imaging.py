@@ -218,7 +218,6 @@ def _methods(
         if method == ANGIOGRAPHY and ({"dye", "contrast"} & set(lay.texts) or (theirs and _VESSELS & set(lay.texts))):
             continue
         if method == XRAY and {"dye", "contrast"} & set(lay.texts) and not theirs:
-            outcome.doubts.append(f"lost: {XRAY}")
             continue
         if method == NUCLEAR and not _TRACERS.isdisjoint(lay.bag):
             continue
@@ -245,7 +244,8 @@ def _methods(
         outcome.changed.append(f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}")
     else:
         for method in sorted(lost):
-            outcome.add("lost", method, Basis.MISSING if method in _SLICED else Basis.UNMET)
+            told = method not in _SLICED or here.sequences & there.sequences  # a T1 picture is one of MRI
+            outcome.add("lost", method, Basis.UNMET if told else Basis.MISSING)
         for method in sorted(new):  # a name that stands for no method here may still mean it: "bone densitometry"
             unnamed = not here.methods and any(map(_EXAMINES.search, expert.texts))
             outcome.add("new", method, Basis.MISSING if method in _SLICED and not unnamed else Basis.UNMET)

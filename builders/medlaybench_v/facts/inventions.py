@@ -148,7 +148,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             treated = {"treatment"} == {kind_of(c) for c in firm}
             if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
                 of_the_patient = not (explained or treated or _compares(lay, said) or _describes(lay, said))
-                outcome.add("new", text, Basis.MISSING if of_the_patient else Basis.UNMET)
+                verdict = of_the_patient and not _VERDICTS.isdisjoint(map(kind_of, firm))
+                outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
         elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
             outcome.add("new", text, Basis.UNMET)
     for person in _persons(expert, lay):

@@ -513,8 +513,16 @@ def _shown(reading: Reading, found: Polarity) -> str:
 def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading) -> None:
     """A contradiction where one text denies a finding outright, and the other says outright that it is there or holds
     nothing that could be a denial."""
-    sure = _is_denied_outright(denying, concept) and (not telling.get(_may_deny) or _is_there(telling, concept))
+    open_to_doubt = not _HYPOTHETICAL.isdisjoint(telling.bag)  # "if a bone is cracked at all"
+    sure = (
+        not open_to_doubt
+        and _is_denied_outright(denying, concept)
+        and (not telling.get(_may_deny) or _is_there(telling, concept))
+    )
     outcome.add("changed", text, Basis.CONTRADICTED if sure else Basis.READ)
+
+
+_HYPOTHETICAL = frozenset("if whether unless should could might".split())
 
 
 def _is_denied_outright(reading: Reading, concept: str) -> bool:

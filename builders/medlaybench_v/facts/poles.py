@@ -32,6 +32,8 @@ def poles(reading: Reading) -> list[Pole]:
         end = i + size
         if texts[i] == "old" and texts[i - 1] in _AGES:
             continue  # an age
+        if texts[i] == "reduction" and texts[i - 1] in _SETTING:
+            continue  # of a fracture
         if texts[end : end + 1] == ["than"] and _is_limit(texts[i], texts[end + 1 : end + 2]):
             continue
         if (
@@ -76,6 +78,7 @@ def _is_amount(following: list[str]) -> bool:
     return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
 
 
+_SETTING = frozenset("closed open internal manual anatomic anatomical concentric after post".split())
 _AGES = frozenset("year years month months week weeks day days".split())
 _USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))

@@ -146,7 +146,7 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
     if word == "left":
         return _remains(reading, i, before, after)
     if word == "right":
-        if after in ("angle", "angles", "angled", "away", "after", "now"):
+        if after in ("angle", "angles", "angled", "away", "after", "now", "through", "across"):
             return True
         if LEFT in texts and before.endswith(("ic", "al", "ed", "ous")):
             return False  # "a dominant left artery with a hypoplastic right"
@@ -251,7 +251,7 @@ def compare(
             changed = _new_both(expert, lay, there)
             if changed:
                 outcome.changed.append(changed)
-        elif not (BOTH in hinted and pair <= told):
+        elif not (pair <= told and BOTH in hinted | told):
             _new_side(expert, lay, there, side, outcome)
     if outcome.decided:
         return outcome

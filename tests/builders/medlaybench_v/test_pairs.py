@@ -14,15 +14,15 @@ from scripts.bench.pairs import DEVELOPMENT, Score, judge, read, scores
 FLOORS = {
     "certainty": (0.56, 0.03, 0.02),
     "comparison": (0.60, 0.07, 0.02),
-    "invention": (0.56, 0.10, 0.02),
+    "invention": (0.46, 0.10, 0.02),
     "marker": (0.76, 0.10, 0.02),
     "method": (0.97, 0.03, 0.02),
-    "other": (0.46, 0.14, 0.02),
-    "polarity": (0.26, 0.06, 0.02),
-    "quantity": (0.73, 0.10, 0.02),
+    "other": (0.43, 0.14, 0.02),
+    "polarity": (0.23, 0.06, 0.02),
+    "quantity": (0.70, 0.10, 0.02),
     "side": (0.80, 0.03, 0.02),
     "time": (0.50, 0.17, 0.02),
-    "all": (0.64, 0.06, 0.004),
+    "all": (0.61, 0.06, 0.004),
 }
 # The same of a later writer, with whose pairs the rules were mended once they had been measured; eight of each kind a
 # class, so that a class may lose one broken pair and a faithful one in all.
@@ -40,7 +40,7 @@ MAPLE_FLOORS = {
     "all": (0.60, 0.12, 0.013),
 }
 # The two that were played last, each once before it was read: of all pairs, and most faithful ones in doubt.
-LAST = [("sycamore", (0.53, 0.11, 0.0), 0.14), ("hornbeam", (0.55, 0.14, 0.0), 0.22)]
+LAST = [("sycamore", (0.53, 0.11, 0.0), 0.14), ("hornbeam", (0.52, 0.11, 0.0), 0.20)]
 
 
 @pytest.fixture(scope="module")

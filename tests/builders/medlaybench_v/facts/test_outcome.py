@@ -44,7 +44,7 @@ def test_what_the_tables_do_not_know_is_left_to_a_reader(gate: ModuleType, exper
 CONTRADICTED = [
     (certainty, "Confirmed by biopsy: cancer.", "This may be cancer."),
     (imaging, "CT of the hip.", "MRI of the hip."),
-    (inventions, "A cyst of the liver.", "A cyst of the liver after years of smoking."),
+    (inventions, "A cyst of the liver.", "A cyst of the liver. There is no need to worry."),
     (order, "CT before the operation.", "CT after the operation."),
     (amounts, "A cyst of 15 mm.", "A cyst of 15 cm."),
     (amounts, "Five cysts.", "Seven cysts."),
@@ -55,6 +55,10 @@ CONTRADICTED = [
 ]
 # What looks like one, and is none where the sentence is read otherwise: (gate, expert, lay)
 READ_OTHERWISE = [
+    (polarity, "No displaced fracture.", "If there is a fracture at all, its parts are in place."),
+    (comparison, "After closed reduction of the wrist.", "After the growing end of the wrist was set."),
+    (inventions, "A thin-walled cyst, most likely functional.", "A sac that comes with the monthly cycle."),
+    (imaging, "Sagittal T1 image of the pituitary.", "A side-view slice of the pituitary, T1 type."),
     (order, "CT before chemotherapy.", "CT, once when no chemotherapy had been given."),
     (inventions, "A tear of the muscle.", "The muscle is strained and torn."),
     (amounts, "The T8 bone is broken, and two more.", "Three bones are broken."),

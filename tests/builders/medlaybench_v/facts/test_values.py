@@ -228,7 +228,6 @@ BROKEN = [
     ("imaging", "Sagittal MRI of the knee.", "MRI of the knee.", "lost: sagittal"),
     ("markers", "Stone (arrow) and cyst (asterisk).", "A stone (asterisk) and a cyst (arrow).", "swapped"),
     ("markers", "Stone (white arrow).", "A stone (black arrow).", "white"),
-    ("inventions", "Fracture of the wrist.", "The wrist broke in a fall.", "fall"),
     ("inventions", "Cyst of the liver.", "A cyst of the liver, which is nothing to worry about.", "nothing to worry"),
     (
         "markers",
@@ -299,6 +298,7 @@ def test_a_broken_fact_is_named(kind: str, expert: str, lay: str, reason: str) -
 
 # Contradictions that rest on how a free sentence was read: new writers' faithful captions looked like them too often.
 READ = [
+    ("inventions", "Fracture of the wrist.", "The wrist broke in a fall.", "fall"),
     ("quantities", "A stenosis of 80%.", "The vessel has narrowed to eighty percent of its width.", "became to eighty"),
     (
         "polarity",
@@ -414,6 +414,8 @@ def test_a_fact_that_is_not_met_in_words_is_left_to_a_reader(kind: str, expert: 
 
 
 KEPT = [
+    ("sides", "The left ligament is torn.", "The ligament on the left has snapped right through."),
+    ("inventions", "Post-mortem CT.", "CT after death."),
     ("quantities", "A reduction to 80% of its volume.", "It has shrunk to eighty percent of its size."),
     ("comparison", "Lateral radiograph of the knee, the inner part.", "The inner part of the knee, from the side."),
     ("polarity", "The ligament of the wrist is not torn.", "The ligament of the wrist holds."),
