@@ -205,7 +205,8 @@ def hub_error(error: Exception, at: str) -> HubError:
         return HubError(at, found="has no such revision", expected="a tag, branch or commit of the repository")
     if isinstance(error, RepositoryNotFoundError):
         do = "Check the name; for a private repository, log in with `hf auth login`"
-        return HubError(at, found="does not exist, or not for this account", expected="a dataset repository", do=do)
+        expected = "a dataset repository, or a folder that is there"
+        return HubError(at, found="does not exist, or not for this account", expected=expected, do=do)
     if isinstance(error, HFValidationError):
         return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")
     if isinstance(error, LocalEntryNotFoundError):

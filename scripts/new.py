@@ -74,7 +74,8 @@ def baseline(name: str = _NAME, out: Path | None = _OUT) -> None:
 def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
     """What templates may use. Raises InputError for a name that cannot be, or is taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise InputError("NAME", found=repr(name), expected="small letters, digits and dashes, such as reading-age")
+        expected = "a small letter, then small letters, digits and single dashes, such as reading-age"
+        raise InputError("NAME", found=repr(name), expected=expected)
     if name in taken:
         raise InputError("NAME", found=f"there is a {kind} named {name}", expected="another name")
     room = name.replace("-", "_")

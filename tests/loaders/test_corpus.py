@@ -13,16 +13,18 @@ from typing import Any
 import datasets
 import pytest
 from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import RepositoryNotFoundError
 from PIL import Image
 
 from loaders import medlaybench_v
-from loaders.corpus import Corpus, corpus, load
+from loaders.corpus import Corpus, corpus, hub_error, load
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
 from loaders.medlaybench_v import FEATURES, from_official
 from loaders.registry import corpora
 from loaders.schema import Migration
 from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.http_client import httpx
 from tests.parts.hub_here import at_hub, own_caches, put
 
 REPO = "org/medlaybench-v"
@@ -428,3 +430,9 @@ def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(HubError, match="Connect to the internet") as error:
             load("medlaybench-v", "test")
         assert error.value.where == f"{OFFICIAL}@main"
+
+
+def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:
+    answer = httpx.Response(404, request=httpx.Request("GET", "http://hub"))
+    told = hub_error(RepositoryNotFoundError("no", response=answer), "runs/nope@main")
+    assert told.expected == "a dataset repository, or a folder that is there"

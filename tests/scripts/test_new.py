@@ -132,7 +132,10 @@ def test_a_name_that_cannot_be_is_refused(
     kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert execute(["new", kind, "--out", str(tmp_path / "package"), "--", name]) == 2
-    assert "NAME" in capsys.readouterr().err and not (tmp_path / "package").exists()
+    said = capsys.readouterr().err
+    assert (
+        "NAME" in said and ("a small letter, then" in said) == (name in NAMES) and not (tmp_path / "package").exists()
+    )
 
 
 def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
