@@ -469,9 +469,13 @@ def _parquet_source(path: Path, data: bytes | None) -> Iterator[Any]:
     """What pyarrow reads from: the path itself, which is fastest, unless bytes in it are no UTF-8."""
     if data is not None:
         yield pa.BufferReader(data)
-        return
-    with _open_filled(path) as file:
-        yield path if is_text(str(path)) else pa.PythonFile(file, mode="r")
+    elif is_text(str(path)):
+        with _open_filled(path):
+            pass
+        yield path
+    else:
+        with _open_filled(path) as file:
+            yield pa.PythonFile(file, mode="r")
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Placed | BadRow]:
