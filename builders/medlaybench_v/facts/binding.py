@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.senses import implied, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
 
@@ -87,7 +87,7 @@ def keys(reading: Reading) -> list[_Key]:
         found += [(first, last, key, weight) for key, weight in _keys_of(named)]
     found += [
         (i, i, key, 0.8)
-        for i, (own, inside) in enumerate(map(_key_of, reading.texts))
+        for i, (own, inside) in enumerate(map(_KEYS.__getitem__, reading.texts))
         if (key := inside if i in covered else own)
     ]
     found += [(p.first, p.last, f"{p.dimension} {p.value}", 1.0) for p in reading.get(poles) if p.dimension in _TELLING]
@@ -108,13 +108,15 @@ def _keys_of(named: tuple[Sense, ...]) -> tuple[tuple[str, float], ...]:
     return (*((key, 1.0) for key in sorted(own | denied)), *((key, 0.3) for key in sorted(more)))
 
 
-@lru_cache(maxsize=65536)
 def _key_of(text: str) -> tuple[str, str]:
     """The key of a word itself, and of one inside a longer wording; empty where it has none."""
     if text not in STOP_WORDS and text not in _SIDES and (len(text) > 2 or text[0].isdigit()):
         key = f"={root(text)[:7]}"
         return key, key if len(text) > 5 else _TIMES.get(text, "")
     return _TIMES.get(text, ""), _TIMES.get(text, "")
+
+
+_KEYS = OfWords(_key_of)
 
 
 def anchors(reading: Reading, first: int, last: int, before: float = 1.0, after: float = 1.0) -> dict[str, float]:

@@ -6,8 +6,6 @@ An arrow in parentheses stands behind what it marks; a lay caption may put it be
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import compress
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, in_order, keys, likeness
@@ -15,7 +13,7 @@ from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
 
@@ -69,7 +67,7 @@ def markers(reading: Reading) -> list[Marker]:
     """The markers of a caption, in their order, letters and numbers of a key among them."""
     texts, words, text = reading.texts, reading.words, reading.text
     found: list[Marker] = []
-    for i in compress(range(len(texts)), map(_may_mark, texts)):
+    for i in reading.where(_MAY_MARK):
         word, start, end = words[i]
         if len(word) < 3 and text[start:end].islower() and text[end : end + 1] != ")":
             continue  # nearly all that is short: "in", "of", "a"
@@ -96,10 +94,12 @@ def markers(reading: Reading) -> list[Marker]:
     return found
 
 
-@lru_cache(maxsize=65536)
 def _may_mark(word: str) -> bool:
     """Whether a word may be a mark, or a letter of a key; few are."""
     return word in _SHAPES or word in COLOURS or len(word) < 3
+
+
+_MAY_MARK = OfWords(_may_mark)
 
 
 def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:

@@ -12,13 +12,11 @@ captions (levels of the spine, scores in Roman figures, sizes of catheters), whi
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import compress
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.markers import markers
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.scan import OfWords, Reading
 
 # unit: (kind, factor to the base unit of the kind)
 _DAY = 1.0
@@ -155,7 +153,7 @@ class _Reader:
 
     def all(self) -> list[Quantity]:
         i = 0
-        for at in compress(range(len(self.texts)), map(_may_count, self.texts)):
+        for at in self.reading.where(_MAY_COUNT):
             behind = _ONLY_BEFORE.get(self.texts[at])
             if at >= i and (behind is None or self.word(at + 1) in behind):
                 i = max(at + 1, self._at(at))
@@ -718,7 +716,6 @@ class _Reader:
         return self._add("grade", float(known.ROMAN[numeral[1]]), 1.0, i, i, letter=numeral[2])
 
 
-@lru_cache(maxsize=65536)
 def _may_count(word: str) -> bool:
     """Whether a quantity may begin with a word; most words begin none."""
     return (
@@ -735,6 +732,7 @@ def _may_count(word: str) -> bool:
     )
 
 
+_MAY_COUNT = OfWords(_may_count)
 _BEHIND_ARTICLE = frozenset("full whole single half quarter third dozen hundred thousand day".split())
 _BEHIND_ARTICLE |= _PARTS.keys() | UNITS.keys()
 # Frequent words that state an amount only before these.

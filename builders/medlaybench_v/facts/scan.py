@@ -11,9 +11,10 @@ of the fact gates (MedLayBench-V, Algorithm 1, CheckFactuality; the paper names 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache, partial
+from itertools import compress
 from typing import Any, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts import words as known
@@ -37,6 +38,20 @@ class Word(NamedTuple):
     text: str
     start: int
     end: int
+
+
+class OfWords(dict[str, Value]):
+    """What is to be known of a word by itself, found out once; a new start is made after too many words."""
+
+    def __init__(self, find_out: Callable[[str], Value]) -> None:
+        super().__init__()
+        self._find_out = find_out
+
+    def __missing__(self, word: str) -> Value:
+        if len(self) > 65536:
+            self.clear()
+        found = self[word] = self._find_out(word)
+        return found
 
 
 class Reading:
@@ -77,6 +92,10 @@ class Reading:
         """The words, each once: what tells a gate that it has nothing to read."""
         return frozenset(self.texts)
 
+    def where(self, holds: OfWords[bool]) -> Iterator[int]:
+        """The words of which something holds."""
+        return compress(range(len(self.texts)), map(holds.__getitem__, self.texts))
+
     @cached_property
     def words(self) -> list[Word]:
         return [_word((token[0], *token.span())) for token in self._tokens]
@@ -95,7 +114,7 @@ class Reading:
         """The facts, in order of appearance."""
         scan = _Scan(self.text, self.lower, self._tokens)
         for i, token in enumerate(self._tokens):
-            handler = _handler(token[0])
+            handler = _HANDLERS[token[0]]
             if handler is not None and i >= scan.done:
                 handler(scan, i)
         scan.facts.sort(key=lambda fact: fact.start)
@@ -368,7 +387,6 @@ _EXACT: dict[str, _Handler] = {
 }
 
 
-@lru_cache(maxsize=65536)
 def _handler(word: str) -> _Handler | None:
     """What reads a word's fact; None for the words that state none, which are nearly all."""
     if word in _EXACT:
@@ -382,3 +400,6 @@ def _handler(word: str) -> _Handler | None:
     if _named_by_stem(word):
         return _modality_stem
     return _roman if _ROMAN.match(word) else None
+
+
+_HANDLERS = OfWords(_handler)

@@ -7,7 +7,7 @@ absent: "patent" is obstruction, denied. `implies` names the concepts that someb
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.scan import Reading
@@ -22,6 +22,9 @@ class Said(NamedTuple):
     first: int
     last: int
     senses: tuple[Sense, ...]
+
+
+_said = partial(tuple.__new__, Said)  # of the three parts at once, without the call of a named tuple
 
 
 class _Lexicon(NamedTuple):
@@ -73,8 +76,9 @@ def senses(reading: Reading) -> list[Said]:
     """What a text speaks of, in its order; of phrases that overlap the longest from the left."""
     said: list[Said] = []
     end = 0
-    for i, ((size, named), *_) in SENSES.matches(reading):
+    for i, matches in SENSES.matches(reading):
         if i >= end:
+            size, named = matches[0]
             end = i + size
-            said.append(Said(i, end - 1, named))
+            said.append(_said((i, end - 1, named)))
     return said

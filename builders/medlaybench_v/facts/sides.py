@@ -6,13 +6,11 @@ Words that only look like sides are none: a right angle, what was left, right at
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from itertools import compress
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 
 LEFT, RIGHT, BOTH = "left", "right", "both"
@@ -77,7 +75,7 @@ def sides(reading: Reading) -> list[Side]:
     """The sides of a caption, in their order."""
     texts, words = reading.texts, reading.words
     found: list[Side] = []
-    for i in compress(range(len(texts)), map(_may_be_side, texts)):
+    for i in reading.where(_MAY_BE_SIDE):
         word = texts[i]
         before = texts[i - 1] if i else ""
         after = texts[i + 1] if i + 1 < len(texts) else ""
@@ -110,9 +108,11 @@ def sides(reading: Reading) -> list[Side]:
     return found
 
 
-@lru_cache(maxsize=65536)
 def _may_be_side(word: str) -> bool:
     return word in _WORDS or word in _ABBREVIATED or word in ("r", "l", "b") or word.startswith(_TERMS)
+
+
+_MAY_BE_SIDE = OfWords(_may_be_side)
 
 
 def _ends(reading: Reading, i: int) -> bool:

@@ -13,7 +13,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.scan import OfWords, Reading
 from loaders.imaging import wordings
 
 Named = TypeVar("Named")
@@ -171,16 +171,13 @@ class _Index:
                 nodes = node.behind_beginning if key.endswith("*") else node.behind
                 node = nodes.setdefault(key.removesuffix("*"), _Node([], {}, {}))
             node.ends.append(_Phrase(table, keys, tuple(found)))
-        self.known: dict[str, _Begun] = {}
+        self.begun = OfWords(self._begun)
 
-    def look_up(self, word: str) -> _Begun:
-        if len(self.known) > 65536:
-            self.known.clear()
+    def _begun(self, word: str) -> _Begun:
         single = tuple(
             (table, ((1, named),)) for table, words in self._words.items() if (named := words.named_by(word))
         )
-        self.known[word] = _Begun(root(word), single, self._phrases.behind.get(root(word)))
-        return self.known[word]
+        return _Begun(root(word), single, self._phrases.behind.get(root(word)))
 
 
 _index = cache(_Index)
@@ -188,15 +185,14 @@ _index = cache(_Index)
 
 def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]]]:
     """Where wordings of each table begin in a caption, in one pass for all tables."""
-    index = _index()
-    known = index.known
     texts = reading.texts
-    begun = [known.get(word) or index.look_up(word) for word in texts]
+    begun = list(map(_index().begun.__getitem__, texts))
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
-    seconds = [*(one.root for one in begun[1:]), ""]
-    for i, ((_, single, phrases), second) in enumerate(zip(begun, seconds, strict=False)):
-        goes_on = phrases is not None and (second in phrases.behind or phrases.behind_beginning)
-        several = _standing(phrases, texts, begun, i + 1) if phrases and goes_on else None
+    last = len(begun) - 1
+    for i, (_, single, phrases) in enumerate(begun):
+        several = None
+        if phrases and i < last and (begun[i + 1].root in phrases.behind or phrases.behind_beginning):
+            several = _standing(phrases, texts, begun, i + 1)
         if several:
             here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
             for table, keys, named in sorted(several, key=_longest_first):
@@ -205,7 +201,7 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
                 here.setdefault(table, []).extend(alone)
             for table, all_here in here.items():
                 found[table].append((i, tuple(all_here)))
-        else:
+        elif single:
             for table, alone in single:
                 found[table].append((i, alone))
     return found
