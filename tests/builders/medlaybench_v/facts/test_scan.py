@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.facts.scan import OfWords
 
 
 def facts(text: str, kind: str) -> list[tuple[str, str]]:
@@ -100,3 +101,22 @@ def test_spans_lie_in_the_text_and_in_order(text: str) -> None:
     found = read(text).facts
     assert all(0 <= f.start < f.end <= len(text) for f in found)
     assert [f.start for f in found] == sorted(f.start for f in found)
+
+
+def test_what_is_to_be_known_of_a_word_is_found_out_once() -> None:
+    asked: list[str] = []
+
+    def is_short(word: str) -> bool:
+        asked.append(word)
+        return len(word) < 3
+
+    short = OfWords(is_short)
+    for _ in range(2):
+        assert list(read("The mass is in the lung, as is the node.").where(short)) == [2, 3, 6, 7]
+    assert sorted(asked) == sorted(set(asked))
+
+
+def test_words_are_forgotten_before_there_are_too_many() -> None:
+    lengths = OfWords(len)
+    assert all(lengths[str(i)] == len(str(i)) for i in range(70_000))
+    assert len(lengths) < 66_000
