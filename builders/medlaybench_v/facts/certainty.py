@@ -83,6 +83,8 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False  # "is indicated by the blue arrow"
     if word in _POINTS and _is_direction(reading, i + size):
         return False
+    if word == "differential" and after not in ("diagnosis", "diagnoses", "includes", "is", "was", "of", ""):
+        return False  # "differential function"
     if word in ("candidate", "candidates") and after == "for":
         return False
     if word in _FITS and size == 1 and after not in _FIT_THE_PICTURE:

@@ -89,7 +89,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if len(course) == len(told) == 1 and course != told:
             outcome.changed.append(f"{_COURSES[min(course)]} became {_COURSES[min(told)]}")
     if not outcome.decided:
-        _unqualified(expert, there, outcome)
+        _unqualified(expert, lay, there, outcome)
     compared = [p for p in here.get("size", ()) if _is_compared(expert, p)]
     if compared and there.keys().isdisjoint(("size", "course", "severity", "number")):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
@@ -142,7 +142,7 @@ def _sequence(found: list[Placed], both: set[str]) -> list[str]:
     return list(dict.fromkeys(p.value for p in found if p.value in both))
 
 
-def _unqualified(expert: Reading, there: Collection[str], outcome: Outcome) -> None:
+def _unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome: Outcome) -> None:
     """A place, direction or degree of the expert caption that the lay one tells nothing of, in either direction.
 
     Most words of a caption have no counterpart in a good paraphrase; these have one (docs/results.md, fact gates).
@@ -150,9 +150,12 @@ def _unqualified(expert: Reading, there: Collection[str], outcome: Outcome) -> N
     if _QUALIFIERS.isdisjoint(expert.bag):
         return
     told = {_STANDS_FOR.get(dimension, dimension) for dimension in there}
+    if not _NEAR.isdisjoint(lay.bag):
+        told.add("end")  # "near the wrist"
     for pole in expert.get(poles):
         text = expert.texts[pole.first]
-        if text in _QUALIFIERS and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
+        compared = expert.texts[pole.first - 1] in _COMPARES and not _COMPARES.isdisjoint(lay.bag)
+        if text in _QUALIFIERS and not compared and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
             outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
 
 
@@ -163,6 +166,8 @@ _QUALIFIERS = frozenset(
     "plantar palmar volar lingual buccal labial palatal supine prone erect upright standing inspiration expiration "
     "inspiratory expiratory".split()
 )
+_NEAR = frozenset(("near", "nearest", "end"))
+_COMPARES = frozenset(("more", "less"))
 # The near end of a limb is the upper one; what is complete is the whole of it.
 _STANDS_FOR = {"vertical": "end", "extent": "completeness"}
 

@@ -22,7 +22,7 @@ from builders.medlaybench_v.facts.wordings import Sense
 
 # Words that deny what follows; "not" denies what stands before it only where it denies that it is seen at all.
 _FORWARD = frozenset(
-    "no without neither nor lack lacks lacking lacked devoid never denies denied nothing nobody excludes "
+    "no without neither nor nowhere lack lacks lacking lacked devoid never denies denied nothing nobody excludes "
     "exclude excluding".split()
 )
 _BACKWARD = frozenset(

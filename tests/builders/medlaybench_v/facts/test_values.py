@@ -414,6 +414,14 @@ def test_a_fact_that_is_not_met_in_words_is_left_to_a_reader(kind: str, expert: 
 
 
 KEPT = [
+    ("polarity", "Cancer of the tongue without distant metastases.", "A cancer; nowhere else has it spread."),
+    ("certainty", "Differential function of 40% and 60%.", "One does 40 percent of the work, the other 60."),
+    ("comparison", "Fracture of the distal radius.", "A break of the forearm bone near the wrist."),
+    (
+        "comparison",
+        "Atrophy, more severe on the left than on the right.",
+        "Both shrank, the right less so than the left.",
+    ),
     ("sides", "The left ligament is torn.", "The ligament on the left has snapped right through."),
     ("inventions", "Post-mortem CT.", "CT after death."),
     ("quantities", "A reduction to 80% of its volume.", "It has shrunk to eighty percent of its size."),
