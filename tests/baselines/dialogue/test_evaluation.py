@@ -32,7 +32,7 @@ from baselines.dialogue.evaluation import dialogue_task, settings_digest
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, ModelError, ModelRefused
-from loaders.models import chat
+from loaders.models import inspect_form
 from loaders.models.chat import open_model
 from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted as scripted_model
@@ -265,11 +265,11 @@ def test_a_message_is_made_once_a_dialogue_and_kept_no_longer(
     tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Message] = []
-    whole = chat.inspect_message
-    monkeypatch.setattr(chat, "inspect_message", lambda message: made.append(message) or whole(message))
+    whole = inspect_form.inspect_message
+    monkeypatch.setattr(inspect_form, "inspect_message", lambda message: made.append(message) or whole(message))
     play(tmp_path, models(server), 3, concurrency=3)
     assert len(made) > 20 and max(Counter(made).values()) == 3  # what begins each of the three
-    assert chat.TOLD.get() is None
+    assert inspect_form.TOLD.get() is None
 
 
 def test_one_model_may_play_two_roles(tmp_path: Path, server: ChatServer) -> None:
