@@ -162,7 +162,7 @@ def in_order(expert: Reading, lay: Reading) -> bool:
 def _sequence(reading: Reading) -> list[str]:
     """The keys of a caption in their order, one that stands twice in a row once."""
     ordered = [key for _, _, key, _ in sorted(reading.get(keys))]
-    return [key for i, key in enumerate(ordered) if not i or key != ordered[i - 1]]
+    return [key for key, before in zip(ordered, ["", *ordered], strict=False) if key != before]
 
 
 class Exchange(NamedTuple):

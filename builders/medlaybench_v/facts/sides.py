@@ -6,12 +6,14 @@ Words that only look like sides are none: a right angle, what was left, right at
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
+from builders.medlaybench_v.facts.wordings import Sense
 
 LEFT, RIGHT, BOTH = "left", "right", "both"
 
@@ -137,8 +139,12 @@ def _is_structure(reading: Reading, i: int) -> bool:
 
 def _structures(reading: Reading) -> frozenset[int]:
     """The words that name a body part."""
-    named = [s for s in reading.get(senses) if any(kind_of(x.concept) == ANATOMY for x in s.senses)]
-    return frozenset(i for s in named for i in range(s.first, s.last + 1))
+    return frozenset(i for s in reading.get(senses) if _is_part(s.senses) for i in range(s.first, s.last + 1))
+
+
+@lru_cache(maxsize=4096)
+def _is_part(named: tuple[Sense, ...]) -> bool:
+    return any(kind_of(sense.concept) == ANATOMY for sense in named)
 
 
 def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bool:
