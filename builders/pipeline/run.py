@@ -155,7 +155,8 @@ def _check_bad(result: Result, records: int, max_bad: float, workspace: Path) ->
     lines = [json.dumps({"row": row.key, "reason": row.reason, "detail": row.detail}) + "\n" for row in bad]
     write_whole(listed, "".join(lines).encode())
     do = f"Mend them ({listed} lists all), or let more of them be left out with --max-bad"
-    shown = [f"{row.key}: {row.reason}" + f", {row.detail}" * bool(row.detail) for row in bad]
+    told = [row.reason + (" " if row.detail.startswith("(") else ", " * bool(row.detail)) + row.detail for row in bad]
+    shown = [f"{row.key}: {words}" for row, words in zip(bad, told, strict=True)]
     check_bad(shown, records, "source", most=max_bad, do=do)
 
 

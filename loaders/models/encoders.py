@@ -127,10 +127,13 @@ def read_embeddings(
     with np.errstate(over="ignore", invalid="ignore"):
         vectors = unit(values.astype(np.float32))
     if len(bad := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
-        raise InputError(path, found=f"{len(bad):,} rows are not finite, the first is row {bad[0]}")
+        raise InputError(path, found=f"rows that are not finite: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
     if len(bad := np.flatnonzero(~vectors.any(axis=1))):
-        raise InputError(path, found=f"{len(bad):,} rows are all zero, the first is row {bad[0]}")
+        raise InputError(path, found=f"rows that are all zero: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
     return vectors
+
+
+_AGAIN = "Embed these rows again: each needs a direction"
 
 
 def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:

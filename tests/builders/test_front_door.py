@@ -69,6 +69,13 @@ def test_bad_rows_are_excluded_with_their_place_and_reason(tmp_path: Path) -> No
     assert len((tmp_path / "work" / "unread.jsonl").read_text().splitlines()) == len(BAD)
 
 
+def test_what_was_expected_of_a_bad_row_stands_in_brackets_alone(tmp_path: Path) -> None:
+    source = tmp_path / "captions.jsonl"
+    source.write_bytes(lines(9, b'{"caption": "no id"}'))
+    with pytest.raises(InputError, match=r"captions\.jsonl:5: no identifier \(expected the column"):
+        build(tmp_path, source)
+
+
 def test_too_many_bad_rows_fail_the_build_and_are_listed(tmp_path: Path) -> None:
     source = tmp_path / "captions.jsonl"
     source.write_bytes(lines(98, b"no", b"json"))

@@ -35,8 +35,8 @@ def test_rows_are_read_as_unit_vectors_one_a_distinct_caption(tmp_path: Path) ->
         ({"layman": np.ones((3, 5))}, "layman.npy: holds 3 rows of 5 dimensions"),
         ({"layman": np.ones(3)}, r"holds float64 values of shape \(3,\)"),
         ({"layman": np.eye(3, dtype=np.int64)}, "holds int64 values"),
-        ({"layman": np.full((3, 3), np.nan)}, "3 rows are not finite, the first is row 0"),
-        ({"layman": np.diag([1.0, 0.0, 1.0])}, "1 rows are all zero, the first is row 1"),
+        ({"layman": np.full((3, 3), np.nan)}, "rows that are not finite: 3, the first is row 0"),
+        ({"layman": np.diag([1.0, 0.0, 1.0])}, "rows that are all zero: 1, the first is row 1"),
         ({"layman": np.array([[{}] * 3] * 3)}, "cannot be read as .npy"),
         ({"layman": None}, "layman.npy: does not exist"),
         # Rows in another order: one caption would have two vectors.
