@@ -279,7 +279,7 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
     method, alone, before = _method_of(words)
     if method is None:
         return "", ""
-    joined = False
+    joined, last_kind = False, ""
     for word in _WORDS_IN_FRONT.finditer(words[: method.start()]):
         kind = str(word.lastgroup)
         if kind == "and":
@@ -287,9 +287,10 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
             continue
         values = {"from": _FROM, "when": _WHEN, "with": _WITH, "body": _BODY}.get(kind)
         said = values[word[0].lower()] if values else word[0]
-        both = joined and len(front[kind]) == 1
-        front[kind] = [f"{front[kind][0]} and {said}"] if both else [*front[kind], said]
-        joined = False
+        if joined and (kind != last_kind or len(front[kind]) != 1):  # "plain and enhanced CT" are two scans, not one
+            return "", ""
+        front[kind] = [f"{front[kind][0]} and {said}"] if joined else [*front[kind], said]
+        joined, last_kind = False, kind
     if joined or len(front["with"]) + len(front["when"]) > _MOST_WORDS:
         return "", ""
     front["kept"] = [word.lower() if word.istitle() and word.isalpha() else word for word in front["kept"]]
