@@ -121,13 +121,19 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
 
 def _unique_stems(records: Records, columns: Columns) -> bool:
     """Whether file names in the identifier column still tell rows apart without their endings."""
+    if not any(_IMAGE_SUFFIX.search(name) for name in _names(records, columns)):
+        return True
     names, stems = Keys(), Keys()
+    for name in _names(records, columns):
+        names.add(name)
+        stems.add(_IMAGE_SUFFIX.sub("", name))
+    return stems.distinct() == names.distinct()
+
+
+def _names(records: Records, columns: Columns) -> Iterator[str]:
     for placed in records.each(columns.identifier):
         if not isinstance(placed, BadRow):
-            name = " ".join(str(placed[1].get(columns.identifier)).split())
-            names.add(name)
-            stems.add(_IMAGE_SUFFIX.sub("", name))
-    return stems.distinct() == names.distinct()
+            yield " ".join(str(placed[1].get(columns.identifier)).split())
 
 
 def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:

@@ -167,6 +167,7 @@ def _separator(text: io.TextIOWrapper) -> str:
 def _named_rows(
     rows: Iterator[tuple[int, list[str]] | BadRow], columns: Sequence[str], skipped: int, more: bool, path: Path
 ) -> Iterator[tuple[int, dict[str, str]] | BadRow]:
+    file = name_of(path)
     for row in rows:
         if isinstance(row, BadRow):
             yield row
@@ -175,7 +176,7 @@ def _named_rows(
         if more and not any(cell.strip() for cell in cells[: len(columns)]):
             continue
         try:
-            yield line, _named(cells, columns, more, f"{name_of(path)}:{line}")
+            yield line, _named(cells, columns, more, f"{file}:{line}")
         except BadRow as error:
             yield error
 
@@ -196,6 +197,8 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
             if len(cells) < len(columns)
             else "Put quotes around a cell that holds the separator",
         )
+    if is_text("".join(cells)):
+        return dict(zip(columns, cells, strict=False))
     return {name: check_text(cell, where, name) for name, cell in zip(columns, cells, strict=False)}
 
 

@@ -115,18 +115,18 @@ def _built(
     """Seconds on the wall, of the driver's CPU and of its workers' (0 where they are no children), and peak bytes."""
     place, recipe = Path(folder), recipe_of("medlaybench-v")
 
-    def build(name: str, count: int, **asked: Any) -> None:
-        captions = place / f"{name}.csv"
-        write_captions(captions, count, few_words)
-        chosen = recipe.options(captions=str(captions), **asked)
+    def build(name: str, **asked: Any) -> None:
+        chosen = recipe.options(captions=str(place / f"{name}.csv"), **asked)
         recipes.build(recipe, chosen, place / name, workspace=place / f"{name}.work", engine=running)
 
+    for name, count in (("warm", _WARM), ("timed", rows)):  # before the clock starts
+        write_captions(place / f"{name}.csv", count, few_words)
     with opened(EngineName(engine), workers) as running:
-        build("warm", _WARM)  # by rules: the server counts from the first request to the last answer
+        build("warm")  # by rules: the server counts from the first request to the last answer
         before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
         asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
-        build("timed", rows, **asked)
+        build("timed", **asked)
         seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # with what the workers took for the warm rows
     return {
