@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import heapq
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,12 +13,14 @@ from typing import Any
 import typer
 
 from baselines.results.sheets import table_bytes
+from baselines.results.statistics import wilson_interval
 from builders.medlaybench_v.audit import Audited, Tally, audit, read_pairs
 from builders.medlaybench_v.gates import EVIDENCE, GATES
-from builders.medlaybench_v.judge import BROKEN, JUDGED, judge_pairs
+from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, judge_pairs
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
+from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_file
 from loaders.models.answers import AnswerStore
@@ -40,7 +44,10 @@ def command(
     write: Path | None = typer.Option(None, "--write", metavar="FILE", help="Write every failure and doubt to a CSV."),
     strict: bool = typer.Option(False, "--strict", help="Exit code 1 when a pair fails."),
     judge: str | None = typer.Option(
-        None, metavar="NAME", help="Chat model that is asked about the doubtful pairs, and about no other."
+        None, metavar="NAME", help="Chat model that is asked about the doubtful pairs (and --judge-passed)."
+    ),
+    judge_passed: int = typer.Option(
+        0, min=0, metavar="N", help="Also ask it about N of the pairs that pass: how many do the rules miss?"
     ),
     base_url: str | None = typer.Option(None, metavar="URL", help="Address of the model's server."),
     answers: Path = typer.Option(
@@ -55,23 +62,30 @@ def command(
 
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
     """
+    if judge_passed and judge is None:
+        raise InputError("--judge-passed", found="no judge", expected="a chat model to ask", do="Name it with --judge")
     model = open_model(judge, base_url=base_url) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     rows = read_pairs(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
     tally = Tally()
     failing: list[Audited] = []
     doubtful: list[Audited] = []
+    drawn: list[tuple[int, int, Audited]] = []
     for audited in audit(rows, lexicon):
         tally.add(audited)
         if audited.failures:
             failing.append(audited)
         elif audited.doubts:
             doubtful.append(audited)
+        elif judge_passed:
+            heapq.heappush(drawn, (-_place(audited), tally.pairs, audited))
+            if len(drawn) > judge_passed:
+                heapq.heappop(drawn)
     _show("fail a gate", failing, show)
     _show("are doubtful, for a reader to decide", doubtful, show)
     _summary(tally)
     if model is not None:
-        _judged(model, answers, doubtful)
+        _judged(model, answers, doubtful, [audited for *_, audited in sorted(drawn, reverse=True)])
     if write:
         _write(write, [*failing, *doubtful])
     return 1 if strict and failing else 0
@@ -112,19 +126,34 @@ def _summary(tally: Tally) -> None:
     output.print(summary)
 
 
-def _judged(model: ChatModel, answers: Path, doubtful: list[Audited]) -> None:
-    """What a judge says of the pairs that the rules leave open: where it finds a broken fact, the two disagree."""
+def _judged(model: ChatModel, answers: Path, doubtful: list[Audited], passed: list[Audited]) -> None:
+    """What a judge says of the pairs that the rules leave open, and of those drawn among the ones that they pass: where
+    it finds a broken fact, the two disagree."""
     with AnswerStore(answers) as store:
-        opinions = asyncio.run(judge_pairs(doubtful, model, store))
-    for audited, opinion in zip(doubtful, opinions, strict=True):
+        opinions = asyncio.run(judge_pairs([*doubtful, *passed], model, store))
+    for audited, opinion in zip([*doubtful, *passed], opinions, strict=True):
         if opinion.verdict == BROKEN:
             output.print(audited.image_id, style="bold", highlight=False, markup=False)
             for verdict in audited.doubts:
                 output.print(f"  {verdict.gate:<11} {verdict.reason}", highlight=False, markup=False)
             output.print(f"  judge       broken: {opinion.why}", style="red", highlight=False, markup=False)
-    counts = Counter(opinion.verdict for opinion in opinions)
+    counts = Counter(opinion.verdict for opinion in opinions[: len(doubtful)])
     said = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in JUDGED)
     output.print(f"{model.name} on {len(doubtful):,} doubtful pairs, which the rules keep: {said}", highlight=False)
+    counts = Counter(opinion.verdict for opinion in opinions[len(doubtful) :])
+    if decided := counts[BROKEN] + counts[KEPT]:
+        low, high = wilson_interval(counts[BROKEN], decided)
+        output.print(
+            f"{model.name} on {len(passed):,} drawn among those that pass: {counts[BROKEN]:,} of {decided:,} that it "
+            f"decides are broken, {low:.0%} to {high:.0%} of all (95 %)",
+            highlight=False,
+        )
+
+
+def _place(audited: Audited) -> int:
+    """A pair's place in the draw, by its text alone: the same pairs in any order of rows."""
+    text = f"{audited.expert_caption}\0{audited.layman_caption}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def _release(source: str, split: str | None, revision: str | None) -> Iterable[dict[str, Any]]:

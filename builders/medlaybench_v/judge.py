@@ -1,7 +1,7 @@
-"""A chat model as judge of the pairs that the gates leave doubtful; it is asked about no other.
+"""A chat model as judge of the pairs that the gates leave doubtful, and of some that they pass.
 
-It is told the two captions and what the rules could not decide, and says whether every fact is kept. Its answers are
-stored and never bought twice; the release itself is made by the rules alone.
+It is told the two captions and what the rules could not decide, if anything, and says whether every fact is kept. Its
+answers are stored and never bought twice; the release itself is made by the rules alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Opinion:
     why: str
 
 
-async def judge_pairs(doubtful: Sequence[Audited], model: ChatModel, store: AnswerStore) -> list[Opinion]:
+async def judge_pairs(pairs: Sequence[Audited], model: ChatModel, store: AnswerStore) -> list[Opinion]:
     """The judge's opinion of each pair, in their order.
 
     Raises: ModelError where the model cannot be reached.
@@ -47,7 +47,7 @@ async def judge_pairs(doubtful: Sequence[Audited], model: ChatModel, store: Answ
         asked = await ask_until(ask, _question(prompts, audited), read_opinion, attempts=_ATTEMPTS)
         return asked.value or Opinion(NO_ANSWER, asked.failure or "")
 
-    return await gather_bounded(judge, doubtful, limit=_AT_ONCE)
+    return await gather_bounded(judge, pairs, limit=_AT_ONCE)
 
 
 def read_opinion(answer: Answer) -> Opinion:
@@ -63,7 +63,7 @@ def read_opinion(answer: Answer) -> Opinion:
 
 
 def _question(prompts: Prompts, audited: Audited) -> list[Message]:
-    doubts = "; ".join(f"{v.gate}: {v.reason}" for v in audited.doubts)
+    doubts = "; ".join(f"{v.gate}: {v.reason}" for v in audited.doubts) or "none"
     values = {
         "expert": fenced("expert", audited.expert_caption),
         "lay": fenced("lay", audited.layman_caption),

@@ -115,7 +115,7 @@ def test_copied_captions_and_lost_planes_are_found_without_naming_a_vocabulary(
     assert "2 of 3 pairs fail a gate, 0 are doubtful" in " ".join(shown.split())
 
 
-def test_a_judge_is_asked_about_doubtful_pairs_alone(
+def test_a_judge_is_asked_about_doubtful_pairs_and_some_that_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -152,6 +152,22 @@ def test_a_judge_is_asked_about_doubtful_pairs_alone(
         assert "judge broken: The dye is gone." in shown
         assert "test/judge on 1 doubtful pairs, which the rules keep: 0 kept, 1 broken" in shown
     assert len(asked) == 1 and "with contrast" in asked[0] and "Contrast-enhanced CT of a cyst." in asked[0]
+
+    pairs += [{"id": f"fine {n}", "expert": f"CT {n} of a cyst.", "lay": f"A CT {n} of a cyst."} for n in range(8)]
+    drawn = []
+    for order in (pairs, pairs[::-1]):
+        (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in order), encoding="utf-8")
+        assert execute([*command, "--judge-passed", "3"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "on 3 drawn among those that pass: 3 of 3 that it decides are broken, 44% to 100% of all" in shown
+        drawn.append(len(asked))
+    assert drawn == [4, 4]  # the same three in any order
+
+
+def test_pairs_that_pass_are_drawn_for_a_judge_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.jsonl").write_text('{"expert": "CT.", "lay": "A CT."}\n', encoding="utf-8")
+    assert execute(["audit", str(tmp_path / "p.jsonl"), "--judge-passed", "3"]) == 2
+    assert "Name it with --judge" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("text", ["", "kept", '{"verdict": "fine", "why": ""}', '{"verdict": "kept"}'])
