@@ -27,7 +27,7 @@ class _Either(NamedTuple):
 # "Pushed anteriorly" says whither, "seen anteriorly" where.
 _WHERE = {
     "toward the front": "at the front", "toward the rear": "at the rear", "toward the top": "at the top",
-    "toward the bottom": "at the bottom", "toward the side": "at the side", "toward the middle": "in the middle",
+    "toward the bottom": "at the bottom", "toward the side": "at the side", "toward the middle": "on the inner side",
     "toward the lower end": "at the lower end",
 }  # fmt: skip
 _MOVES = re.compile(

@@ -56,7 +56,7 @@ _VERB = re.compile(
     r"run|runs|ran|form|forms|formed|divide[sd]?|join(?:s|ed)?|cross(?:es|ed)|reach(?:es|ed)|touch(?:es|ed)|pass(?:es|ed)|"
     r"increase[sd]?|decrease[sd]?|improve[sd]?|resolve[sd]?|grow[sn]?|grew|heal(?:s|ed)?|move[sd]?|shift(?:s|ed)|turn(?:s|ed)|"
     r"fill(?:s|ed)?|block(?:s|ed)?|narrow(?:s|ed)|widen(?:s|ed)|push(?:es|ed)|press(?:es|ed)|involve[sd]?|affect(?:s|ed)?|"
-    r"diagnose[sd]?|receive[sd]?|require[sd]?|need(?:s|ed)?|treat(?:s|ed)|place[sd]|insert(?:s|ed)|remove[sd]|follow(?:s|ed)|"
+    r"diagnose[sd]?|receive[sd]?|require[sd]?|need(?:s|ed)?|treat(?:s|ed)|place[sd]|insert(?:s|ed)?|highlight(?:s|ed)?|display(?:s|ed)|relieve[sd]?|shrinks?|remove[sd]|follow(?:s|ed)|"
     r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|case|patient|figure|fig)",
     re.IGNORECASE,
 )
@@ -69,10 +69,12 @@ _WITH_OBJECT = re.compile(r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|ma
 _END = re.compile(r"\.(?=\s|\Z)")
 # Words of a title: "Acute Respiratory Distress Syndrome".
 _TITLED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
+# "Matthew Hopkins, witch-finder": no thing that a picture shows.
+_PERSON = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]{3,}\b(?! (?:disease|syndrome|sign|cell|type|tumou?r|fracture|cyst)\b)")
 _NOT_AN_OBJECT = re.compile(
     r"\A(?:after|before|at|in|on|by|with|without|from|during|note|arrow|white|black|schematic|photo|diagram|sem|tem|"
     r"representative|comparison|example|results?|plot|graph|map|same|legend|legends|case|figure|patient|left|right|"
-    r"the|an?|final|initial|follow|normal|view|one|two|three|four|day|type|grade|stage|group|step|table|no|dr|axial|"
+    r"post|the|an?|final|initial|follow|normal|view|one|two|three|four|five|six|seven|eight|nine|ten|day|type|grade|stage|group|step|table|no|dr|axial|"
     r"reformatted|reconstruct\w*|measurement\w*|location|position|placement|anatomy|definition|design|technique|"
     r"method|model|identification|attempt|evaluation|visualization|viewing|removal|insertion|reduction|impaction|"
     r"mimicker|comparison|distribution|detection|calculation|assessment|determination|\w+ly|(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|\w+ed|to|how|for|of|and|as|both|all)\b|\A[^A-Za-z]|\A\w+[:(]",
@@ -94,7 +96,7 @@ _GERM = re.compile(
 )
 # What speaks of the picture itself, or hides a verb.
 _OF_A_PICTURE = re.compile(
-    rf"\b(?:{_HEADS}|MIP|phase|sequence|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
+    rf"\b(?:{_HEADS}|MIP|phase|sequence|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
     r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|\w+(?:ize|ise|ate|ify))s?\b|"
     r"\A(?:\S+ ){0,3}?(?:cross-section|front-view|side-view|T1|T2)\b",
     re.IGNORECASE,
@@ -143,7 +145,7 @@ def _sentence(first: str) -> str:
         return first
     if picture and first[picture.end() :] and not _GOES_ON.match(first, picture.end()):
         return first
-    if len(_TITLED.findall(first)) > 1 or _is_name(first):
+    if len(_TITLED.findall(first)) > 1 or _is_name(first) or (not picture and _PERSON.match(first)):
         return first
     if picture and not _SHOWING.search(first):
         determined = _DETERMINED.match(first)

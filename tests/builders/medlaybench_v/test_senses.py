@@ -41,7 +41,7 @@ def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
         ("The left portal vein is seen anteriorly.", "seen at the front"),
         (
             "Bowel is seen medially. The kidney is displaced laterally.",
-            "seen in the middle. The kidney is displaced toward",
+            "seen on the inner side. The kidney is displaced toward",
         ),
     ],
 )
@@ -164,6 +164,28 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("An anterior/posterior line.", "anterior/posterior", "front"),
         ("An intra peritoneal hematoma.", "intra peritoneal", "lining"),
         ("Mr Doe had a CT.", "Mr Doe", "MRI"),
+        # What a gloss says is denied before it, or says whither where a surgeon comes from.
+        ("A poorly circumscribed lytic defect.", "poorly circumscribed", "clear edge"),
+        ("Fusion through a posterolateral approach.", "posterolateral approach", "toward"),
+        ("A proximal migration of the stem.", "proximal migration", "nearer"),
+        # Parts joined from birth, a grade of flow, what spreads itself, a heart's picture in other languages.
+        ("A thick interthalamic adhesion.", "interthalamic adhesion", "scar"),
+        ("Flow of Thrombolysis in Myocardial Infarction grade 2.", "thrombolysis in", "clot-dissolving"),
+        ("A map of regional invasion of the sarcoma.", "invasion (spread into nearby tissue) of", "spread into the"),
+        ("ETT with a large left atrium.", "ETT", "tube"),
+        ("Drainage by the internal mammary veins.", "mammary", "breast"),
+        ("A perihilar cholangiocarcinoma of the liver.", "perihilar", "lung"),
+        ("A midesophageal web.", "midesophageal web", "from"),
+        ("An obstructive stone in the duct.", "obstructive stone", "from a blockage"),
+        ("A contrast-enhancing T1 image of the brain.", "contrast-enhancing T1", "brightens"),
+        ("A right ventricular branch of the artery.", "branch of", "branch of the right"),
+        ("Calcified crowns of the molars.", "calcified crowns", "build-up"),
+        ("A large vascular tumour of the palm.", "vascular tumour", "blood-vessel"),
+        ("Two cortical screws in the femur.", "cortical screws", "outer layer"),
+        ("Melanoma in situ of the heel.", "in situ", "in place"),
+        ("Ventriculogram with a pigtail catheter in the left ventricle.", "pigtail", "drain"),
+        ("Thick cortical bone hypertrophy of the tibia.", "cortical bone hypertrophy", "enlarge"),
+        ("A true umbilical knot.", "umbilical knot", "navel"),
         # What two words share stays theirs.
         ("Lesions of the frontal and occipital lobes.", "frontal and occipital lobes", "part of the brain"),
         ("Gastric and liver abscess.", "stomach", "pus in the liver"),

@@ -95,6 +95,10 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
         # A name keeps its capital, and its fragment stays.
         ("Charcot knee with a break.", "Charcot knee with a break."),
         ("Entamoeba coli abscess in the liver.", "Entamoeba coli abscess in the liver."),
+        # A person, a time and a verb are no thing that a picture shows.
+        ("Matthew Hopkins, finder of stones.", "Matthew Hopkins, finder of stones."),
+        ("Nine years after a tear.", "Nine years after a tear."),
+        ("Ultrasound image highlights the cysts.", "Ultrasound image highlights the cysts."),
     ],
 )
 def test_fragments(caption: str, said: str) -> None:
