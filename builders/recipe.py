@@ -39,7 +39,7 @@ from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
 from builders.release.write import Facts, write_release
-from builders.steps import Chat, Step, stages
+from builders.steps import Chat, Step, first_pictures, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
@@ -250,6 +250,8 @@ def build(
     )
     if len(engine.machines) > 1:
         plan = replace(plan, settings={**plan.settings, "machines": list(engine.machines)})
+    if several := first_pictures(finished, known.key):
+        tell(several)
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
     return write_release(

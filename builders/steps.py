@@ -26,10 +26,11 @@ from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overl
 import pyarrow as pa
 from pydantic import JsonValue
 
-from builders.pipeline.image_store import ImageStore
+from builders.pipeline.image_store import FRAMES, ImageStore
 from builders.pipeline.keys import Keys
 from builders.pipeline.overlap import Overlap, Turns, under_way
 from builders.pipeline.rows import BuildError, Row
+from builders.pipeline.run import Run
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from loaders.engines.sight import check_same
 from loaders.errors import ModelError, ModelRefused
@@ -242,7 +243,7 @@ def unique(rows: Collection[Row], key: str) -> Iterable[Row | Excluded]:
             yield kept
 
 
-@step(adds=pa.schema([("image", pa.string())]), drops=("image_path", "image_bytes", "no_image"))
+@step(adds=pa.schema([("image", pa.string()), (FRAMES, pa.int32())]), drops=("image_path", "image_bytes", "no_image"))
 def images(row: Row, store: ImageStore) -> Row | Excluded:
     """Clean each image of its metadata into the store; `image` becomes its name there, or null where there is none.
 
@@ -258,11 +259,22 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
     try:
         source = _image_of(row)
         if source is None:
-            return {"image": None}
+            return {"image": None, FRAMES: 0}
         cleaned, info = clean_bytes(source, name=row["image_path"] or "")
     except ImageError as error:
         return Excluded(f"image {error.reason.replace('_', ' ')}", error.detail)
-    return {"image": f"{store.put(cleaned)}{'.png' if info.clean_format == 'PNG' else '.jpg'}"}
+    ending = ".png" if info.clean_format == "PNG" else ".jpg"
+    return {"image": f"{store.put(cleaned)}{ending}", FRAMES: info.frames}
+
+
+def first_pictures(finished: Run, key: str) -> str:
+    """The sentence that names the rows whose image is the first of several in its file; "" where there are none."""
+    if FRAMES not in finished.schema.names:
+        return ""
+    rows = finished.workspace.rows(finished.batches, (key, FRAMES))
+    several = [f"{row[key]} ({row[FRAMES]:,})" for row in rows if row[FRAMES] > 1]
+    shown = ", ".join(several[:5]) + f" and {len(several) - 5:,} more" * (len(several) > 5)
+    return f"Files that hold several pictures, of which the first was taken: {shown}" if several else ""
 
 
 def _image_of(row: Row) -> bytes | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.files.untrusted import cell_text
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema
@@ -114,7 +115,6 @@ def __getattr__(name: str) -> datasets.Features:
 # How ROCOv2 writes its splits in identifiers.
 _SHORT = {"validation": "valid"}
 _CUI = re.compile(r"C\d{7}\Z")
-_NOTHING = frozenset({"", "nan", "none", "null", "n/a", "[]"})
 
 
 def parse_cuis(value: object, where: object = "cuis") -> list[str]:
@@ -137,8 +137,8 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
     items = value if isinstance(value, Sequence) else value.tolist()
     found: dict[str, None] = {}
     for item in items:
-        text = "" if item is None else str(item).strip()
-        if text.casefold() in _NOTHING:
+        text = "" if item is None else cell_text(str(item))
+        if text in ("", "[]"):
             continue
         if not _CUI.match(text):
             raise InputError(where, found=f"{text[:40]!r} among its CUIs", expected="C and seven digits")

@@ -75,9 +75,11 @@ def _narrow() -> dict[str, Any]:
 def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool = True) -> Any:
     """A command as typer makes it, imported; `maker` as in `Group`, `passes_on` and `tables` as in `Command`."""
     from scripts.terminal.console import interruptible
+    from scripts.terminal.hub_waits import say_hub_waits_once
     from scripts.terminal.options import of_text
     from scripts.terminal.saying import saying
 
+    say_hub_waits_once()
     app = typer.Typer(add_completion=False, **_STYLE | _narrow())
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,7 @@ def command(
     read = read_runs(runs, different_data=different_data)
     pairs = [pair for pair in compare(read) if _wanted(pair.own.table, only)]
     joined = [pair for pair in pairs if pair.paper]
-    # Of tables that the paper prints for other models, settings or samples, own numbers are worth a look by themselves.
-    alone = [] if joined else [pair for pair in pairs if published(pair.own.paper, pair.own.table)]
+    alone = [pair for pair in pairs if not joined and published(pair.own.paper, pair.own.table)]
     if not joined and not alone:
         tables = ", ".join(sorted({pair.own.table for pair in pairs})) or f"none in {', '.join(only)}"
         raise InputError(
@@ -61,17 +60,15 @@ def command(
     if as_json:
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
         return
-    shown = pairs if everything else joined or alone
-    _print(shown)
-    if alone:
-        output.print(
-            "\nThe paper prints these tables for other models, settings or cases: `bedside report` shows both in one.",
-            style="yellow",
-            highlight=False,
-        )
+    shown = pairs if everything else joined
+    if shown:
+        _print(shown)
+    else:
+        _print_alone(alone)
     if len(shown) < len(pairs):
+        more = " more" * bool(shown)
         output.print(
-            f"\n{len(pairs) - len(shown):,} more have no counterpart in the paper (--all, --json)", highlight=False
+            f"\n{len(pairs) - len(shown):,}{more} have no counterpart in the paper (--all, --json)", highlight=False
         )
 
 
@@ -112,6 +109,10 @@ def _print(pairs: list[Compared]) -> None:
     output.print(shown, markup=False)
     _print_conditions(pairs)
     _print_doubts(doubts)
+    _print_standing(pairs)
+
+
+def _print_standing(pairs: list[Compared]) -> None:
     standing = sum(pair.own.provenance == "stand-in" for pair in pairs)
     if standing:
         output.print(
@@ -120,6 +121,18 @@ def _print(pairs: list[Compared]) -> None:
             style="yellow",
             highlight=False,
         )
+
+
+def _print_alone(pairs: list[Compared]) -> None:
+    """How many numbers there are of each table that the paper prints, too, but not of these."""
+    numbers = Counter((short(pair.own.table), short(pair.own.split_or_group)) for pair in pairs)
+    shown = table("Own numbers in tables of the paper", "table", "of", "numbers", right=("numbers",))
+    for (name, of), count in numbers.items():
+        shown.add_row(name, of, count)
+    output.print(shown, markup=False)
+    text = "The paper prints these tables for other models, settings or cases: `bedside report` shows both in one."
+    output.print(f"\n{text}", style="yellow", highlight=False)
+    _print_standing(pairs)
 
 
 def _print_conditions(pairs: list[Compared]) -> None:

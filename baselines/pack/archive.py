@@ -86,9 +86,10 @@ def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]
         if apart:
             left_out.append(apart[-1].as_posix())
         elif not is_folder(path):
-            if not is_inside(path, run):
+            if not is_inside(path, run) or not is_there(path):
+                found = "leads out of the folder" if is_there(path) else "is a link that leads nowhere"
                 do = f"Take it away, or leave it out: --without {name}"
-                raise InputError(path, found="leads out of the folder", expected="files of the run", do=do)
+                raise InputError(path, found=found, expected="files of the run", do=do)
             kept.append(name.as_posix())
     return sorted(set(left_out)), kept
 

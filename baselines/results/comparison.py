@@ -91,10 +91,12 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
     runs = [FinishedRun(folder, *read_run(folder)) for folder in folders]
     first: dict[str, FinishedRun] = {}
     for run in runs:
-        if run.record.run_id in first:
-            other = first[run.record.run_id].folder
-            raise InputError(run.folder, found=f"the same run as {other}", expected="each run once")
-        first[run.record.run_id] = run
+        other = first.setdefault(run.record.run_id, run)
+        if other is not run:
+            again = [one.value for one in run.results] == [one.value for one in other.results]
+            found = f"the same run as {other.folder}" if again else f"{other.folder} played again, with other answers"
+            do = "" if again else "Repeats belong in one run (--epochs); give other models other names"
+            raise InputError(run.folder, found=found, expected="each run once", do=do)
     if not different_data:
         for at, run in enumerate(runs):
             for earlier in runs[:at]:

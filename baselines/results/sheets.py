@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import decode, is_there, read_file
+from loaders.files.untrusted import decode, is_there, read_file, separator_of
 
 Item = TypeVar("Item")
 
@@ -24,17 +24,17 @@ _FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
 def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
     """The filled rows of a sheet, each with where it stands, its cells by column without spaces around them.
 
-    Commas, semicolons or tabs stand between cells, whichever the head has most of; columns go by their names in lower
-    case. Raises InputError for a file that is missing or no text, or that lacks a `wanted` column.
+    What stands between cells is found as `separator_of` does; columns go by their names in lower case. Raises
+    InputError for a file that is missing or no text, or that lacks a `wanted` column.
     """
-    text = decode(read_file(path, expected="a filled sheet"), path)
-    head = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
+    text = io.StringIO(decode(read_file(path, expected="a filled sheet"), path), newline="")
+    before, separator = separator_of(text)
+    reader = csv.reader(text, delimiter=separator)
     try:
-        lines = [(reader.line_num, [_text(cell) for cell in row]) for row in reader]
+        lines = [(before + reader.line_num, [_text(cell) for cell in row]) for row in reader]
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {reader.line_num}", found=f"no CSV ({error})", expected="a filled sheet"
+            f"{path}, line {before + reader.line_num}", found=f"no CSV ({error})", expected="a filled sheet"
         ) from None
     columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:

@@ -20,7 +20,7 @@ from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.steps import context_of, modalities_named
 from loaders.errors import InputError
 from loaders.files.tables import Records, plain_name, read_records
-from loaders.files.untrusted import BadRow
+from loaders.files.untrusted import BadRow, cell_text
 from loaders.medlaybench_v import parse_cuis
 
 EXPERT = ("expert_caption", "expert", "caption", "source", "original")
@@ -98,7 +98,7 @@ def read_pairs(path: Path) -> Iterator[dict[str, Any]]:
         where, record = placed
         captions = {"expert_caption": record.get(expert), "layman_caption": record.get(layman)}
         for (name, value), column in zip(captions.items(), (expert, layman), strict=True):
-            if not isinstance(value, str) or not value.strip():
+            if not isinstance(value, str) or not cell_text(value):
                 raise InputError(where, found=f"{column} {value!r}", expected="a caption", do=f"Fill in the {name}")
         yield {
             "image_id": str(record[identifier]) if identifier else where,

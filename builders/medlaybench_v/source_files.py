@@ -12,7 +12,7 @@ from typing import Any
 from builders.pipeline.keys import Keys
 from loaders.errors import InputError
 from loaders.files.tables import Records, plain_name
-from loaders.files.untrusted import BadRow, name_of
+from loaders.files.untrusted import BadRow, cell_text, name_of
 from loaders.medlaybench_v import parse_cuis
 
 Row = dict[str, Any]
@@ -141,7 +141,7 @@ def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:
 
 
 def text_cell(value: object, where: str, column: str) -> str:
-    """A cell as text, white space collapsed, "" for null; an identifier may be a whole number.
+    """What a cell says (`cell_text`), white space collapsed, "" for null; an identifier may be a whole number.
 
     Raises: BadRow for a cell of another type.
     """
@@ -151,7 +151,7 @@ def text_cell(value: object, where: str, column: str) -> str:
         return str(value)
     if not isinstance(value, str):
         raise BadRow(where, reason=OTHER_TYPE, found=f"{column} of type {type(value).__name__}", expected="a text")
-    return " ".join(value.split())
+    return " ".join(cell_text(value).split())
 
 
 def _split(value: str, name: str, default: str, where: str) -> str:

@@ -20,6 +20,7 @@ from loaders.files.tables import Table, open_table
 from loaders.files.untrusted import (
     BadRow,
     blocks_of,
+    cell_text,
     check_bad,
     digest_of,
     is_there,
@@ -113,7 +114,7 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     for line, row in table.rows:
         where = f"{name_of(path)}:{line}"
         try:
-            term, refused = _table_term(cell, row, (row[expert], row[lay]), where, types)
+            term, refused = _table_term(cell, row, (cell_text(row[expert]), cell_text(row[lay])), where, types)
             candidates.append(TermCandidate(term, where, curated, refused))
         except BadRow as error:
             bad.append(error)
@@ -130,7 +131,7 @@ def _table_term(
     if cui and not _CUI.match(cui):
         raise BadRow(where, reason=_VALUE, found=f"cui {cui!r}", expected="C and seven digits, or an empty cell")
     kind = cell.one_of(row, where, "kind", KINDS, _kind(cell.get(row, "semtype")))
-    pos = cell.one_of(row, where, "pos", POS, guess_pos(expert.strip(), lay.strip()))
+    pos = cell.one_of(row, where, "pos", POS, guess_pos(expert, lay))
     substitute = cell.one_of(row, where, "substitute", ("yes", "no"), "yes")
     gloss = cell.one_of(row, where, "gloss", ("yes", "no"), "no")
     refused = ""
@@ -165,7 +166,7 @@ class _Cells:
         if names not in self._columns:
             self._columns[names] = self._table.column(*names)
         column = self._columns[names]
-        return row[column].strip() if column else ""
+        return cell_text(row[column]) if column else ""
 
     def one_of(self, row: dict[str, str], where: str, name: str, allowed: tuple[str, ...], default: str) -> str:
         value = self.get(row, name).casefold() or default

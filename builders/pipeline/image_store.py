@@ -15,6 +15,9 @@ from loaders.errors import BedsideError, InputError
 from loaders.files.image_formats import readable
 from loaders.files.stores import Folder, Store
 
+FRAMES = "image_frames"
+"""A column of builds, and of no release: how many pictures the file of a row's image holds; the first is taken."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImageStore:

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.pipeline.image_store import ImageStore
+from builders.pipeline.image_store import FRAMES, ImageStore
 from builders.pipeline.keys import Keys
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.workspace import Batch, Workspace
@@ -95,7 +96,7 @@ class Stored:
 
     def outline(self, part: Batch) -> Iterator[tuple[Any, Any, int]]:
         """As `Parts.outline`."""
-        table = self.store.read(part)
+        table = self._table(part)
         told = [name for name in (self.key, "split", "image") if name in table.column_names]
         each = table.nbytes // part.rows if part.rows else 0
         for row in table.select(told).to_pylist():
@@ -104,7 +105,7 @@ class Stored:
 
     def rows(self, part: Batch, split: str) -> Sequence[Row]:
         """As `Parts.rows`."""
-        table = self.store.read(part)
+        table = self._table(part)
         rows: list[Row] = table.filter(pc.equal(table["split"], split)).to_pylist()
         return rows
 
@@ -114,6 +115,10 @@ class Stored:
             return row
         digest, ending = row["image"].split(".")
         return {**row, "image": {"bytes": self.images.get(digest), "path": f"{row[self.key]}.{ending}"}}
+
+    def _table(self, part: Batch) -> pa.Table:
+        table = self.store.read(part)
+        return table.drop_columns(FRAMES) if FRAMES in table.column_names else table
 
 
 @dataclass(frozen=True, slots=True)

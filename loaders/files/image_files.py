@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +63,16 @@ def _file(path: Path, relative: str, folder: Path) -> ImageFile:
     if not is_text(relative):
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return ImageFile(name, path, "unreadable file name")
-    outside = path.is_symlink() and not is_inside(path, folder)
-    problem = "image outside its folder: a link leads there" if outside else ""
+    problem = _of_link(path, folder) if path.is_symlink() else ""
     # One spelling of accented letters, whatever the file system's.
     return ImageFile(unicodedata.normalize("NFC", relative), path, problem)
+
+
+def _of_link(path: Path, folder: Path) -> str:
+    with suppress(InputError):  # the system does not say: it leads to where nobody may look
+        if not is_there(path):
+            return "image missing: a link leads nowhere"
+    return "" if is_inside(path, folder) else "image outside its folder: a link leads there"
 
 
 class ImageIndex:

@@ -83,7 +83,8 @@ def _rebuild(where: str, reason: str, found: str, expected: str, do: str) -> Ima
 class ImageInfo:
     """What an image file was: its format, what `clean_bytes` made of it, size in pixels, and what had to be done.
 
-    `mode` is RGB or L. `notes` are sentences for a log, such as "named .png but is JPEG".
+    `mode` is RGB or L. `frames` is how many pictures it holds, of which the first is taken. `notes` are sentences for a
+    log, such as "named .png but is JPEG".
     """
 
     format: str
@@ -91,6 +92,7 @@ class ImageInfo:
     width: int
     height: int
     mode: str
+    frames: int
     notes: tuple[str, ...]
 
 
@@ -140,7 +142,8 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
         picture.save(buffer, format="PNG", compress_level=6)
         kept, form = buffer.getvalue(), "PNG"
         notes = (*notes, f"re-encoded from {original} as PNG")
-    return kept, ImageInfo(original, form, picture.width, picture.height, picture.mode, notes)
+    frames = 1 if original == "MPO" else getattr(image, "n_frames", 1)  # of a phone's, the others are previews
+    return kept, ImageInfo(original, form, picture.width, picture.height, picture.mode, frames, notes)
 
 
 def image_bytes(path: Path) -> bytes:

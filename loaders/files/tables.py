@@ -12,20 +12,20 @@ import csv
 import hashlib
 import io
 import json
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import InputError
 from loaders.files.untrusted import (
+    LONGEST_ROW,
     MOST_BYTES,
     BadRow,
     blocks_of,
@@ -39,14 +39,13 @@ from loaders.files.untrusted import (
     parse_json,
     parse_yaml,
     read_file,
+    separator_of,
     stream_lines,
     unusual,
 )
 
 # A caption can be long; a field this long is a quote that was never closed.
 FIELD_LIMIT = 1 << 20
-_LONGEST_LINE = 64 << 20
-_QUOTED = re.compile('"[^"]*"')
 _QUOTES = 1_000  # rows with broken quotes: after so many it is no CSV
 _BATCH_BYTES = 1 << 30
 _CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
@@ -128,7 +127,8 @@ def open_table(path: Path) -> Table:
 def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
     """The columns that the header names, and the rows, read as they are asked for. Raises: as `open_table`."""
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
-    rows = _rows(text, "\t" if path.suffix.casefold() == ".tsv" else _separator(text), path)
+    before, separator = separator_of(text, tabs=path.suffix.casefold() == ".tsv")
+    rows = _rows(text, separator, path, before)
     first = next(rows, None)
     if first is None:
         raise InputError(path, found="holds only blank lines", expected="a header line and at least one row")
@@ -152,16 +152,6 @@ def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[
             do=f"Rename or delete all but one of {', '.join(again)}" if again and "" not in columns else "",
         )
     return columns, _named_rows(rows, columns, skipped, len(names) > skipped + len(columns), path)
-
-
-def _separator(text: io.TextIOWrapper) -> str:
-    """What separates the names of the header line: commas; if it holds none, semicolons or tabs, whichever are more."""
-    line = text.readline(_LONGEST_LINE)
-    while line and not line.strip("\r\n"):
-        line = text.readline(_LONGEST_LINE)
-    text.seek(0)
-    header = _QUOTED.sub("", line)
-    return "," if "," in header else max(",;\t", key=header.count)
 
 
 def _named_rows(
@@ -208,17 +198,17 @@ class _Lines(Iterator[str]):
     Raises: InputError for a line without end.
     """
 
-    def __init__(self, text: io.TextIOWrapper, path: Path) -> None:
+    def __init__(self, text: TextIO, path: Path) -> None:
         self._text, self._path = text, path
         self._row: list[str] = []
         self._again: deque[str] = deque()
 
     def __next__(self) -> str:
-        line = self._again.popleft() if self._again else self._text.readline(_LONGEST_LINE + 1)
+        line = self._again.popleft() if self._again else self._text.readline(LONGEST_ROW + 1)
         if not line:
             raise StopIteration
-        if len(line) > _LONGEST_LINE:
-            raise InputError(self._path, found="a line without end", expected=f"at most {_LONGEST_LINE:,} characters")
+        if len(line) > LONGEST_ROW:
+            raise InputError(self._path, found="a line without end", expected=f"at most {LONGEST_ROW:,} characters")
         self._row.append(line)
         return line
 
@@ -232,14 +222,15 @@ class _Lines(Iterator[str]):
         self._row.clear()
 
 
-def _rows(text: io.TextIOWrapper, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]] | BadRow]:
-    """Rows with the number of their first line, blank lines left out. After one that is no CSV, its next line is one.
+def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tuple[int, list[str]] | BadRow]:
+    """Rows with the number of their first line, blank lines left out; `before` were read already. After one that is no
+    CSV, its next line is one.
 
     Raises: InputError when there is no end of such rows.
     """
     csv.field_size_limit(FIELD_LIMIT)
     lines = _Lines(text, path)
-    reader, before, broken = csv.reader(lines, delimiter=delimiter, strict=True), 0, 0
+    reader, broken = csv.reader(lines, delimiter=delimiter, strict=True), 0
     while True:
         line = before + reader.line_num + 1
         lines.next_row()
@@ -386,7 +377,7 @@ def _lines_in(path: Path) -> Iterator[Placed | BadRow]:
     """The records of a file of JSON lines, read as they are asked for; blank lines are none."""
     name = name_of(path)
     with _open_filled(path) as file:
-        for number, line in stream_lines(blocks_of(file), path, _LONGEST_LINE, skip=True):
+        for number, line in stream_lines(blocks_of(file), path, LONGEST_ROW, skip=True):
             where = f"{name}:{number}"
             try:
                 yield where, json_record(line, where)

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import yaml
 
@@ -37,6 +37,7 @@ MOST_BYTES = 256 << 20
 MAX_BAD = 1.0
 """Of the rows of a source, in percent, may be bad unless the user says otherwise."""
 MOST_LINE = 4 << 20
+LONGEST_ROW = 64 << 20
 MOST_DEPTH = 100
 """Of JSON: what nests deeper is no record of anybody's."""
 
@@ -44,6 +45,9 @@ _SHOWN = 5
 _BLOCK = 1 << 20
 _MARK = b"\xef\xbb\xbf"  # of the byte order, as some editors put it in front of UTF-8
 _MARKS = ("\\ud", "\\uD", "\\u0000")
+_QUOTED = re.compile('"[^"]*"')
+_NOTHING = frozenset("nan -nan none null na n/a <na> #n/a #na nat".split())
+_STATED = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -319,6 +323,32 @@ def blocks_of(file: BufferedReader) -> Iterator[bytes]:
 def line_text(line: bytes, where: object) -> str:
     """A line as text. Raises: BadRow when it is none."""
     return check_text(line.decode("utf-8", "surrogateescape"), where)
+
+
+def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
+    """How many lines stand before the table, and what separates its cells; the text is then where the table begins.
+
+    A first line `sep=;` says it, as Excel has it. Else it is what separates the names of the header line: `tabs`;
+    commas; if it holds none, semicolons or tabs, whichever are more.
+    """
+    line = text.readline(LONGEST_ROW)
+    if stated := _STATED.fullmatch(line.rstrip("\r\n")):
+        return 1, stated[1]
+    while line and not line.strip("\r\n"):
+        line = text.readline(LONGEST_ROW)
+    text.seek(0)
+    header = _QUOTED.sub("", line)
+    return 0, "\t" if tabs else "," if "," in header else max(",;\t", key=header.count)
+
+
+def cell_text(cell: str) -> str:
+    """What a cell says, without white space around it; "" also for a word by which programs write that it says nothing.
+
+    >>> cell_text(" left lung "), cell_text("NaN"), cell_text("None"), cell_text("#N/A")
+    ('left lung', '', '', '')
+    """
+    text = cell.strip()
+    return "" if text.casefold() in _NOTHING else text
 
 
 def is_text(text: str) -> bool:

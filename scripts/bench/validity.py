@@ -159,7 +159,7 @@ def ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:
             ("Nearness", lambda one: one[-1:]),
         )
         for name, key in orders[0 if task == "intervention" else 1 :]:
-            paper, ours = (f"{spearmanr(ranks, _places([key(one) for one in of]))[0]:.2f}" for of in got)
+            paper, ours = (_order(ranks, _places([key(one) for one in of])) for of in got)
             found.append((f"{len(own)} clinicians ranked by their author, {task}: order by {name}", paper, ours))
         for at, one in enumerate(own):
             paper, ours = (" / ".join(f"{value:.2f}" for value in of[at]) for of in got)
@@ -184,6 +184,11 @@ def _outcomes(task: Task, policy: PolicyConfig, cases: Sequence[PatientProfile],
         return sum(state != HIDDEN for state in states) / len(states), fmean(near)
     states = [episode.states[episode.primary] for episode in played]
     return states.count(ADDRESSED) / len(states), sum(state != HIDDEN for state in states) / len(states), fmean(near)
+
+
+def _order(ranks: Sequence[int], places: Sequence[int]) -> str:
+    """How far the places are the author's; clinicians who are all level have no order."""
+    return f"{spearmanr(ranks, places)[0]:.2f}" if len(set(places)) > 1 else "all level"
 
 
 def _places(keys: Sequence[tuple[float, ...]]) -> list[int]:

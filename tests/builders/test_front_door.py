@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from builders import recipe as recipes
@@ -24,6 +25,8 @@ from tests.parts.rows import strictly
 BAD = {
     b'{"id": "", "caption": "no id"}': "no identifier",
     b'{"caption": "no id at all"}': "no identifier",
+    b'{"id": "NaN", "caption": "what pandas writes for none"}': "no identifier",
+    b'{"id": " None", "caption": "what Python writes"}': "no identifier",
     b'{"id": ["x"], "caption": "an id that is no text"}': "a cell of another type",
     b'{"id": "x", "caption": 7}': "a cell of another type",
     b'{"id": "x", "caption": "half \\ud800"}': "no JSON",
@@ -109,15 +112,36 @@ def test_images_outside_their_folder_and_pipes_are_not_released(tmp_path: Path) 
     (images / "link.jpg").symlink_to(private / "secret.jpg")
     (images / "own.jpg").write_bytes(jpeg(drawn(2)))
     (images / "again.jpg").symlink_to("own.jpg")
+    (images / "circle.jpg").symlink_to("circle.jpg")
     os.mkfifo(images / "pipe.jpg")
     source = tmp_path / "captions.csv"
-    names = ("link.jpg", "own.jpg", "again.jpg", "pipe.jpg", "../private/secret.jpg", str(private / "secret.jpg"))
+    names = ["link.jpg", "own.jpg", "again.jpg", "pipe.jpg", "../private/secret.jpg", str(private / "secret.jpg")]
+    names.append("circle.jpg")
     rows = "".join(f"r{at},Chest CT.,{name}\n" for at, name in enumerate(names))
     source.write_text(f"image_id,caption,file_name\n{rows}")
     manifest = build(tmp_path, source, images=images)
     assert manifest.splits["train"].rows == 2
-    excluded = {row["key"]: row["reason"] for row in read_parquet(tmp_path / "release", "exclusions.parquet")}
-    assert excluded == {"r0": "image outside its folder", **dict.fromkeys(("r3", "r4", "r5"), "image missing")}
+    rows = list(read_parquet(tmp_path / "release", "exclusions.parquet"))
+    excluded = {row["key"]: row["reason"] for row in rows}
+    assert excluded == {"r0": "image outside its folder", **dict.fromkeys(("r3", "r4", "r5", "r6"), "image missing")}
+    assert "a link leads nowhere" in [row["detail"] for row in rows]
+
+
+def test_of_several_pictures_in_a_file_the_first_is_taken_and_said(tmp_path: Path) -> None:
+    images = tmp_path / "images"
+    images.mkdir()
+    frames = [drawn(number) for number in range(3)]
+    frames[0].save(images / "stack.tif", save_all=True, append_images=frames[1:])
+    frames[0].save(images / "one.tif")
+    source = tmp_path / "captions.csv"
+    source.write_text("image_id,caption\nstack,Chest CT.\none,Chest CT.\n")
+    chosen = captions.Options(captions=str(source), images=images, allowed_licences=frozenset({"unknown"}))
+    said: list[str] = []
+    recipes.build(captions.RECIPE, chosen, tmp_path / "release", workspace=tmp_path / "work", tell=said.append)
+    assert said == ["Files that hold several pictures, of which the first was taken: stack (3)"]
+    (path,) = (tmp_path / "release").rglob("train*.parquet")
+    rows = pq.read_table(path).to_pylist()
+    assert len(rows) == 2 and len({row["image"]["bytes"] for row in rows}) == 1
 
 
 def test_photos_outside_their_folder_are_counted_and_not_used(tmp_path: Path) -> None:
@@ -133,6 +157,14 @@ def test_photos_outside_their_folder_are_counted_and_not_used(tmp_path: Path) ->
     assert found["acne/a.jpg"] == (folder / "a.jpg", "")
     path, problem = found["acne/link.jpg"]
     assert path is None and problem.startswith("image outside its folder")
+
+
+def test_a_group_that_says_nothing_ties_no_photos_together(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.jpg").write_bytes(jpeg(drawn(ord(name))))
+    table = tmp_path / "t.csv"
+    table.write_text("file,label,group\na.jpg,acne,nan\nb.jpg,acne,nan\n")
+    assert {photo.group for photo in strictly(open_photos(f"table={table}").photos())} == {None}
 
 
 def test_a_table_of_photos_loses_no_sound_row_to_a_bad_one(tmp_path: Path) -> None:

@@ -56,9 +56,7 @@ def wait_for_requests(server: ChatServer) -> None:
 
 
 # In an evaluation the two others are tried below: in the background, and by a terminal that is closed.
-@pytest.mark.parametrize(
-    ("sign", "more"), [(signal.SIGINT, ()), (signal.SIGINT, ["--bare"]), (signal.SIGTERM, ["--bare"])]
-)
+@pytest.mark.parametrize(("sign", "more"), [(signal.SIGINT, ()), *((sign, ["--bare"]) for sign in CODES)])
 def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     sign: signal.Signals, more: list[str], photos: Path, server: ChatServer, tmp_path: Path
 ) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import socket
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from baselines.study.design import TASKS, read_study
 from baselines.study.site import Site
 from scripts.cli import execute
 from scripts.study import serve
+from tests.parts.processes import started
 from tests.parts.study_talks import TURNS, Visitor, visiting
 
 
@@ -64,6 +69,21 @@ def test_from_nothing_to_an_export(
     assert "is closed" in capsys.readouterr().err
     assert execute(["study", "export", str(study), "-o", str(tmp_path / "again")]) == 0
     assert "2 erased" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+def test_a_server_that_is_asked_to_end_has_ended_well(sign: signal.Signals, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = started("-m", "scripts", "study", "serve", "sample", tmp_path / "s", "--rehearsal", "--port", port)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            break
+        time.sleep(0.05)
+    process.send_signal(sign)
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 0 and "Ctrl-C stops the server" in said and "Traceback" not in errors, errors
 
 
 def test_a_rehearsal_of_any_task_begins_without_datasets(tmp_path: Path) -> None:

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.files.tables import Table, open_table
-from loaders.files.untrusted import name_of
+from loaders.files.untrusted import cell_text, name_of
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: where it stands (`file:line`) and its cells by column, stripped."""
+    """One row: where it stands (`file:line`) and its cells by column, as `cell_text` has them."""
 
     where: str
     cells: dict[str, str]
 
     def __getitem__(self, column: str | None) -> str:
-        return self.cells[column].strip() if column else ""
+        return cell_text(self.cells[column]) if column else ""
 
 
 def read_records(path: Path) -> tuple[Table, list[Record]]:

@@ -275,6 +275,12 @@ def test_no_cell_of_a_table_is_a_formula_and_every_text_comes_back(text: str, tm
     assert b",-1.5\n" in path.read_bytes()
 
 
+def test_a_sheet_may_say_what_separates_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("sep=;\r\nRater;Note\r\nR1;a, b\r\n")
+    assert read_sheet(path, ["note"]) == [(f"{path}, line 3", {"rater": "R1", "note": "a, b"})]
+
+
 def test_every_csv_that_a_person_opens_has_one_writer() -> None:
     sources = [path for room in ("loaders", "builders", "baselines", "scripts") for path in (ROOT / room).rglob("*.py")]
     writing = re.compile(r"csv\.writer|DictWriter|to_csv|write_csv")

@@ -293,5 +293,10 @@ def test_a_doctor_that_is_not_in_the_paper_is_shown_by_itself_and_said_to_be(
     write_run(tmp_path, facts, results(many(40), facts, resamples=5))
     assert execute(["compare", str(tmp_path)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "other models, settings or cases" in shown and "Table 6, test (40 cases)" in shown
-    assert "Figure 13" not in shown
+    assert "other models, settings or cases" in shown and "Table 6" in shown and "test (40 cases)" in shown
+    assert "Figure 13" not in shown and "have no counterpart in the paper (--all" in shown
+    capsys.readouterr()
+    assert execute(["compare", str(tmp_path)]) == 0
+    few = capsys.readouterr().out.splitlines()
+    assert execute(["compare", str(tmp_path), "--all"]) == 0
+    assert len(few) < 30 < 200 < len(capsys.readouterr().out.splitlines())

@@ -100,6 +100,15 @@ def test_a_table_as_spreadsheets_and_data_frames_write_it(tmp_path: Path, text: 
     assert [row for _, row in read_records(path).each(None)] == [row for _, row in read_table(path).rows]
 
 
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffSEP=;\r"])
+def test_what_separates_cells_may_be_said_by_a_first_line(tmp_path: Path, first: str) -> None:
+    table = open_table(written(tmp_path / "a.csv", f"{first}\nid;caption, long\n1;a, b\n2\n"))
+    assert table.rows == ((3, {"id": "1", "caption, long": "a, b"}),)
+    assert [bad.where for bad in table.bad] == ["a.csv:4"]
+    pipes = open_table(written(tmp_path / "b.tsv", "sep=|\nid|caption\n1|a\tb\n"))
+    assert pipes.rows == ((3, {"id": "1", "caption": "a\tb"}),)
+
+
 def test_a_doubled_column_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="all but one of 'Words', 'words'"):
         open_table(written(tmp_path / "a.csv", "id;Words;n;words \n1;2;3;4\n"))
