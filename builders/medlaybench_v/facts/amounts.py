@@ -375,8 +375,10 @@ _FROM_AN_EVENT = frozenset("after before earlier following post prior since ago 
 
 def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Quantity) -> Basis:
     """Only amounts of one kind, each with its unit, exactly told, and names of one scale contradict each other."""
-    if _nearly_one_time(quantity, other) or _roughly(quantity, other):
+    if _nearly_one_time(quantity, other) or _roughly(quantity, other) or _is_complement(expert, quantity, lay, other):
         return Basis.UNMET
+    if quantity.value == -other.value:
+        return Basis.UNMET  # "3 mm behind"
     if quantity.kind != other.kind:
         named = quantity.kind[:5] == "level" and other.kind == "ordinal"  # "T11", "the tenth"
         return Basis.CONTRADICTED if named else Basis.READ
@@ -385,6 +387,19 @@ def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Q
     if other.bound in _LIMITS and not quantity.bound and abs(other.value - quantity.value) <= 0.4 * abs(quantity.value):
         return Basis.READ
     return Basis.CONTRADICTED
+
+
+def _is_complement(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
+    """Whether one share is what the other one leaves: of a narrowing by 70% three tenths stay open."""
+    if not one.kind == other.kind == "share" or abs(one.value + other.value - 100.0) > 3.0:
+        return False
+    rests = [
+        not _REST.isdisjoint(r.texts[max(0, q.first - 8) : q.last + 9]) for r, q in ((expert, one), (lay, other))
+    ]
+    return rests[0] != rests[1]
+
+
+_REST = frozenset("open remain remains remaining remained free spared preserved patent".split())
 
 
 _LIMITS = frozenset(("<", ">", ABOVE, BELOW))

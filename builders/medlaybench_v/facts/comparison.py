@@ -250,8 +250,8 @@ def _is_compared(reading: Reading, pole: Pole) -> bool:
 def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], dimension: str, outcome: Outcome) -> None:
     """The poles of one dimension in the two texts."""
     values, told = {p.value for p in ours}, {p.value for p in theirs}
-    opposite = (values == {PLUS} and told == {MINUS}) or (values == {MINUS} and told == {PLUS})
-    if opposite:
+    beside = values & told & {SAME}  # "darker than muscle and as bright as fat"
+    if sorted((values - beside, told - beside), key=sorted) == [{PLUS}, {MINUS}]:
         if dimension in ("vertical", "before or behind") and _of_other_things(expert, ours[0], lay, theirs[0]):
             return
         if dimension in _PLACES and (_other_end(expert, lay) or _beside_others(expert, ours, lay, theirs)):
@@ -260,7 +260,8 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             return
         if dimension == "size" and _is_of_then(expert, ours) != _is_of_then(lay, theirs):
             return  # "shorter than at 18 weeks", "at 18 weeks it had been longer"
-        sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension)
+        sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension) and not beside
+        sure = sure and not (_ends_with(expert, told) or _ends_with(lay, values))
         basis = Basis.CONTRADICTED if sure else Basis.READ
         outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", basis)
     elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
@@ -282,6 +283,13 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
             outcome.add("changed", f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”", Basis.READ)
+
+
+def _ends_with(reading: Reading, values: set[str]) -> bool:
+    """Whether a clause ends with "higher" or "lower" of one of these poles: "sitting higher" is raised, too."""
+    found = reading.get(_by_dimension).get("size", ())
+    gaps = [*reading.gaps, "."]
+    return any(p.value in values and _is_name(reading, p) and gaps[p.last + 1] != " " for p in found)
 
 
 def _is_of_then(reading: Reading, found: list[Pole]) -> bool:

@@ -88,6 +88,8 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
             return True
         if re.fullmatch(r"n\d[a-c]?", after):
             return True  # the stage T2 N0 M0
+        if _LEVEL.fullmatch(before) and reading.gaps[i].strip() in ("-", "–", "/"):
+            return True  # C3–T2
         return before in ("at", "level", "vertebra", "vertebral", "of") and after not in (
             "weighted",
             "mri",
@@ -112,6 +114,7 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
     return kind == "methods" and value == NUCLEAR and text == "radioactive" and after in ("beads", "seeds", "spheres")
 
 
+_LEVEL = re.compile(r"[cltd]\d{1,2}")
 _BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bone spinous body pedicle root".split())
 _NO_PLANE = frozenset(
     "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures "

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 
+from builders.medlaybench_v.facts.additions import added
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.imaging import imaging
@@ -157,6 +158,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
+    for first, end in added(expert, lay, allowed):
+        start = lay.words[first].start
+        if not any(a <= start < b for a, b in lay.get(_definitions)):
+            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", Basis.UNMET)
     for text in (
         *_reached(expert, lay, unfamiliar),
         *_caused(expert, lay),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, in_order, keys, likeness
+from builders.medlaybench_v.facts.binding import STOP_WORDS, Exchange, Placed, exchanged, in_order, keys, likeness
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
@@ -186,7 +186,8 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
             return after == "sign"
         if shape == "box" and word == "square" and after in ("millimetres", "millimeters", "centimetres", "mm", "cm"):
             return False
-        return bool(looks) or after in _MARKING or before in ("the", "a", "red")
+        by_means = before in ("with", "by") and texts[i - 2] in _MARKED
+        return bool(looks) or after in _MARKING or by_means or (before in ("the", "a", "red") and word != "frame")
     return True
 
 
@@ -196,6 +197,9 @@ _MARKING = frozenset(
     "marks shows outlines indicates points lies encloses surrounds sits sign mark show outline indicate point lie "
     "enclose surround sit stand stands".split()
 )
+
+
+_MARKED = frozenset("marked labelled labeled shown indicated denoted highlighted flagged picked".split())
 
 
 def _in_parentheses(text: str, at: int) -> bool:
@@ -234,7 +238,8 @@ def _is_letter(reading: Reading, i: int) -> bool:
     if len(raw) > 1:
         after = reading.texts[i + 1] if i + 1 < len(words) else ""
         key = around[1] in ("=", ":") or (around[1] == "," and text[word.end + 1 : word.end + 3].strip()[:1].islower())
-        return raw not in _NO_KEYS and (key or after in ("marks", "is", "stands", "shows", "indicates", "the"))
+        told = after in ("marks", "is", "stands", "shows", "indicates", "the")
+        return raw not in _NO_KEYS and (key or (told and (raw.isupper() or word.text not in STOP_WORDS)))
     if raw.isdigit():
         before = reading.texts[i - 1] if i else ""
         if before in ("fig", "figure"):

@@ -391,7 +391,7 @@ class _Reader:
             return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
         if self.word(first - 1) in ("aged", "age") or (
             self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
-        ):
+        ) or self._apposed(first, last):
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
         if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
             return self._add("French", value, step, first, last)
@@ -411,6 +411,10 @@ class _Reader:
     def _of_a_person(self, i: int) -> bool:
         before = self.word(i - 2)
         return before in _PEOPLE or (self.word(i - 1) in ("is", "was") and before in ("he", "she", "patient"))
+
+    def _apposed(self, first: int, last: int) -> bool:
+        """ "The patient, 45, is a man"."""
+        return self.word(first - 1) in _PEOPLE and all("," in self.gap(i) for i in (first, last + 1))
 
     def _letter(self, i: int) -> str:
         following = self.word(i + 1)
@@ -695,6 +699,7 @@ class _Reader:
             self.word(i + 1) in _VERTEBRAL
             or self.word(i - 1) in _VERTEBRAL
             or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i + 1)) and self.word(i + 1) not in ("t1", "t2"))
+            or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i - 1)) and self.gap(i).strip() in ("-", "–", "/"))  # C3–T2
         )
 
     def _roman(self, i: int) -> int:

@@ -49,7 +49,7 @@ _ABBREVIATED = {
 # Of these the side is a part of what a plain sentence must say.
 _REQUIRED = frozenset("lul lll luq llq rul rml rll ruq rlq lica rica lcca rcca rif lif".split())
 _AFTER_VERB = frozenset("behind over untreated open alone unrepaired inside intact unchanged unclear hospital".split())
-_LEFT_OVER = _AFTER_VERB | frozenset("of in to on from as with".split())
+_LEFT_OVER = _AFTER_VERB | frozenset("of in to on from as with along at within around beside near between".split())
 _BE = frozenset("was were been be being has had have what is are that nothing only little remnant anything".split())
 _RIGHT_HERE = frozenset(
     "at through where from behind below above after away up down before into across next beside beneath under "

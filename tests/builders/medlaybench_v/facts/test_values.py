@@ -404,6 +404,22 @@ DOUBTFUL = [
     ("comparison", "The narrowing is more marked medially.", "It is narrower on the inner side.", "narrower"),
     ("sides", "A mass of the left lung.", "A lump of the left lung; the right one holds none.", "right"),
     ("inventions", "Diverticulitis.", "Inflamed pouches. A poor diet brought this on.", "brought this on"),
+    ("inventions", "A septum of the uterus.", "A wall divides the womb. It makes her life hard.", "hard"),
+    ("inventions", "A splinter in the hand.", "A splinter lies in the hand, and it has begun to move.", "begun"),
+    ("quantities", "A stenosis of 70%.", "So tight that about three tenths are open.", "three tenths"),
+    ("quantities", "An overjet of −3 mm.", "The teeth stand 3 mm behind the others.", "3 mm"),
+    (
+        "comparison",
+        "Raised diaphragm.",
+        "The lung takes up less space, and the breathing muscle sits higher.",
+        "became “less”",
+    ),
+    (
+        "comparison",
+        "A spot hyperintense to muscle, isointense to fat.",
+        "The spot is darker than muscle and as bright as fat.",
+        "became “darker”",
+    ),
 ]
 
 
@@ -566,6 +582,11 @@ KEPT = [
         "A cyst (yellow circle); swelling (stars).",
         "The yellow ring is round the cyst; stars lie on the swelling.",
     ),
+    ("markers", "Leaked contrast (stars).", "The dye that leaked is marked with stars."),
+    ("markers", "After removal of the frame.", "At the check-up, the frame had come off."),
+    ("imaging", "MRI of a syrinx from C3–T2.", "MRI of a hollow from the third neck bone to the second chest bone."),
+    ("quantities", "A 45-year-old man.", "The patient, 45, is a man."),
+    ("sides", "A rim was left along the sinus.", "A narrow strip remains by the sinus."),
 ]
 
 
@@ -573,6 +594,20 @@ KEPT = [
 def test_a_kept_fact_passes(kind: str, expert: str, lay: str) -> None:
     outcome = compared(kind, expert, lay)
     assert not outcome.failed, outcome.reason
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [
+        "A wall divides the womb. This is a piece of tissue.",
+        "A wall, which has grown there, divides the womb.",
+        "A wall divides the womb. It has not grown.",
+        "A wall divides the womb, that is, there are two rooms.",
+        "There it is: a wall. It divides the womb.",
+    ],
+)
+def test_a_clause_that_explains_or_denies_adds_nothing(lay: str) -> None:
+    assert not compared("inventions", "A septum of the uterus.", lay).doubts
 
 
 def test_a_caption_never_contradicts_itself() -> None:
