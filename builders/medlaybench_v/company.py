@@ -153,4 +153,4 @@ def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     says_again = new != words and len(new) < _LEAST
     if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
         return None
-    return match._replace(entry=replace(entry, lay=f"{entry.surface} ({said})", guarded=False))
+    return match._replace(entry=replace(entry, lay=f"{entry.surface} ({said})", guarded=False, tail=""))

@@ -106,6 +106,10 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
                 texts[i] = text.removesuffix(_DYE)
 
 
+# What a key of abbreviations says of a method: "MRI, magnetic resonance imaging".
+_SCAN_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET/CT) scan)(?:,|:|[ ]?=)[ ]\1\b(?! of)")
+
+
 def tidy(text: str) -> str:
     """Spaces, first capital, full stop."""
     text = " ".join(text.split())
@@ -131,6 +135,8 @@ def tidy(text: str) -> str:
 
 def _without_said_twice(text: str) -> str:
     """ "CT scan (CT scan) scan": a bracket that says what stands before it says nothing."""
+    if text.count(" scan") > 1:
+        text = _SCAN_TWICE.sub(r"\1", text)
     for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
         if text[: bracket.start()].lower().endswith(bracket[1].lower()):
             scan = _ANOTHER_SCAN.match(text, bracket.end()) if bracket[1].endswith(" scan") else None

@@ -186,6 +186,12 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Ventriculogram with a pigtail catheter in the left ventricle.", "pigtail", "drain"),
         ("Thick cortical bone hypertrophy of the tibia.", "cortical bone hypertrophy", "enlarge"),
         ("A true umbilical knot.", "umbilical knot", "navel"),
+        ("A ruptured biceps tendon.", "ruptured", "burst"),
+        ("Stippled femoral epiphyses.", "femoral epiphyses", "thigh"),
+        ("Opacification reveals the tube and a side branch.", "opacification", "whitening"),
+        ("The hyperechogenicity of the wall.", "hyperechogenicity of", "brighter area"),
+        ("The air lies ventrally to the bone.", "ventrally to", "at the front"),
+        ("The clot compresses and thrombosis the vein.", "thrombosis the", "clotting the"),
         # What two words share stays theirs.
         ("Lesions of the frontal and occipital lobes.", "frontal and occipital lobes", "part of the brain"),
         ("Gastric and liver abscess.", "stomach", "pus in the liver"),
@@ -256,6 +262,14 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("Resected femur with a plate.", "Resected thigh bone (removed by surgery) with a plate."),
         ("Strongly enhancing masses.", "Strongly enhancing masses (brightening with contrast dye)."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
+        (
+            "Avid enhancement of the spot lateral to it.",
+            "Avid enhancement (brightening with contrast dye) of the spot to the outer side of it.",
+        ),
+        (
+            "The arrow marks C on MRI. MRI, magnetic resonance imaging; E, edema of the cord.",
+            "The arrow marks C on MRI scan. MRI scan; E, swelling of the cord.",
+        ),
     ],
 )
 def test_phrases_join(caption: str, said: str) -> None:
