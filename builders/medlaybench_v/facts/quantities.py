@@ -699,7 +699,8 @@ class _Reader:
             self.word(i + 1) in _VERTEBRAL
             or self.word(i - 1) in _VERTEBRAL
             or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i + 1)) and self.word(i + 1) not in ("t1", "t2"))
-            or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i - 1)) and self.gap(i).strip() in ("-", "–", "/"))  # C3–T2
+            # C3–T2
+            or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i - 1)) and self.gap(i).strip() in ("-", "–", "/"))
         )
 
     def _roman(self, i: int) -> int:
