@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from builders.medlaybench_v.facts import (
     Reading,
@@ -100,10 +100,21 @@ class _Known:
 
 def check(expert: Reading, lay: Reading, context: Context) -> tuple[Verdict, ...]:
     """Run the gates (ML-G14), in the order of GATES, and add the remark on abbreviations, which never fails."""
-    allowed = read("; ".join(lay for _, lay in context.glosses))
-    known = _Known(allowed, context.modalities, context.simplifiable)
+    known = _known(context)
     verdicts = [_verdict(name, gate(expert, lay, known)) for name, gate in GATES.items()]
     return (*verdicts, Verdict("abbreviations", True, _abbreviations(expert, lay)))
+
+
+def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Verdict:
+    """What one of GATES says."""
+    return _verdict(gate, GATES[gate](expert, lay, _known(context)))
+
+
+@lru_cache(maxsize=8)
+def _known(context: Context) -> _Known:
+    """The context of a caption, of which several texts may be tried."""
+    allowed = read("; ".join(lay for _, lay in context.glosses))
+    return _Known(allowed, context.modalities, context.simplifiable)
 
 
 def _verdict(name: str, outcome: Outcome | str) -> Verdict:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from builders.medlaybench_v.draft import Draft, Drafter, Piece
 from builders.medlaybench_v.facts import Reading, read
-from builders.medlaybench_v.gates import Context, Verdict, check
+from builders.medlaybench_v.gates import Context, Verdict, check, verdict_of
 from builders.medlaybench_v.glosses import inside_brackets
 from builders.medlaybench_v.grammar import polish, tidy
 from builders.medlaybench_v.matches import Match
@@ -64,10 +64,11 @@ def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> 
     text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     why = failures(verdicts) or _reads_badly(text, caption)
     if not why:
-        doubts = _doubts(verdicts)
-        surer = _repaired(caption, drafter, "repaired", doubts) if doubts else None
-        return surer if surer and not _doubts(surer.verdicts) else Refined(text, "accepted", RULES, verdicts)
-    return _repaired(caption, drafter, "repaired", why) or _glossed(caption, why)
+        doubtful = [v for v in verdicts if v.doubtful]
+        surer = _repaired(caption, drafter, "repaired", _told(doubtful), doubtful) if doubtful else None
+        sure = surer is not None and not any(v.doubtful for v in surer.verdicts)
+        return surer if surer and sure else Refined(text, "accepted", RULES, verdicts)
+    return _repaired(caption, drafter, "repaired", why, _failed(verdicts)) or _glossed(caption, why)
 
 
 async def by_model(
@@ -111,7 +112,7 @@ def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | N
     text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     if _passed(verdicts):
         return Refined(text, "fallback", RULES, verdicts, why)
-    return _repaired(caption, drafter, "fallback", why) or _glossed(caption, why)
+    return _repaired(caption, drafter, "fallback", why, _failed(verdicts)) or _glossed(caption, why)
 
 
 def _reads_badly(text: str, caption: Caption) -> str:
@@ -124,12 +125,15 @@ def _reads_badly(text: str, caption: Caption) -> str:
 
 def failures(verdicts: Sequence[Verdict]) -> str:
     """The gates that failed, in a line."""
-    return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts if not v.passed)
+    return _told(_failed(verdicts))
 
 
-def _doubts(verdicts: Sequence[Verdict]) -> str:
-    """What only a reader can decide, in a line."""
-    return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts if v.doubtful)
+def _failed(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    return [v for v in verdicts if not v.passed]
+
+
+def _told(verdicts: Sequence[Verdict]) -> str:
+    return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts)
 
 
 def parse(answer: str) -> str:
@@ -159,24 +163,32 @@ def _text_of(draft: Draft) -> str:
     return in_sentences(polish(draft))
 
 
-def _repaired(caption: Caption, drafter: Drafter, status: str, why: str) -> Refined | None:
+def _repaired(
+    caption: Caption, drafter: Drafter, status: str, why: str, unmet: Sequence[Verdict]
+) -> Refined | None:
     """The draft with one substitution taken back, else with more and more of those that add most words, that passes.
 
-    One that is beyond doubt goes before others.
+    One that is beyond doubt goes before others. `unmet` are the verdicts on the draft that are to be mended, failures
+    or doubts: what mends none of them is not asked the other gates.
     """
     matches = [m for m in caption.matches if m.changes]
     attempts = [matches[:i] + matches[i + 1 :] for i in range(len(matches))]
     by_growth = sorted(matches, key=lambda m: len(m.entry.surface.split()) - len(m.entry.lay.split()))
     attempts += [[m for m in matches if m not in by_growth[:drop]] for drop in range(2, len(matches))]
     doubtful = None
-    for attempt in attempts:
-        if attempt:
-            text, verdicts = _polished(caption, drafter.draft(caption.expert, attempt))
-            if _passed(verdicts) and not _reads_badly(text, caption):
-                refined = Refined(text, status, RULES, verdicts, why)
-                if not _doubts(verdicts):
-                    return refined
-                doubtful = doubtful or refined
+    for attempt in filter(None, attempts):
+        text = _text_of(drafter.draft(caption.expert, attempt))
+        lay = read(text)
+        if any(verdict_of(v.gate, caption.expert, lay, caption.context).outcome == v.outcome for v in unmet):
+            continue
+        if _reads_badly(text, caption):
+            continue
+        verdicts = check(caption.expert, lay, caption.context)
+        if _passed(verdicts):
+            refined = Refined(text, status, RULES, verdicts, why)
+            if not any(v.doubtful for v in verdicts):
+                return refined
+            doubtful = doubtful or refined
     return doubtful
 
 

@@ -116,17 +116,17 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
 def _findings_exchanged(expert: Reading, lay: Reading) -> str:
     """Two findings that changed places: each stands by what the other stood by."""
     here, there = expert.get(_findings), lay.get(_findings)
-    both = {p.value for p in here} & {p.value for p in there}
-    if len(both) < 2 or _sequence(here, both) == _sequence(there, both):
+    ours, theirs = (dict.fromkeys(concept for concept, _, _ in found) for found in (here, there))
+    shared = [concept for concept in ours if concept in theirs]
+    if len(shared) < 2 or shared == [concept for concept in theirs if concept in ours]:
         return ""
-    swap = exchanged(expert, here, lay, there)
+    swap = exchanged(expert, [Placed(*place) for place in here], lay, [Placed(*place) for place in there])
     return f"{swap.one} and {swap.other}" if swap and swap.sure else ""
 
 
-def _findings(reading: Reading) -> list[Placed]:
-    """What a caption finds or tells of as done, each where it is named."""
-    said = reading.get(senses)
-    return [Placed(concept, s.first, s.last) for s in said for concept in _told(s.senses)]
+def _findings(reading: Reading) -> list[tuple[str, int, int]]:
+    """What a caption finds or tells of as done, each with the first and last word that name it."""
+    return [(concept, s.first, s.last) for s in reading.get(senses) for concept in _told(s.senses)]
 
 
 @lru_cache(maxsize=4096)
@@ -135,11 +135,6 @@ def _told(named: tuple[Sense, ...]) -> tuple[str, ...]:
 
 
 _TOLD = frozenset("finding disease symptom treatment device outcome".split())
-
-
-def _sequence(found: list[Placed], both: set[str]) -> list[str]:
-    """The order in which a caption first names what both captions name."""
-    return list(dict.fromkeys(p.value for p in found if p.value in both))
 
 
 def _unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome: Outcome) -> None:

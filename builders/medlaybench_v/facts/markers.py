@@ -479,9 +479,8 @@ def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
 
 def _moved(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
     """Two marks that changed places."""
-    if len({_name(m) for m in here} & {_name(m) for m in there}) < 2:
-        return None
-    if [_name(m) for m in here] == [_name(m) for m in there] and in_order(expert, lay):
+    ours, theirs = [_name(m) for m in here], [_name(m) for m in there]
+    if len(set(ours) & set(theirs)) < 2 or (ours == theirs and in_order(expert, lay)):
         return None
     swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
     return swap if swap and swap.sure else _exchanged(expert, here, lay, there) or swap

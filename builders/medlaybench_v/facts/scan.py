@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache, partial
-from itertools import compress
+from itertools import accumulate, compress
 from typing import Any, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts import words as known
@@ -79,13 +79,14 @@ class Reading:
         return lower
 
     @cached_property
-    def _tokens(self) -> list[re.Match[str]]:
-        return list(_TOKEN.finditer(self.lower))
+    def _parts(self) -> list[str]:
+        """The words in lower case, with what stands before and behind each."""
+        return _TOKEN.split(self.lower)
 
     @cached_property
     def texts(self) -> list[str]:
         """The words in lower case, without their places."""
-        return [token[0] for token in self._tokens]
+        return self._parts[1::2]
 
     @cached_property
     def bag(self) -> frozenset[str]:
@@ -98,23 +99,19 @@ class Reading:
 
     @cached_property
     def words(self) -> list[Word]:
-        return [_word((token[0], *token.span())) for token in self._tokens]
+        ends = list(accumulate(map(len, self._parts)))
+        return list(map(_word, zip(self.texts, ends[::2], ends[1::2], strict=False)))
 
     @cached_property
     def gaps(self) -> list[str]:
         """What stands before each word, since the word before it."""
-        gaps, end, text = [], 0, self.text
-        for _, start, stop in self.words:
-            gaps.append(text[end:start])
-            end = stop
-        return gaps
+        return self._parts[:-1:2]
 
     @cached_property
     def facts(self) -> list[Fact]:
         """The facts, in order of appearance."""
-        scan = _Scan(self.text, self.lower, self._tokens)
-        for i, token in enumerate(self._tokens):
-            handler = _HANDLERS[token[0]]
+        scan = _Scan(self)
+        for i, handler in enumerate(map(_HANDLERS.__getitem__, self.texts)):
             if handler is not None and i >= scan.done:
                 handler(scan, i)
         scan.facts.sort(key=lambda fact: fact.start)
@@ -135,42 +132,47 @@ def read(text: str) -> Reading:
 # ------------------------------------------------------------------------------------------------------------ the scan
 
 _TOKEN = re.compile(
-    r"[a-z]++(?![^\W_])"  # nearly all
+    r"([a-z]++(?![^\W_])"  # nearly all
     r"|\d+(?:[.,]\d+)*(?:st|nd|rd|th)\b"  # 33rd
     r"|\d+(?:[.,]\d+)*"  # 1.5  1,200
     r"|[a-z]{1,4}\d+[a-z]*(?![a-z0-9])"  # T2 L5 T1WI
     r"|[^\W\d_]+"  # words of any script
-    r"|[%°*†#+<>≥≤]"
+    r"|[%°*†#+<>≥≤])"
 )
 
 
 class _Scan:
-    """The caption being read; `done` is the index of the first token that no fact has taken yet."""
+    """The caption being read; `done` is the index of the first word that no fact has taken yet."""
 
-    __slots__ = ("done", "facts", "lower", "text", "tokens")
+    __slots__ = ("done", "facts", "reading", "texts")
 
-    def __init__(self, text: str, lower: str, tokens: list[re.Match[str]]) -> None:
-        self.text = text
-        self.lower = lower
-        self.tokens = tokens
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.texts = reading.texts
         self.facts: list[Fact] = []
         self.done = 0
 
     def word(self, i: int) -> str:
-        return self.tokens[i][0] if 0 <= i < len(self.tokens) else ""
+        return self.texts[i] if 0 <= i < len(self.texts) else ""
 
     def raw(self, i: int) -> str:
-        token = self.tokens[i]
-        return self.text[token.start() : token.end()]
+        _, start, end = self.reading.words[i]
+        return self.reading.text[start:end]
+
+    def around(self, i: int) -> tuple[str, str]:
+        """The characters before and behind word i."""
+        text, (_, start, end) = self.reading.text, self.reading.words[i]
+        return text[start - 1 : start], text[end : end + 1]
 
     def gap(self, i: int) -> str:
-        """What stands between token i and the one before it."""
-        return self.text[self.tokens[i - 1].end() : self.tokens[i].start()]
+        """What stands between word i and the one before it."""
+        return self.reading.gaps[i]
 
     def add(self, kind: str, value: str, first: int, last: int | None = None, unit: str = "") -> None:
-        """A fact from token `first` to token `last`."""
-        end = self.tokens[first if last is None else last].end()
-        self.facts.append(Fact(kind, value, self.tokens[first].start(), end, unit))
+        """A fact from word `first` to word `last`."""
+        words = self.reading.words
+        end = words[first if last is None else last].end
+        self.facts.append(Fact(kind, value, words[first].start, end, unit))
 
 
 _Handler = Callable[[_Scan, int], None]
@@ -245,7 +247,7 @@ def _roman(scan: _Scan, i: int) -> None:
         and scan.raw(i)[0].isupper()
         and scan.word(i - 1) in known.GRADED
         and scan.gap(i) == " "
-        and scan.lower[scan.tokens[i].end() :][:4] not in ("-ray", " ray")
+        and not scan.reading.lower.startswith(("-ray", " ray"), scan.reading.words[i].end)
     ):
         scan.add("number", f"{known.ROMAN[numeral[1]]}{numeral[2].upper()}", i, unit="grade")
 
@@ -276,7 +278,7 @@ def _both(scan: _Scan, i: int) -> None:
 
 
 def _lay_side(scan: _Scan, i: int) -> None:
-    if scan.word(i + 1) in ("side", "sides") and scan.text[scan.tokens[i + 1].end() :][:1] != "-":
+    if scan.word(i + 1) in ("side", "sides") and scan.around(i + 1)[1] != "-":
         scan.add("side", known.LAY_SIDES[scan.word(i)], i, i + 1)
 
 
@@ -311,8 +313,7 @@ def _marker(scan: _Scan, i: int) -> None:
 
 def _colour(scan: _Scan, i: int) -> None:
     """A colour alone in parentheses, "(red)", is a marker too; next to an arrow it is found from the arrow."""
-    start, end = scan.tokens[i].span()
-    if scan.text[start - 1 : start] == "(" and scan.text[end : end + 1] == ")":
+    if scan.around(i) == ("(", ")"):
         scan.add("marker", _colour_value(scan.word(i)), i)
 
 
