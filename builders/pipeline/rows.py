@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
+from types import NoneType
 from typing import Any
 
 import pyarrow as pa
@@ -91,25 +93,28 @@ def _column(values: list[Any], field: pa.Field, rows: Sequence[Row], where: str,
 
 def _misfit(values: list[Any], field: pa.Field, path: str) -> tuple[str, str, str] | None:
     """(path, type found, type expected) of the first value that is not of the field's type; None when all are."""
-    present = [value for value in values if value is not None]
-    if len(present) < len(values) and not field.nullable:
-        return path, "null", f"{field.type} not null"
+    kinds = dict.fromkeys(map(type, values))
+    if NoneType in kinds:
+        if not field.nullable:
+            return path, "null", f"{field.type} not null"
+        values = [value for value in values if value is not None]
+        del kinds[NoneType]
     allowed = _PYTHON.get(field.type.id)
     if allowed is None:
         return None
-    for kind in dict.fromkeys(map(type, present)):
+    for kind in kinds:
         if not issubclass(kind, allowed) or (kind is bool and allowed is not bool):
             return path, kind.__name__, str(field.type)
     if allowed is list:
-        return _misfit(list(chain.from_iterable(present)), field.type.value_field, f"{path}[]")
+        return _misfit(list(chain.from_iterable(values)), field.type.value_field, f"{path}[]")
     if allowed is dict:
         fields = list(field.type)
         names = {inner.name for inner in fields}
-        for value in present:
+        for value in values:
             if value.keys() != names:
                 return path, f"a struct of {sorted(map(str, value))}", f"a struct of {sorted(names)}"
         for inner in fields:
-            misfit = _misfit([value[inner.name] for value in present], inner, f"{path}.{inner.name}")
+            misfit = _misfit(list(map(itemgetter(inner.name), values)), inner, f"{path}.{inner.name}")
             if misfit is not None:
                 return misfit
     return None
