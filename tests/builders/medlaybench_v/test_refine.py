@@ -117,6 +117,15 @@ def test_rules_take_back_the_substitution_that_breaks_a_gate() -> None:
     assert "swelling" in refined.layman_caption
 
 
+def test_a_draft_that_mends_nothing_is_not_asked_all_gates(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    monkeypatch.setattr(
+        "builders.medlaybench_v.refine.check", lambda *given: [checked.append(given[1].text), check(*given)][1]
+    )
+    refined = by_rules(caption("If you divide the edema, the nodule and the aneurysm in two."), LEXICON.drafter)
+    assert refined.refiner == "glosses" and len(checked) == 2  # the draft and what stands in for it
+
+
 def test_what_cannot_be_mended_falls_back_to_glosses() -> None:
     refined = by_rules(caption("If you divide the edema in two."), LEXICON.drafter)
     assert (refined.status, refined.refiner) == ("fallback", "glosses")
