@@ -74,6 +74,7 @@ _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
 _HYPHENATED = re.compile(r"-([^\W\d_]+)")
+_ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)  # "tenotomy of the subscapular": a noun was meant
 
 
 def form_of(entry: Entry) -> Form:
@@ -237,7 +238,9 @@ def can_stand(behind: str, text: str, start: int, end: int) -> bool:
     if _JOINED_TO.search(text, max(0, start - _NEAR), start):
         return False
     last = noun_end(text, end, len(text))
-    return landing(behind, text, last, len(text)) > 0 if last else stands_alone(text, end)
+    if last:
+        return landing(behind, text, last, len(text)) > 0
+    return stands_alone(text, end) and not _ARTICLE.search(text, max(0, start - _NEAR), start)
 
 
 def stands_alone(text: str, end: int) -> bool:

@@ -187,6 +187,12 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Thick cortical bone hypertrophy of the tibia.", "cortical bone hypertrophy", "enlarge"),
         ("A true umbilical knot.", "umbilical knot", "navel"),
         ("A ruptured biceps tendon.", "ruptured", "burst"),
+        ("Tenotomy of the subscapular.", "of the subscapular.", "under the shoulder"),
+        ("A calcified cul-de-sac of the duct.", "cul-de-sac", "belly"),
+        ("Echo of a subpulmonary defect beside the aorta.", "subpulmonary", "lung"),
+        ("A polyp in the vestibule of the nose.", "vestibule", "ear"),
+        ("Paracentesis of the eye.", "paracentesis", "belly"),
+        ("A Foley catheter in the jejunum.", "Foley catheter", "bladder"),
         ("Stippled femoral epiphyses.", "femoral epiphyses", "thigh"),
         ("Opacification reveals the tube and a side branch.", "opacification", "whitening"),
         ("The hyperechogenicity of the wall.", "hyperechogenicity of", "brighter area"),
@@ -227,6 +233,8 @@ def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
         ("The reduction is evident.", "seen"),
         ("Portal venous gas; a portal hilus.", "liver"),
         ("The mucosa of the tongue.", "inner lining of the tongue"),
+        ("A substernal goiter.", "behind the breastbone"),
+        ("Repaired hypoplastic left heart syndrome.", "syndrome (underdeveloped main pumping side)"),
     ],
 )
 def test_the_usual_sense_is_said(caption: str, said: str) -> None:
