@@ -11,7 +11,7 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from builders.curation.identifiers.rules import Rule, masked, rule, without_spans
+from builders.curation.identifiers.rules import Rule, masked, part, rule, without_spans
 from loaders.errors import MissingExtra
 
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
@@ -30,17 +30,8 @@ _AT = (
     r"| \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠"
     r" | \s+(?:at\s+sign|arroba|klammeraffe)\s+ )"
 )
-_PROVIDERS = (
-    r"(?: gmail|g\smail|googlemail|hotmail|yahoo|ymail|outlook|icloud|proton(?:mail)?|aol|gmx"
-    r"|web\.de|btinternet|comcast"
-    r"|verizon|sbcglobal|tutanota|fastmail|zoho|rediff(?:mail)?|rocketmail|qq|163|naver|yandex|mail\.ru|libero|orange"
-    r"|wanadoo|free\.fr|t-online|laposte|virgin\s?media|talktalk|live|msn )"
-)
-_ENDS = (
-    r"(?: com|org|net|edu|gov|mil|info|biz|io|app|dev|me|co|uk|us|ca|au|nz|ie|in|de|at|ch|fr|it|es"
-    r"|pt|nl|be|dk|se|no|fi"
-    r"|pl|cz|ru|ua|gr|tr|il|za|ng|ke|jp|cn|kr|sg|hk|ph|br|mx|ar|cl|health|blog|page|xyz|online|site|tv|ly|gg|link )"
-)
+_PROVIDERS = part("mail provider")
+_ENDS = part("domain")
 _PATH = r"(?: (?:\s*/\s*|\s+slash\s+)[\w.~%-]{1,200} ){0,6}"
 # A local part that no sentence holds by chance.
 _TELLING = (
@@ -63,12 +54,7 @@ _EMAILS = (
     ),
     rule("email", rf"\b{_TELLING}(?=[,\s]+\(?{_PROVIDERS}\b)"),
 )
-_PLATFORMS = (
-    r"(?: insta(?:gram)?|ig|snap(?:chat)?|sc|discord|telegram|kik|tik\s?tok|twitter|x\.com|facebook"
-    r"|fb|messenger|whatsapp"
-    r"|skype|steam|psn|xbox|twitch|you\s?tube|reddit|tumblr|linked\s?in|venmo|cash\s?app|paypal|wechat|viber|mastodon"
-    r"|bluesky|strava|onlyfans|patreon|go\s?fund\s?me|github|vk|quora|medium|pinterest|etsy|soundcloud|fetlife )"
-)
+_PLATFORMS = part("platform")
 _LINKS = (
     rule("link", r"\bwww\.[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}(?:/[\w.~%/-]{0,200})?(?<!\.)"),
     rule("link", r"(?<![\w@.-])[a-z][a-z0-9-]{1,63}(?:\.[a-z][a-z0-9-]{1,63}){1,4}/[\w~%-][\w.~%/-]{0,200}(?<!\.)"),
@@ -98,9 +84,7 @@ _LINKS = (
 
 _HANDLE = r"[a-z0-9][\w.#-]{2,30}[\w]"
 _ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is no word
-_CALLED = (
-    r"(?: user\s?name|handle|screen\s?name|gamer\s?tag|nick|login|log-in|alias|user\s?id|account(?:\sname)?|profile)"
-)
+_CALLED = part("account")
 _USERS = (
     rule(
         "user",
@@ -139,11 +123,7 @@ _USERS = (
 
 # --- Telephone numbers ------------------------------------------------------------------------------------------------
 
-_CUE = (
-    r"(?: call|phone|ph|tel|telephone|text|ring|cell|cellphone|mobile|mob|fax|pager|beeper"
-    r"|whats\s?app|sms|dial|landline"
-    r"|hotline|handy|reach|desk|extension|switchboard|number\sis|callback)"
-)
+_CUE = part("telephone")
 _PHONES = (
     rule("phone", r"(?<![\w.,/-])(?:\(?\+|00)\s?\d{1,3}\)?(?:[\s.\-/()–]{0,3}\d){6,13}(?!\w)"),
     rule("phone", r"(?<![\w.,/-])\(?0\d{1,5}\)?(?:[\s.\-/–]{1,3}\d{2,8}){1,5}(?!\w)", lambda m: _if_digits(m, 9, 13)),
@@ -162,13 +142,10 @@ _PHONES = (
     rule("phone", r"\b((?:pager|bleep|beeper)(?:\s(?:number|no\.?|is))*[\s:]*)\d{3,7}\b", r"\1[phone]"),
     rule("phone", r"\b(?:ext|extension|x)\.?\s?\d{3,6}\b"),
 )
-_DIGITS = (
-    "zero|oh|o|nought|naught|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier"
-    "|sechs|sieben|acht|neun"
-)
+_DIGITS = part("spoken digit")
 _SPOKEN = re.compile(
-    rf"\b(?:(?:(?:double|triple)[\s-]+)?(?:{_DIGITS})|\d{{1,5}})"
-    rf"(?:[\s,.\-–]+(?:(?:(?:double|triple)[\s-]+)?(?:{_DIGITS})|\d{{1,5}})){{3,20}}\b",
+    rf"\b(?:(?:(?:double|triple)[\s-]+)?{_DIGITS}|\d{{1,5}})"
+    rf"(?:[\s,.\-–]+(?:(?:(?:double|triple)[\s-]+)?{_DIGITS}|\d{{1,5}})){{3,20}}\b",
     re.IGNORECASE,
 )
 _ONE_SPOKEN = re.compile(rf"(double|triple)?[\s-]*\b({_DIGITS})\b", re.IGNORECASE)

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import re
 
-from builders.curation.identifiers.rules import CAPITAL, UPPER, rule
+from builders.curation.identifiers.rules import CAPITAL, UPPER, part, rule
 from builders.curation.identifiers.towns import coarse
-from builders.curation.identifiers.words import is_medical, is_no_name
+from builders.curation.identifiers.words import is_medical, is_no_name, listed
 
 NAMES = (
     rf"{CAPITAL}(?:\s(?:of|the|on|de|la|le|du|del|der|den|am|an|and|&|upon|in)(?=\s[{UPPER}])"
     rf"|\s{CAPITAL}){{0,5}}"
 )
 
-_KINDS = (
-    "Hospital|Hospitals|Clinic|Clinics|Infirmary|Medical\\sCent(?:er|re)|Health\\sCent(?:er|re)"
-    "|Health\\sSystem|Healthcare|University|College|School|Academy|Institute"
-    "|Church|Mosque|Synagogue|Cathedral|Parish|Pharmacy|Chemist|Surgery|Practice|Hospice"
-    "|Nursing\\sHome|Care\\sHome|Lodge|Primary|Elementary|High\\sSchool|Polyclinic"
-    "|Sanatorium|Trust|NHS\\sTrust|Cancer\\sCent(?:er|re)|Birth\\sCent(?:er|re)|Laboratory"
-    "|Laboratories|Library|Prison|Barracks|Klinikum|Klinik|Krankenhaus|Hôpital|Clinique"
-    "|Ospedale|Ziekenhuis|Sykehus|Sjukhus|Universität|Université|Ltd|Limited|Inc|LLC|LLP|GmbH|AG"
-    "|Corp|Corporation|Company|& Sons|and Sons|Solicitors|Comprehensive|Grammar|Kindergarten"
-    "|Nursery|Preschool|Bakery|Garage|Brewery|Diner|Café|Cafe|Restaurant|Hotel|Inn|Supermarket"
-    "|Farms|Foods|Services|Systems|Group|Partners|Brothers|Bros|Industries|Holdings|Studios|Salon"
-    "|Dental|Orthodontics|Vets|Veterinary|Council|Club|FC|Choir|Theatre|Museum|Fitness|Stores"
-    "|Warehouse|Works|Steel|Mining|Shipping|Associates|Motors|Logistics|Insurance|Airlines|Airport"
-)
+_KINDS = part("institution")
 # A department is nobody's: "the Pain Clinic".
 _GENERAL = (
     r"(?!(?:The|A|An|My|Our|Your|This|That|High|Medical|Pain|Cancer|Heart|Eye|Sleep|Skin|Stroke"
@@ -57,7 +44,7 @@ _INSTITUTIONS = (
     rule(
         "institution",
         rf"\b{_GENERAL}(?:[{UPPER}][\w'’.&-]{{0,40}})\s+(?:(?:[{UPPER}][\w'’.&-]{{0,40}}|of|the|at|and"
-        rf"|for|&)\s+){{0,5}}(?:{_KINDS})\b",
+        rf"|for|&)\s+){{0,5}}{_KINDS}\b",
         lambda m: _institution(m[0]),
         cased=True,
     ),
@@ -66,16 +53,7 @@ _INSTITUTIONS = (
         r"\bst\.?\s+(?:[a-z]+\s){0,1}[a-z]+(?:['’]?s)?\s+(?:hospital|infirmary|clinic|school|church"
         r"|hospice|college|university|medical\scent(?:er|re))\b",
     ),
-    rule(
-        "institution",
-        r"\b(?:Mayo(?:\sClinic)?|Cleveland\sClinic|Johns\sHopkins|Mass\sGeneral|Massachusetts\sGeneral"
-        r"|MGH|Cedars[-\s]Sinai|Mount\sSinai|Mt\.?\sSinai|NYU\sLangone|UCLA|UCSF|UPMC|MD\sAnderson"
-        r"|Sloan[-\s]Kettering"
-        r"|Kaiser(?:\sPermanente)?|Charité|Karolinska|Great\sOrmond\sStreet"
-        r"|Guy['’]s\sand\sSt\.?\sThomas['’]?|Addenbrooke['’]?s|Walter\sReed|Barts|Intermountain"
-        r"|Geisinger|Ochsner|Beaumont\sHospital)\b",
-        cased=True,
-    ),
+    rule("institution", rf"\b{part('famous institution')}\b", cased=True),
     rule(
         "institution",
         rf"\b[{UPPER}][a-zà-ÿ'’]{{1,40}}(?:\s[{UPPER}][a-zà-ÿ'’]+)?\s(?:General|Memorial|Royal|Regional"
@@ -98,14 +76,7 @@ _INSTITUTIONS = (
         cased=True,
     ),
 )
-_JOB = (
-    r"(?:work(?:s|ed|ing)?|employed|job|shifts?|teach(?:es|ing)?|taught|manager|nurse|driver"
-    r"|engineer|clerk|cashier|welder|chef|cook|guard|foreman|supervisor|technician|assistant"
-    r"|receptionist|intern(?:ing)?"
-    r"|contract(?:or|ing)?|apprentice|drive|driving|deliver(?:ing)?|stationed|enrolled|stud(?:y|ies"
-    r"|ied|ying)|student|graduated|professor|lecturer|consultant|accountant|sales\w*|barista|server"
-    r"|waitress|waiter|mechanic|officer|analyst|developer|paramedic|porter)"
-)
+_JOB = part("job")
 _EMPLOYERS = (
     rule(
         "institution",
@@ -154,14 +125,6 @@ _EMPLOYERS = (
 )
 
 
-# Nobody's name, and still somebody's employer.
-_COMPANIES = frozenset(
-    "google facebook instagram youtube tiktok twitter amazon apple reddit microsoft pfizer moderna "
-    "astrazeneca bayer roche novartis merck gsk "
-    "sanofi fitbit garmin johnson".split()
-)
-
-
 def _institution(said: str) -> str:
     """The mark of an institution, unless all of its name says what it is and not whose."""
     words = said.split()
@@ -171,7 +134,7 @@ def _institution(said: str) -> str:
 
 def _employer(name: str, before: str) -> str:
     first = name.split()[0]
-    if first.casefold() in _COMPANIES:
+    if first.casefold() in listed("company"):
         return "[institution]"
     if is_no_name(first) or is_medical(first) or (first.isupper() and len(first) > 5):
         return name

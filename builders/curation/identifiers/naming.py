@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from builders.curation.identifiers.rules import CAPITAL, UPPER
+from builders.curation.identifiers.rules import CAPITAL, UPPER, part
 from builders.curation.identifiers.words import is_medical, is_no_name, listed, plain
 
 PARTICLE = r"(?:van|von|der|den|de|da|del|della|di|du|dos|das|la|le|bin|ibn|bint|al|el|ter|ten|ben|abu|mac|st\.)"
@@ -19,53 +19,12 @@ _SEQUENCE = (
 )
 _LOWER = r"(?P<name>[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+(?:[ \t]+[a-zß-öø-ÿ'’\-]+)?)"
 
-_TITLE = (
-    r"(?:dr|dra|drs|doctor|doc|prof|professor|mr|mrs|ms|miss|mx|nurse|sister|matron|midwife|rev"
-    r"|reverend|pastor|rabbi|imam|father|fr|sir|dame|lady|lord|uncle|aunt|auntie|aunty"
-    r"|grandma|grandpa|granny|grandad|granddad|nana|nanna|cousin|coach|officer|sergeant|sgt|captain"
-    r"|capt|colonel|judge|detective|constable|herr|frau|monsieur|madame|mme|mlle"
-    r"|señora?|senora?|sra?|signora?|dott|dottoressa|docteur|doktor|counsell?or|consultant|surgeon"
-    r"|physio|physiotherapist|therapist|pa|np|headmaster|principal|president|secretary)"
-)
-_KIN = (
-    r"(?:wife|husband|hubby|spouse|partner|boyfriend|girlfriend|bf|gf|fianc[eé]e?|ex(?:-(?:wife"
-    r"|husband|boyfriend|girlfriend|partner))?|sons?|daughters?|child|kids?|baby|boys?|girls?"
-    r"|toddler|newborn|brothers?|sisters?|sibling|twins?"
-    r"|mother|mum|mom|mam|father|dad|parents|stepmother|stepfather|step-?(?:mum|mom|dad|son"
-    r"|daughter|brother|sister)|cousins?|niece|nephew|uncle|aunt(?:ie|y)?|grand(?:mother|father|ma"
-    r"|pa|dad|son|daughter|child)|gran|granny|nan|nana"
-    r"|(?:mother|father|sister|brother|daughter|son)-in-law|godmother|godfather|goddaughter|godson"
-    r"|friends?|bestie|best\sfriend|mate|buddy|pal|roommate|flatmate|housemate|neighbou?r|boss"
-    r"|manager|supervisor|line\smanager|colleague|co-?worker"
-    r"|teacher|coach|tutor|professor|doctor|gp|pcp|physician|surgeon|consultant|therapist"
-    r"|psychiatrist|psychologist|counsell?or|dentist|nurse|midwife|obgyn|ob|gyn|np|pa|physio"
-    r"|physiotherapist|chiropractor|osteopath|oncologist|[a-z]+ologist"
-    r"|[a-z]+(?:iatrist|ician|opath)|specialist|registrar|carer|caregiver|social\sworker"
-    r"|case\sworker|landlord|landlady|lawyer|solicitor|pastor|priest|imam|rabbi|dog|cat|puppy"
-    r"|employer|trainer|instructor|babysitter|nanny|client|patient|student|late)"
-)
+_TITLE = part("title")
+_KIN = part("kin")
 _OWNER = r"(?:my|our|his|her|their|your|the|a|an|this|that|old|poor|dear|late|[a-z]+['’]s)"
-_SPOKE = (
-    r"(?:said|says|told|tells|asked|asks|insisted|insists|explained|explains|texted|emailed|phoned"
-    r"|replied|answered|promised|thinks|thought|suggested|suggests|prescribed|agreed|reckons|swears"
-    r"|believes|laughed|cried|shouted|yelled|wants|knows|whispered|nodded|diagnosed|operated"
-    r"|referred|examined|assured|warned|offered|drove|held|hugged)"
-)
-_SPOKEN_TO = (
-    r"(?:told|asked|married|met|marry|texted|emailed|phoned|divorced|hugged|thanked|thank|contact"
-    r"|ask\sfor|spoke\s(?:to|with)|talk(?:ed|ing)?\s(?:to|with)|speak\s(?:to|with)|meet|(?:seen"
-    r"|examined|operated\son|signed|written|prescribed|delivered|diagnosed|attended|done|performed"
-    r"|reviewed|raised)\sby"
-    r"|under\sthe\scare\sof|referred\s(?:me\s|us\s|him\s|her\s)?(?:to|by)|appointment\swith"
-    r"|consult(?:ation|ed)?\swith|session\swith|follow-?up\swith|living\swith|live\swith|dating"
-    r"|engaged\sto|married\sto|mother\sof|father\sof|named\safter|c/o|attn:?|care\sof|regards\sto"
-    r"|love\sto|lost|miss|buried|adopted)"
-)
-_PERSON_NOUN = (
-    r"(?:someone|somebody|man|woman|guy|lady|girl|boy|doctor|nurse|surgeon|patient|friend|person"
-    r"|child|baby|son|daughter|dog|cat|colleague|user|fellow|bloke|therapist|physician|specialist"
-    r"|dentist|consultant)"
-)
+_SPOKE = part("spoke")
+_SPOKEN_TO = part("spoken to")
+_PERSON_NOUN = part("person")
 
 
 def known(word: str, kind: str) -> bool:
@@ -109,13 +68,6 @@ def _cased(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("NAME", _SEQUENCE).replace("LOWER", _LOWER))
 
 
-# What stands after an initial in the name of a germ.
-_SPECIES = frozenset(
-    "pylori difficile diff aureus coli burgdorferi falciparum vivax albicans auris gondii leprae tu"
-    "berculosis pneumoniae pyogenes faecalis faecium "
-    "trachomatis jejuni cereus acnes lamblia histolytica simplex influenzae meningitidis perfringen"
-    "s aeruginosa marcescens henselae burnetii".split()
-)
 # A pattern with NAME in it, and what its first word has to be.
 CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (
@@ -130,7 +82,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             rf"(?<=[a-zß-ÿ,] )(?<!vitamin )(?<!epatitis )(?<![Tt]ype )(?<!factor )(?<!protein )(?<!grade )("
             rf"?<!group )(?<!stage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})"
         ),
-        lambda w: by_position(w) and w.casefold() not in _SPECIES,
+        lambda w: by_position(w) and w.casefold() not in listed("species"),
     ),
     (
         _cased(
@@ -268,19 +220,9 @@ LOWERED: tuple[tuple[re.Pattern[str], Judge], ...] = (
         lambda w: known(w, "first") and sure(w),
     ),
 )
-# What follows "dr" and is no name.
-_AFTER_DR = frozenset(
-    "said says told tells asked is was has had have thinks thought appointment appt visit google of"
-    "fice and or but who that to about for in on at with did does didnt doesnt wants "
-    "gave gives put ran sent will would could can cant just also never not ordered prescribed wont "
-    "did visits appointments before after because if when again today yesterday tomorrow "
-    "i he she they we it my the a an so since then there this what why how where which while until "
-    "as of from by up out off only even still always notes letter hours says saw looked "
-    "seems seemed mentioned suggested recommended believes keeps kept made makes found never ever a"
-    "re were do don't didn't doesn't won't can't wouldn't couldn't isn't wasn't house who oz phil "
-    "time thing shopping hop advice orders help please pepper strange".split()
-)
 
 
 def _plain_word(word: str) -> bool:
-    return word in _AFTER_DR or is_no_name(word) or word.endswith(("ed", "ing", "ly", "ment")) or is_medical(word)
+    return (
+        word in listed("after dr") or is_no_name(word) or word.endswith(("ed", "ing", "ly", "ment")) or is_medical(word)
+    )

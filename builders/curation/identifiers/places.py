@@ -10,20 +10,13 @@ import re
 from collections import Counter
 
 from builders.curation.identifiers.institutions import INSTITUTIONS, NAMES
-from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, masked, rule
+from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, masked, part, rule
 from builders.curation.identifiers.towns import coarse, town_names
 from builders.curation.identifiers.words import is_medical, is_no_name, names_a_thing
 
 # --- Streets and postcodes --------------------------------------------------------------------------------------------
 
-_TYPES = (
-    "Street|St|Str|Avenue|Ave|Av|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Close"
-    "|Crescent|Cres|Terrace|Ter|Place|Pl"
-    "|Square|Sq|Gardens|Gdns|Grove|Hill|Row|Mews|Park|Walk|Highway|Hwy|Circle|Cir|Parkway|Pkwy"
-    "|Trail|Trl|Loop|Pike|Rise|View|Green"
-    "|Quay|Wharf|Alley|Plaza|Vale|Bank|Heights|Hollow|Ridge|Run|Turnpike|Esplanade|Parade|Promenade"
-    "|Path|Expressway|Freeway"
-)
+_TYPES = part("street")
 _UNIT = (
     r"(?:(?:apt|apartment|flat|unit|suite|ste|room|rm|floor|house|no|nr|block|building|bldg|lot"
     r"|box)\.?\s?\#?\s?\d*[A-Za-z]?\d*,?\s+)?"
@@ -39,7 +32,7 @@ _STREETS = (
     rule(
         "place",
         rf"\b(?i:{_UNIT.replace(' ', '')})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?"
-        rf":(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\.?\s+){{1,4}}(?:{_TYPES})\b\.?"
+        rf":(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\.?\s+){{1,4}}{_TYPES}\b\.?"
         rf"(?:\s[NSEW]{{1,2}}\b)?(?:,?\s*(?i:apt|apartment|flat|unit|suite"
         rf"|ste)\.?\s?\#?\s?\w+)?(?:,\s{NAMES})?",
         cased=True,
@@ -96,10 +89,7 @@ _STREETS = (
     ),
     rule("place", r"\bP\.?\s?O\.?\s?Box\s\d+\b"),
 )
-_STATES = (
-    "A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]"
-    "|T[NX]|UT|V[TA]|W[AVIY]|NSW|VIC|QLD|TAS|ON|QC|BC|AB|MB|SK|NS|NB"
-)
+_STATES = part("state")
 _UNITS = r"(?!MG|ML|KG|CM|MM|AM|PM|HR|YO|ST\b|ND\b|RD\b|TH\b|WK|MO\b|IU|CC|FT|LB|OZ|UG)"
 _POSTCODES = (
     rule("place", rf"\b[A-Z]{{1,2}}\d[A-Z\d]?\s\d{_UNITS}[A-Z]{{2}}\b"),
@@ -107,7 +97,7 @@ _POSTCODES = (
         "place", rf"\b(?![A-Z]\d[A-Z]\d\b)[A-PR-UWYZ][A-HJ-Y]?\d[A-Z\d]?\d{_UNITS}[ABD-HJLNP-UW-Z]{{2}}\b", cased=True
     ),
     rule("place", r"\b(?!T\d)[A-CEGHJ-NPRSTVXY]\d[A-Z][\s-]?\d[A-Z]\d\b", cased=True),
-    rule("place", rf"\b(?:{_STATES})\s\d{{5}}(?:-\d{{4}})?\b", cased=True),
+    rule("place", rf"\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b", cased=True),
     rule("place", r"\b\d{5}-\d{4}\b(?!-)"),
     rule(
         "place",
@@ -125,7 +115,7 @@ _POSTCODES = (
     rule(
         "place",
         rf"\b{CAPITAL}(?:\s{CAPITAL}){{0,2}},\s(?:(?!OR\b|IN\b|ME\b|OK\b|ON\b|AB\b|ID\b|PA\b|MS\b|MD\b"
-        rf"|MA\b|MI\b)(?:{_STATES}))\b(?!\s?[a-z]*\d)",
+        rf"|MA\b|MI\b){_STATES})\b(?!\s?[a-z]*\d)",
         lambda m: m[0] if is_medical(m[0].split(",")[0]) else f"[place], {m[0].split(', ')[1]}",
         cased=True,
     ),

@@ -6,6 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from loaders.files.tables import read_table
 
 Mark = str | Callable[[re.Match[str]], str]
 
@@ -13,6 +17,19 @@ Mark = str | Callable[[re.Match[str]], str]
 UPPER = "".join(chr(code) for block in (range(0x250), range(0x370, 0x530)) for code in block if chr(code).isupper())
 CAPITAL = rf"[{UPPER}][^\W\d_]*+(?:['’\-][^\W\d_]++){{0,4}}+(?![\d_])"
 """A word that begins with a capital; hyphens, apostrophes and what follows them belong to it."""
+
+
+@cache
+def _parts() -> dict[str, list[str]]:
+    parts: dict[str, list[str]] = {}
+    for _, row in read_table(Path(__file__).with_name("parts.csv")).rows:
+        parts.setdefault(row["part"], []).append(row["patterns"])
+    return parts
+
+
+def part(name: str) -> str:
+    """The pattern of any of the words that `parts.csv` holds under this name."""
+    return f"(?:{'|'.join(_parts()[name])})"
 
 
 @dataclass(frozen=True, slots=True)

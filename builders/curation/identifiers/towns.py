@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from builders.curation.identifiers.words import listed
 from loaders.errors import MissingExtra
 
 
@@ -13,13 +14,7 @@ def coarse() -> frozenset[str]:
     """Countries, states and continents, and what people call them."""
     places = _places()
     names = {place["name"].casefold() for place in (*places.get_countries().values(), *places.get_us_states().values())}
-    return frozenset(names) | frozenset(
-        "us usa uk america england scotland wales ireland britain europe asia africa eu canada australi"
-        "a scandinavia latin north south east west "
-        "northern southern eastern western central midwest texas the balkans holland ontario quebec alb"
-        "erta manitoba queensland victoria tasmania "
-        "bavaria catalonia yorkshire punjab kerala great".split()
-    )
+    return frozenset(names) | listed("coarse")
 
 
 @cache

@@ -1,7 +1,9 @@
 """Which words are names, which are nobody's, and which are of medicine, by a table and by their endings.
 
 `names.csv` holds first and last names of many languages, those of them that are also a word, a drug, a disease or an
-organ (`word`), and words that people write with a capital and that are nobody's name (`none`).
+organ (`word`), words that people write with a capital and that are nobody's name (`none`), what follows "dr" and is
+none (`after dr`) or an initial in the name of a germ (`species`), and companies that are such words (`company`).
+Patterns of words are in `parts.csv`.
 """
 
 from __future__ import annotations
@@ -11,58 +13,13 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
+from builders.curation.identifiers.rules import part
 from loaders.files.tables import read_table
 
-_ENDINGS = re.compile(
-    r"(?:itis|osis|oses|oma|omas|omata|emia|aemia|pathy|algia|ectomy|otomy|ostomy|oscopy|plasty"
-    r"|ology|ologist|ologists|iatry|iatrist|iatric|statin|pril|sartan|olol|azole"
-    r"|cillin|mycin|micin|oxacin|cycline|mab|nib|ciclib|gliptin|gliflozin|glutide|parin|xaban"
-    r"|gatran|setron|triptan|dipine|zosin|zepam|zolam|barbital|caine"
-    r"|profen|oxetine|triptyline|pramine|codone|morphone|apine|idone|prazole|phylline|terol|sone"
-    r"|solone|onide|asone|lukast|tadine|dryl|fenac|coxib|vir|vudine"
-    r"|quine|thiazide|semide|lactone|cept|kinra|poetin|feron|leukin|taxel|platin|rubicin|trexate"
-    r"|toin|gabalin|racetam|lepsy|plegia|paresis|trophy|plasia"
-    r"|penia|cytosis|uria|rrhea|rrhoea|pnea|pnoea|phagia|phasia|praxia|esthesia|sclerosis|stenosis"
-    r"|virus|coccus|bacter|bacterium|monas|amide|azine|azide|oxin"
-    r"|formin|urea|afil|dronate|estrel|estradiol|gestone|testosterone|tropin|relin|relix|tide|ium"
-    r"|ase|cyte|blast|gram|graphy|meter|scope|tomy|nitis|phobia|mania"
-    r"|amine|idine|etine|oside|mustine|tinib|zumab|ximab|umab|barb|thyroxine|cort|derm|stim|zyme|vax)$",
-    re.IGNORECASE,
-)
+_ENDINGS = re.compile(rf"{part('ending of a medical word')}$", re.IGNORECASE)
 # What a proper name before it makes the name of a disease, a sign, a part of the body or a thing of medicine.
-_HEADS = (
-    r"(?:diseases?|syndromes?|disorder|signs?|test|palsy|paralysis|phenomenon|reflex|thyroiditis"
-    r"|lymphomas?|sarcomas?|tumou?rs?|cancer|carcinoma|anaemia|anemia|fever|chorea|ataxia|dystrophy"
-    r"|dementia"
-    r"|contracture|fractures?|dislocation|hernia|cysts?|ulcers?|nodules?|nodes?|spots?|lines?"
-    r"|bodies|body|cells?|fib(?:er|re)s?|glands?|ducts?|tubes?|canals?|tendon|ligaments?|muscle"
-    r"|fascia|fossa|pouch"
-    r"|space|triangle|angle|circle|loop|islets?|patch(?:es)?|capsule|area|gyrus|sulcus|ganglion"
-    r"|plexus|nerve|artery|vein|valve|ring|membrane|layer|corpuscles?|oesophagus|esophagus"
-    r"|diverticul\w+|stone|rash"
-    r"|erythema|purpura|arthritis|arteritis|vasculitis|disease's|malformation|anomaly|tetralogy"
-    r"|triad|criteria|score|scale|index|stain|smear|method|man(?:o|oe)uvre|maneuver|procedure"
-    r"|operation|technique|incision"
-    r"|repair|resection|bypass|shunt|catheter|drain|tube|tray|monitor|surgery|exercises?|diet"
-    r"|position|wort|solution|infection|hepatitis|encephalopathy|neuropathy|neuroma|psychosis"
-    r"|amaurosis|angina|oedema|edema"
-    r"|metaplasia|mole|naevus|nevus|toe|foot|hand|finger|elbow|knee|hip|shoulder|joint|apple|horse"
-    r"|legs?|lymphadenitis|goit(?:er|re)|ophthalmopathy|gangrene|macula|cataract|chart"
-    r"|classification|grading|stage"
-    r"|coma\s(?:scale|score)|transform|virus|bacillus|agent|factor|protein|reaction|law|murmur"
-    r"|breathing|respiration|pulse|gait|crisis|tremor|migraine|seizures?|epilepsy|amyotrophy"
-    r"|myopathy|osteodystrophy"
-    r"|nephropathy|nephritis|tubule|sphincter|folds?|crypts?|plate|papillae?|prominence|process"
-    r"|foramen|tubercle|tuberosity|notch|band|raphe|organ|apparatus|ratings?|rods?|contractions"
-    r"|stool|salts?|pins?|nails?|plasters?|bandage|splint|brace|frame|implant|prosthesis|forceps"
-    r"|needle|regimen|protocol|cocktail|ratio|equation|formula|curve|staging|questionnaire"
-    r"|inventory|scales|rules?|points?|warts?|freckles|corns?|zones?|pits|haploid|mosaicism"
-    r"|deletion|mutation|score's|patient)"
-)
-_KIND = (
-    r"(?:muscular|lymph|sweat|salivary|bone|facial|cell|nerve|optic|hereditary|motor|type|aortic"
-    r"|septal|atrial|lymphatic|tarsal|spinal|heart|ear|eye|skin|foot|coma)"
-)
+_HEADS = part("head of a medical name")
+_KIND = part("before a head")
 _SO_ENDING = r"[a-z]+(?:itis|osis|oma|pathy|algia|emia|aemia|uria|plasia|trophy|plegia)"
 _JOINED = r"['’]?s?(?:[-–][^\W\d_]+['’]?s?){0,2}\s+"
 _AFTER = re.compile(rf"{_JOINED}(?:{_KIND}\s)?(?:{_HEADS}|{_SO_ENDING})\b")
@@ -70,20 +27,12 @@ _SURELY_AFTER = re.compile(
     rf"{_JOINED}(?:{_KIND}\s)?(?:diseases?|syndromes?|disorder|palsy|sign|nodules?|phenomenon"
     rf"|lymphoma|sarcoma|tumou?r|fracture|contracture|{_SO_ENDING})\b"
 )
-_PARTS = re.compile(
-    r"\b(?:islets?|loop|circle|pouch|canal|sphincter|ligament|crypts?|bundle|foramen|ducts?|angle"
-    r"|tubercle|fossa|sulcus|fissure|organ|node|artery|vein|tetralogy|triad|valves?|glands?|antrum"
-    r"|ampulla|aqueduct"
-    r"|isle|island|cells?|fib(?:er|re)s|layer|space|line|spots?|area|triangle|trigone|plexus"
-    r"|ganglion|membrane|capsule|corpuscles?|body|bodies|apparatus|disease|syndrome|sign|signs"
-    r"|facies)\sof\s(?:the\s)?$",
-    re.IGNORECASE,
-)
+_PARTS = re.compile(rf"\b{part('organ of somebody')}\sof\s(?:the\s)?$", re.IGNORECASE)
 
 
 @cache
 def listed(kind: str) -> frozenset[str]:
-    """The words of `names.csv` of a kind: first, last, word (names that are words, too), none (nobody's name)."""
+    """The words of `names.csv` of a kind (see the text of this module)."""
     rows = read_table(Path(__file__).with_name("names.csv")).rows
     return frozenset(plain(word) for _, row in rows if row["kind"] == kind for word in row["names"].split())
 
