@@ -358,7 +358,7 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source
                 digest=rows_digest(own),
                 rows=len(own),
                 licence="; ".join(licences) if len(licences) <= 3 else "per row",
-                url=source.facts.url,
+                url=source.facts.url or None,
             )
         )
     return listed

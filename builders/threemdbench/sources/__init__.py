@@ -4,6 +4,10 @@
     for photo in source.photos(): ...
 
 What is wrong with one photo is no error here: it stands in `photo.problem`, so that the build can count it.
+
+`catalogue.csv` holds the sources of the paper (S1), with their licences as far as their publishers state them, and who
+says so. Where no licence could be read, none is claimed: such photos are left out unless whoever builds vouches for
+them by name (`--licence SOURCE=NAME`) or lets unknown licences through (`--allow-licence unknown`).
 """
 
 from __future__ import annotations
@@ -15,7 +19,6 @@ from pathlib import Path
 
 from builders.samples.threemdbench import PHOTOS
 from builders.threemdbench.labels import BY_NAME, LabelMap, bundled, read_label_map
-from builders.threemdbench.sources import catalogue
 from builders.threemdbench.sources.class_folders import open_class_folders
 from builders.threemdbench.sources.fitzpatrick17k import open_fitzpatrick17k
 from builders.threemdbench.sources.isic import open_isic
@@ -23,6 +26,7 @@ from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.scin import open_scin
 from builders.threemdbench.sources.table import open_table
 from loaders.errors import InputError
+from loaders.files.tables import read_table
 
 __all__ = ["KINDS", "SAMPLE", "Facts", "Photo", "PhotoSource", "open_source"]
 
@@ -39,18 +43,17 @@ class Kind:
     labels: str
 
 
+_READERS: Mapping[str, Opener] = {
+    "class_folders": open_class_folders,
+    "isic": open_isic,
+    "scin": open_scin,
+    "fitzpatrick17k": open_fitzpatrick17k,
+    "table": open_table,
+}
+_FACTS = ("kind", "title", "url", "licence", "licence_asserted_by", "attribution")
 KINDS: Mapping[str, Kind] = {
-    "oral": Kind(open_class_folders, catalogue.ORAL, "oral"),
-    "tonsillitis": Kind(open_class_folders, catalogue.TONSILLITIS, "tonsillitis"),
-    "nails": Kind(open_class_folders, catalogue.NAILS, "nails"),
-    "conjunctivitis": Kind(open_class_folders, catalogue.CONJUNCTIVITIS, "conjunctivitis"),
-    "isic": Kind(open_isic, catalogue.ISIC, "isic"),
-    "ham10000": Kind(open_isic, catalogue.HAM10000, "ham10000"),
-    "scin": Kind(open_scin, catalogue.SCIN, "scin"),
-    "fitzpatrick17k": Kind(open_fitzpatrick17k, catalogue.FITZPATRICK17K, "fitzpatrick17k"),
-    "web": Kind(open_table, catalogue.WEB, ""),
-    "folder": Kind(open_class_folders, catalogue.FOLDER, ""),
-    "table": Kind(open_table, catalogue.TABLE, ""),
+    row["kind"]: Kind(_READERS[row["reader"]], Facts(*(row[name] for name in _FACTS)), row["labels"])
+    for _, row in read_table(Path(__file__).with_name("catalogue.csv")).rows
 }
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]*\Z")
 
@@ -64,7 +67,7 @@ def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
         InputError: the text has another form, the kind is unknown, or the source or table cannot be used.
     """
     if text == SAMPLE:
-        return open_table(PHOTOS, catalogue.SAMPLE, BY_NAME)
+        return open_table(PHOTOS, Facts("sample", "bundled sample of drawn photos"), BY_NAME)
     head, equals, path = text.partition("=")
     kind, colon, name = head.partition(":")
     if not equals or not path or kind not in KINDS or (colon and not _NAME.match(name)):

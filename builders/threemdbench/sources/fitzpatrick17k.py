@@ -8,8 +8,7 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import read_records
-from builders.threemdbench.sources.tables_of import table_in
+from builders.threemdbench.sources.records import read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow

@@ -18,10 +18,10 @@ class Facts:
 
     name: str
     title: str
-    url: str | None
-    licence: str
-    licence_asserted_by: str
-    attribution: str
+    url: str = ""
+    licence: str = ""
+    licence_asserted_by: str = ""
+    attribution: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
-"""Tables as the publishers of photos ship them, with cells looked up by column, or by no column where there is none."""
+"""Tables as publishers of photos ship them: which file is meant; cells by column, or by none where there is none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from loaders.errors import InputError
 from loaders.files.tables import Table, open_table
-from loaders.files.untrusted import cell_text, name_of
+from loaders.files.untrusted import cell_text, files_below, is_folder, is_inside, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +29,23 @@ def read_records(path: Path) -> tuple[Table, list[Record]]:
     """
     table = open_table(path)
     return table, [Record(f"{name_of(path)}:{line}", cells) for line, cells in table.rows]
+
+
+def table_in(place: Path, pattern: str) -> Path:
+    """`place` itself, or the one file below the folder `place` (an unpacked archive) whose name fits the pattern.
+
+    Raises:
+        InputError: there is none, or more than one.
+    """
+    if not is_folder(place):
+        return place
+    found = [path for path in files_below(place) if path.match(pattern) and is_inside(path, place)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(path.relative_to(place).as_posix() for path in found[:5])
+    raise InputError(
+        place,
+        found=f"{len(found)} files that fit {pattern}" + (f": {names}" if found else ""),
+        expected="one",
+        do="Name the file itself",
+    )

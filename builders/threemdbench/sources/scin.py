@@ -9,8 +9,7 @@ from pathlib import Path
 from builders.curation.sampling import joined
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import Record, read_records
-from builders.threemdbench.sources.tables_of import table_in
+from builders.threemdbench.sources.records import Record, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
