@@ -7,6 +7,8 @@ It is built in the hidden sibling folder `.<out>.building` and renamed into plac
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +25,6 @@ from builders.pipeline.rows import Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.publish.naming import CROISSANT
 from builders.release.counted import Counted, Measure
-from builders.release.exchange import exchange
 from builders.release.parts import LINES, Held, Stored, Written, shard_name, write_shards
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_rows
 from loaders.engines.engine import Engine
@@ -47,6 +48,7 @@ from loaders.manifest import (
 
 CARD = "README.md"
 EXCLUSIONS_FILE = "exclusions.parquet"
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,9 +281,29 @@ def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None
             raise InputError(out, found=found, do="Choose another folder, or say --overwrite to replace it")
     try:
         if replace:
-            exchange(folder, out)
+            _exchange(folder, out)
         else:
             folder.rename(out)
     except OSError as error:
         found = f"the finished release cannot be given this name: {error.strerror}"
         raise InputError(out, found=found, expected="a plain folder, not a mount point") from error
+
+
+def _exchange(new: Path, old: Path) -> None:
+    """Give `new` the name of `old` and the other way round.
+
+    Linux does this in one step. Elsewhere, and on file systems that cannot, it takes two renames by way of
+    `.<old>.previous`; whoever is killed between them finds the old folder there.
+    """
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError, TypeError):
+        renameat2 = None
+    if renameat2 is not None:
+        failed = renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _RENAME_EXCHANGE)
+        if not failed:
+            return
+    previous = old.with_name(f".{old.name}.previous")
+    old.rename(previous)
+    new.rename(old)
+    previous.rename(new)

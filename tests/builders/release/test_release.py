@@ -297,7 +297,7 @@ def test_without_an_atomic_exchange_two_renames_do(tmp_path: Path, monkeypatch: 
         raise OSError("no such library")
 
     write_small(tmp_path / "out")
-    monkeypatch.setattr("builders.release.exchange.ctypes.CDLL", no_library)
+    monkeypatch.setattr("builders.release.write.ctypes.CDLL", no_library)
     manifest = write_small(tmp_path / "out", rows()[:5], overwrite=True)
     assert Manifest.read(tmp_path / "out") == manifest and siblings(tmp_path / "out") == ["out"]
 
