@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from builders.curation import sampling
 from builders.curation.review import Decisions, Item, Shown, write_queue
-from builders.curation.sampling import Member, joined, split_groups
+from builders.curation.sampling import Member, joined, shuffled, split_groups
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
@@ -34,11 +35,10 @@ from builders.threemdbench.complaints import (
 from builders.threemdbench.curate import Curator
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
-from builders.threemdbench.temperament import temperaments
 from loaders.models.answers import Answers
 from loaders.models.asking import Ask
 from loaders.models.messages import Answer, Message
-from loaders.threemdbench import DIAGNOSES, NAMES
+from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 TEST = "test"
 _BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
@@ -184,6 +184,19 @@ def temperament(rows: Collection[Row], seed: int) -> Iterable[Row]:
     cases = {row["image_id"]: row["diagnosis"] for row in rows if row["split"] == TEST}
     dealt = temperaments(cases, seed=seed)
     return [{"personality": dealt.get(row["image_id"])} for row in rows]
+
+
+def temperaments(diagnosis_of: Mapping[str, str], *, seed: int) -> dict[str, str]:
+    """The temperament of each case, given its diagnosis; counts differ by one at most in each class, and over all
+    (3M-G10).
+
+    >>> sorted(temperaments({"a": "acne", "b": "acne", "c": "acne", "d": "acne", "e": "warts"}, seed=1).values())[:2]
+    ['choleric', 'choleric']
+    """
+    classes = ([key for key, diagnosis in diagnosis_of.items() if diagnosis == name] for name in NAMES)
+    keys = chain.from_iterable(shuffled(cases, seed=seed, purpose="temperament") for cases in classes)
+    # Dealt like cards: each class goes on with the temperament after the last one of the class before.
+    return dict(zip(keys, cycle(PERSONALITIES), strict=False))
 
 
 @step(adds=_COMPLAINTS, drops=("kin",))

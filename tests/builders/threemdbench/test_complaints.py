@@ -21,7 +21,7 @@ from builders.threemdbench.complaints import (
     facts_by_model,
 )
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.temperament import temperaments
+from builders.threemdbench.steps import temperaments
 from builders.threemdbench.validators import check_facts
 from loaders.errors import InputError
 from loaders.models.messages import Answer, Message
