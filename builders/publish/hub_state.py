@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from huggingface_hub import HfApi, RepoFile, RepoFolder, get_session
-from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
-from huggingface_hub.utils import parse_ratelimit_headers  # type: ignore[attr-defined]  # exported lazily
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+from huggingface_hub.utils import (  # type: ignore[attr-defined]  # exported lazily
+    parse_ratelimit_headers,
+    validate_repo_id,
+)
 
 from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
@@ -53,6 +56,16 @@ class HubFault(Exception):
         self.error = error
         self.status = status_of(error)
         self.wait = asked_wait(error)
+
+
+def check_name(repo_id: str, what: str) -> None:
+    """Raises: InputError for what is no name of a repository with its owner."""
+    try:
+        validate_repo_id(repo_id)
+    except HFValidationError as error:
+        raise InputError(f"{what} {repo_id!r}", found=" ".join(str(error).split()), expected="org/name") from error
+    if repo_id.count("/") != 1:
+        raise InputError(f"{what} {repo_id!r}", found="names no owner", expected="org/name")
 
 
 def http_cause(error: BaseException) -> BaseException | None:

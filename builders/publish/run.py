@@ -17,10 +17,8 @@ from typing import Unpack
 from urllib.parse import urlsplit
 
 from huggingface_hub import HfApi
-from huggingface_hub.errors import HFValidationError
-from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # exported lazily
 
-from builders.publish.hub_state import HubRepo
+from builders.publish.hub_state import HubRepo, check_name
 from builders.publish.plan import DEADLINE, TAG, Published, Wishes
 from builders.publish.publication import Publication
 from builders.publish.watch import DeadlinePassed, Watch
@@ -51,12 +49,7 @@ def publish(
     """
     if not TAG.fullmatch(tag):
         raise InputError(f"tag {tag!r}", found="is not a version", expected="vMAJOR.MINOR.PATCH, as v1.0.0")
-    try:
-        validate_repo_id(repo_id)
-    except HFValidationError as error:
-        raise InputError(f"repository {repo_id!r}", found=" ".join(str(error).split()), expected="org/name") from error
-    if repo_id.count("/") != 1:
-        raise InputError(f"repository {repo_id!r}", found="names no owner", expected="org/name")
+    check_name(repo_id, "repository")
     gated, deadline = wishes.get("gated"), wishes.get("deadline", DEADLINE)
     if gated not in (None, "auto", "manual"):
         raise InputError(f"gated {gated!r}", found="is not a kind of gate", expected="auto or manual")

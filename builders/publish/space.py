@@ -8,11 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, HfApi
-from huggingface_hub.errors import HFValidationError
-from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # exported lazily
 
-from builders.publish.hub_state import in_words
-from loaders.errors import HubError, InputError
+from builders.publish.hub_state import check_name, in_words
+from loaders.errors import HubError
 from loaders.files.untrusted import read_text
 
 MARK = "bedside-report"
@@ -38,12 +36,7 @@ def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
     Raises: InputError for a name that is none; HubError where the Hub cannot be reached, does not let this token
     write, or holds a Space of that name with files of somebody else.
     """
-    try:
-        validate_repo_id(repo_id)
-    except HFValidationError as error:
-        raise InputError(f"Space {repo_id!r}", found=" ".join(str(error).split()), expected="org/name") from error
-    if repo_id.count("/") != 1:
-        raise InputError(f"Space {repo_id!r}", found="names no owner", expected="org/name")
+    check_name(repo_id, "Space")
     api = api or HfApi()
     try:
         others = [] if _made(api, repo_id) else _of_others(api, repo_id)
