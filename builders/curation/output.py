@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ import pyarrow.parquet as pq
 from rich.progress import Progress
 
 from builders.curation.curate import OWN, Curation, curate, overlap
-from builders.curation.folders import File
 from builders.curation.leaks import Leak
 from builders.curation.photo_sets import PhotoSet, photo_set
 from builders.curation.report import write_report
@@ -50,14 +49,9 @@ PHOTOS = pa.schema(
     [
         *((name, pa.string()) for name in ("file", "split", "label", "group", "source", "status", "sha256")),
         *((name, pa.int64()) for name in ("bytes", "width", "height")),
-        ("sharpness", pa.float64()),
-        ("least_sharpness", pa.float64()),
-        ("motion", pa.float64()),
-        ("brightness", pa.float64()),
-        ("darkest", pa.int64()),
-        ("brightest", pa.int64()),
-        ("clipped", pa.float64()),
-        ("border", pa.float64()),
+        *((name, pa.float64()) for name in ("sharpness", "least_sharpness", "motion", "brightness")),
+        *((name, pa.int64()) for name in ("darkest", "brightest")),
+        *((name, pa.float64()) for name in ("clipped", "border")),
         ("text_characters", pa.int64()),
         ("flags", pa.list_(pa.string())),
         ("cluster", pa.string()),
@@ -115,7 +109,8 @@ def curate_set(
     make_folder(report)
     index = index or report / "index.sqlite"
     curation = curate(photos.files, index=index, engine=engine, progress=progress)
-    overlaps = overlap(photos.files, _files(others), index=index, engine=engine, progress=progress) if others else ()
+    files = {name: other.files for name, other in others.items()}
+    overlaps = overlap(photos.files, files, index=index, engine=engine, progress=progress) if others else ()
     audit = Audit(photos, curation, tuple(others), overlaps)
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")
@@ -134,10 +129,6 @@ def _others(against: Sequence[str], report: Path) -> dict[str, PhotoSet]:
         number = sum(name.partition(" #")[0] == other.name for name in found)
         found[f"{other.name} #{number + 1}" if number or other.name == OWN else other.name] = other
     return found
-
-
-def _files(others: Mapping[str, PhotoSet]) -> dict[str, tuple[File, ...]]:
-    return {name: other.files for name, other in others.items()}
 
 
 def _rows(audit: Audit) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,9 +179,5 @@ def _dumps(text: str) -> Dumps:
             if is_folder(place) and not is_inside(path, place):
                 do = "Name the two files themselves"
                 raise InputError(path, found="leads out of its folder", expected=f"a dump of {kind} in it", do=do)
-    found_files = [*submissions, *comments]
-    return Dumps("r/AskDocs", tuple(submissions), tuple(comments), _digests(found_files), invented=False)
-
-
-def _digests(paths: Sequence[Path]) -> tuple[str, ...]:
-    return tuple(map(digest_of, paths))
+    digests = tuple(map(digest_of, (*submissions, *comments)))
+    return Dumps("r/AskDocs", tuple(submissions), tuple(comments), digests, invented=False)

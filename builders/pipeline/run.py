@@ -22,7 +22,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -63,22 +63,14 @@ class Run:
 
     def rows(self) -> Iterator[Row]:
         """The rows that every stage kept."""
-        for batch in self.batches:
-            yield from self.workspace.read(batch).to_pylist()
+        return iter(self.workspace.rows(self.batches))
 
     def exclusions(self) -> Iterator[Row]:
         """The excluded rows, stage by stage, as rows of `EXCLUSIONS`."""
         names = [name for _, name in self.results]
         for (stage, _), result in zip(self.results, _all_recorded(self.workspace, names), strict=True):
             for row in result.excluded:
-                yield {
-                    "key": row.key,
-                    "split": row.split,
-                    "stage": stage,
-                    "reason": row.reason,
-                    "detail": row.detail,
-                    "licence": row.licence,
-                }
+                yield {"stage": stage, **asdict(row)}
 
 
 def run(
