@@ -36,20 +36,21 @@ class Asker:
     async def ask(
         self,
         prompt: str,
-        values: Mapping[str, str],
+        row: Row,
         schema: Mapping[str, Any],
         read: Callable[[dict[str, Any]], Value],
         *,
-        namespace: str,
         max_tokens: int,
+        **values: str,
     ) -> Value:
-        """What `read` makes of the first answer that it accepts.
+        """What `read` makes of the first answer about a thread that it accepts; `values` fill the prompt beside it.
 
         Raises:
             Unfit: no answer passed; the text is about the last one.
             ModelError: the model cannot be reached.
         """
-        messages = [Message("system", self.prompts.fill("system")), Message("user", self.prompts.fill(prompt, values))]
+        question = self.prompts.fill(prompt, {"thread": as_data(row), **values})
+        messages = [Message("system", self.prompts.fill("system")), Message("user", question)]
 
         async def ask(history: Sequence[Message], attempt: int) -> Answer:
             return await self.answers.ask(
@@ -59,7 +60,7 @@ class Asker:
                 max_tokens=max_tokens,
                 seed=attempt,
                 json_schema=schema,
-                namespace=f"{prompt} {namespace}",
+                namespace=f"{prompt} {row['case_id']}",
             )
 
         asked = await ask_until(

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import yaml
 
+from builders.medconceal.measure import CONCERNS_PER_CASE
 from builders.medconceal.people import people
-from builders.medconceal.selection import CONCERNS_PER_CASE
 from builders.samples.medconceal.cases import CATEGORY_OF, HERE, near, values_of, written
 from loaders.errors import InputError
 from loaders.medconceal import SPECIALTY_CASES, PatientProfile, parse_profile

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from builders.curation.privacy import OLDEST, SPAN, mask_names
-from builders.medconceal.asking import Asker, as_data, one_of, patient_texts, text_of, thread_texts
+from builders.medconceal.asking import Asker, one_of, patient_texts, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import CATEGORIES, DEEPEST, Category, Literacy, Openness
@@ -113,8 +113,8 @@ async def extract(row: Row, asker: Asker) -> Extracted:
         check_retold(profile, thread_texts(row))
         return Extracted(profile, dict(dropped))
 
-    values = {"thread": as_data(row), "categories": "\n".join(f"- {name}" for name in CATEGORIES)}
-    return await asker.ask("profile", values, SCHEMA, read, namespace=row["case_id"], max_tokens=TOKENS)
+    categories = "\n".join(f"- {name}" for name in CATEGORIES)
+    return await asker.ask("profile", row, SCHEMA, read, max_tokens=TOKENS, categories=categories)
 
 
 def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import asdict
 from functools import update_wrapper
 from typing import Any
 
@@ -21,8 +20,7 @@ from builders.medconceal.injected import neutralised
 from builders.medconceal.people import made_up_name
 from builders.medconceal.plausibility import content_of
 from builders.medconceal.profiles import extract
-from builders.medconceal.scenarios import plan_of, scenarios_of
-from builders.medconceal.selection import most_common, rarity_of, specialty_of
+from builders.medconceal.questions import plan_of, rarity_of, scenarios_of, specialty_of
 from builders.medconceal.sources import SYNTHETIC_LICENCE, THREAD_LICENCE
 from builders.medconceal.wording import texts_of
 from builders.pipeline.rows import Row
@@ -128,8 +126,9 @@ def family(row: Row) -> Row | Excluded:
 
 @step(takes="all", reads=("rarity",))
 def select(rows: Collection[Row], count: int | None) -> Iterable[Row | Excluded]:
-    """Keep the `count` most common presentations (C.2); None keeps all."""
-    chosen = {row["case_id"] for row in most_common(rows, count)}
+    """Keep the `count` presentations of lowest rarity, of equals the lower id (C.2); None keeps all."""
+    ranked = sorted((row["rarity"], row["case_id"]) for row in rows)
+    chosen = {case for _, case in ranked[:count]}
     reason = f"beyond the {count or 0:,} most common"
     for row in rows:
         yield {} if row["case_id"] in chosen else Excluded(reason, f"rarity {row['rarity']:.2f}")
@@ -152,7 +151,7 @@ async def profile(row: Row, asker: Asker) -> Row:
 async def plan(row: Row, asker: Asker) -> Row:
     """The intervention block of the profile."""
     blocks = json.loads(row["profile"])
-    blocks["intervention"] = asdict(await plan_of(row, blocks["hidden_concerns"], asker))
+    blocks["intervention"] = await plan_of(row, blocks["hidden_concerns"], asker)
     return {"profile": _json(blocks)}
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from builders.medconceal.asking import RETRIES, Asker, as_data, thread_texts
 from builders.medconceal.injected import MARK, neutralised
+from builders.medconceal.measure import against_paper
 from builders.medconceal.profiles import Extracted, category_of, extract, publishable
 from builders.medconceal.prompts import read_prompts
-from builders.medconceal.scenarios import plan_of, scenarios_of
-from builders.medconceal.selection import against_paper, most_common, rarity_of, specialty_of
+from builders.medconceal.questions import plan_of, rarity_of, scenarios_of, specialty_of
 from builders.medconceal.sources import SAMPLE_THREADS, Dumps, open_source
-from builders.medconceal.steps import SOURCE, clean, finish
+from builders.medconceal.steps import SOURCE, clean, finish, select
 from builders.medconceal.threads import spool_threads, thread_rows
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
@@ -248,7 +248,7 @@ def test_labels_are_checked(tmp_path: Path) -> None:
     assert said(both, lambda a: scenarios_of(ROW, a)) == list(SCENARIOS)
     assert said({"scenarios": ["Neither"]}, lambda a: scenarios_of(ROW, a)) == []
     plan = {"primary_concern": 2, "original_preference": "To stop.", "recommended_plan": "To go on."}
-    assert said(plan, lambda a: plan_of(ROW, CONCERNS, a)).primary_concern == 1
+    assert said(plan, lambda a: plan_of(ROW, CONCERNS, a))["primary_concern"] == 1
     for wrong in ({"role": "Shaman"}, {"role": None}):
         with pytest.raises(Unfit, match="none of the labels"):
             said(wrong, lambda a: specialty_of(ROW, a))
@@ -259,8 +259,9 @@ def test_labels_are_checked(tmp_path: Path) -> None:
 
 def test_the_most_common_are_chosen_and_table_5_stands_beside() -> None:
     rows = [{"case_id": name, "rarity": rarity} for name, rarity in (("c", 0.2), ("b", 0.2), ("a", 0.5))]
-    assert [row["case_id"] for row in most_common(rows, 2)] == ["b", "c"]
-    assert len(most_common(rows, None)) == 3
+    left_out = Excluded("beyond the 2 most common", "rarity 0.50")
+    assert list(select.function(rows, 2)) == [{}, {}, left_out] and list(select.function(rows, None)) == [{}] * 3
+    assert [answer == {} for answer in select.function(rows, 1)] == [False, True, False]
     table = against_paper({"Cardiologist": 3, "Genetic Counselor": 1})
     assert table["Cardiologist"] == {"this release": 3, "the paper": 22}
     assert list(table) == [*SPECIALTY_CASES, "Genetic Counselor"]

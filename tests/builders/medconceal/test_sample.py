@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.medconceal.compose import composed, shared_out
-from builders.medconceal.selection import CONCERNS_PER_CASE
+from builders.medconceal.measure import CONCERNS_PER_CASE
 from builders.samples.medconceal import comments, profiles, submissions
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, SCENARIOS, SPECIALTY_CASES, TASKS, PatientProfile, chart
