@@ -19,57 +19,25 @@ from builders.medconceal.measure import check_row
 from builders.medconceal.profiles import MIN_CONCERNS
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
-from loaders.files.tables import read_records
+from loaders.files.tables import read_records, read_table
 from loaders.files.untrusted import BadRow, is_there
 from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, from_foreign
 
 Ask = Callable[[str], str]
 """Puts a question and returns the answer, stripped; an empty one leaves the field empty."""
 
-# (block, field) -> the question. A block of "" is the profile itself.
-_QUESTIONS: Mapping[tuple[str, str], str] = {
-    ("", "case_id"): "An id of your own for the case, such as ward-7",
-    ("", "specialty"): "Specialty, as Appendix D.1 names it (Cardiologist, Psychiatrist, Unmapped medical specialty …)",
-    ("", "synthetic"): "Was the patient made up? yes or no",
-    ("", "licence"): "Licence of the case, if it has one",
-    ("demographics", "name"): "A made-up name",
-    ("demographics", "age"): "Age in years",
-    ("demographics", "sex"): "Sex, as the patient gives it",
-    ("demographics", "marital_status"): "Marital status",
-    ("demographics", "education"): "Education",
-    ("demographics", "background"): "Work and background; the clinician sees it",
-    ("clinical", "admission_reason"): "Reason for the encounter; the clinician sees it",
-    ("clinical", "medical_surgical_history"): "Medical and surgical history; the clinician sees it",
-    ("clinical", "adherence_behavior"): "What the patient does with treatment; hidden, as is all that follows",
-    ("psychosocial", "personality"): "Personality",
-    ("psychosocial", "current_life_situation"): "Life at present",
-    ("psychosocial", "family_medical_history"): "Illness in the family",
-    ("psychosocial", "lifestyle_history"): "Way of life",
-    ("psychosocial", "family_dynamics"): "Who is close, and how they get on",
-    ("roleplay", "response_style"): "How this person talks, so that nobody else talks alike",
-    ("roleplay", "disclosure_behavior"): "What makes this person open up",
-    ("roleplay", "openness"): "How readily: open, guarded or reserved",
-    ("roleplay", "literacy"): "Wording: plain, ordinary or technical; empty goes by education",
-    ("self_management_domains", "awareness"): "Self-management, awareness: what the patient knows",
-    ("self_management_domains", "adherence"): "Self-management, adherence",
-    ("self_management_domains", "communication"): "Self-management, communication",
-    ("self_management_domains", "regimen_execution"): "Self-management, carrying it out",
-    ("intervention", "original_preference"): "What the patient wants at first; seen in an intervention",
-    ("intervention", "recommended_plan"): "The plan to win the patient for; seen in an intervention. It has to turn on "
-    "the primary concern, and where a life may be in danger it says whom to call",
-    ("", "scenarios"): f"Families of Task 2 that it belongs to, separated by |, if any: {' | '.join(SCENARIOS)}",
-    ("", "narrative"): "Of a made-up patient: the story that the evidence stands in, word for word; else empty",
+# What a question names: the labels that stand elsewhere.
+_NAMED = {
+    "scenarios": " | ".join(SCENARIOS),
+    "categories": ", ".join(f"{at} {name}" for at, name in enumerate(CATEGORIES, start=1)),
+    "deepest": DEEPEST,
 }
-_CONCERN: Mapping[str, str] = {
-    "content": "What the patient keeps back, in one sentence",
-    "category": "Category: " + ", ".join(f"{at} {name}" for at, name in enumerate(CATEGORIES, start=1)),
-    "evidence": "The patient's own words for it, several separated by |; of a real patient at most seven words each",
-    "cue": "A hint that the patient may drop without giving it away",
-    "depth": f"How deep it lies: 0 comes out first, {DEEPEST} last",
-    "topics": "Five to twelve words or phrases that a clinician may naturally say near it, separated by commas",
-    "confidence": "How sure it is, from 0 to 1",
-}
-_OPTIONAL = {"licence", "literacy", "scenarios", "narrative", "cue"}
+_TABLE = [row for _, row in read_table(Path(__file__).with_name("own_questions.csv")).rows]
+_ASKED = {(row["block"], row["field"]): row["question"].format(**_NAMED) for row in _TABLE}
+_QUESTIONS = {key: question for key, question in _ASKED.items() if key[0] != "hidden_concerns"}
+"""(block, field) -> the question. A block of "" is the profile itself."""
+_CONCERN = {field: question for (block, field), question in _ASKED.items() if block == "hidden_concerns"}
+_OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
 
 
 def asked(ask: Ask) -> dict[str, Any]:
