@@ -69,7 +69,6 @@ class Groups:
 
     places: Mapping[str, Place]
     links: tuple[Link, ...]
-    looks: Mapping[str, Look]
     crowded: int = 0
 
 
@@ -114,7 +113,7 @@ def group(
             same = digest != kept and looks[digest].pixels == looks[kept].pixels
             verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
             places[digest] = Place(members[0][:16], kept, same, verdict)
-    return Groups(places, tuple(links), looks, crowded)
+    return Groups(places, tuple(links), crowded)
 
 
 def _from_best(verdict: PairVerdict, best: str, digest: str) -> PairVerdict | None:
