@@ -38,6 +38,8 @@ _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
 _ENDS_AS_PICTURE = re.compile(rf"\b(?:{_HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
 _SEVERAL = re.compile(r"\b(?:image|view|section|slice|cut|film|scan)s of\b", re.IGNORECASE)
 _ENDS_IN_PICTURES = re.compile(rf"\b(?:{_HEADS}|cut|recording|reconstruction)s\Z")
+# "A kidney X-ray: white arrowheads showing the stone".
+_SEVERAL_BEHIND_COLON = re.compile(r":.*s(?:[ ]\([^()]*\))?\Z")
 # "X-ray right upper arm bone showing a break".
 _SIDED = re.compile(r"[ ](?:right|left|both)[ ]\w")
 _SHOWS = {
@@ -183,7 +185,7 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         verb = _SHOWN_BEHIND.match(behind)
         return article + (_small(first) if article else first) if verb and article else None
     before = _DANGLING.sub("", behind[: showing.start()].rstrip(","))
-    if before.startswith(":"):
+    if before.startswith(":") or _SEVERAL_BEHIND_COLON.search(before):
         return None
     if _SIDED.match(before):
         before = f" of the{before}" if not re.search(rf"\b(?:{_HEADS})\b", before) else before

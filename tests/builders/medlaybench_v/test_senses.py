@@ -512,3 +512,18 @@ def test_no_word_is_lost_to_a_neighbour(caption: str, said: str) -> None:
 def test_a_view_of_a_flat_picture_is_no_cross_section() -> None:
     assert "axial view" in lay("Axial view after a year, with erosion of the glenoid.").lower()
     assert "(toward" not in lay("Dorsal T2-weighted images of the cord.")
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Coronal MRA image shows a tear of the glenoid labrum.", "MRA image"),
+        ("MRA of the neck showed a narrow artery.", "MRA (MRI of blood vessels)"),
+        ("A fracture of the anterior superior iliac spine.", "anterior superior iliac spine."),
+        ("X-ray showing the root canal obturation.", "shows the root canal filling"),
+        ("Intravenous urography: white arrowheads showing the stones.", "arrowheads showing"),
+        ("CT scan of the chest: sagittal scan showing a stone.", "scan shows"),
+    ],
+)
+def test_letters_of_two_methods_and_names_of_two_words(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
