@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
-from baselines.results.published import TABLES, Published, counterpart, published, short
+from baselines.results.published import Heading, Published, counterpart, headings, published, short
 from baselines.results.run import Result
 
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
@@ -151,7 +151,7 @@ def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
         for result in [*run.results, *_bars(run)]:
             pair = Compared(result, counterpart(result))
             own.setdefault((result.paper, result.table), []).append((number, pair))
-    order = {name: at for at, name in enumerate(TABLES)}
+    order = {name: at for at, name in enumerate(headings())}
     names = sorted(own, key=lambda name: order.get(name, len(order)))
     return [_view(paper, table, own[paper, table]) for paper, table in names]
 
@@ -183,13 +183,13 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     theirs = [_labels(number, layout.columns) for number in printed]
     # Where columns may be the run's own, theirs stand in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
-    shown = TABLES.get((paper, table))
+    heading = headings().get((paper, table), Heading())
     missing = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
     return TableView(
         paper=paper,
         table=table,
-        title=shown.title if shown else "",
-        note=shown.note if shown else "",
+        title=heading.title,
+        note=heading.note,
         heads=heads,
         rows=_rows(cells, heads, [_labels(number, layout.rows) for number in printed]),
         others=_by_group(rest),

@@ -18,7 +18,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -123,15 +123,7 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
     made = []
     for (paper, table), entries in by_table.items():
         rows = [
-            {
-                "condition": entry.condition,
-                "fact": entry.fact,
-                "paper": entry.paper,
-                "here": entry.here,
-                "state": entry.state,
-                "where": entry.where,
-                "of": _of(of, every[paper, table]),
-            }
+            {**asdict(entry), "of": _of(of, every[paper, table])}
             for entry, of in sorted(entries.items(), key=lambda item: CONDITIONS.index(item[0].condition))
         ]
         made.append({"paper": paper, "table": table, "conditions": rows})

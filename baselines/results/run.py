@@ -87,16 +87,7 @@ class DataUsed:
     @classmethod
     def of(cls, opened: Opened) -> DataUsed:
         """What a record says of data that a user named."""
-        return cls(
-            opened.corpus,
-            opened.split,
-            opened.revision,
-            opened.content_digest,
-            opened.repository,
-            opened.commit,
-            opened.pinned,
-            opened.method,
-        )
+        return cls(**{item.name: getattr(opened, item.name) for item in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,14 +154,9 @@ class RunRecord:
         return flat
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
-
-    value is None where it was not computed; note then says what is missing. An interval of no width is none.
-    numerator / denominator are the counts behind a rate; where both are there, value must be their ratio in its unit
-    (percent or proportion).
-    """
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """What a number, own or published, is of; no two of a run, or of the papers, share it."""
 
     paper: str
     table: str
@@ -178,6 +164,22 @@ class Result:
     setting: str
     column: str
     split_or_group: str
+
+    @property
+    def key(self) -> Key:
+        """What joins an own number to the published one: paper, table, row, setting, column, split or group."""
+        return self.paper, self.table, self.row, self.setting, self.column, self.split_or_group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Keyed):
+    """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
+
+    value is None where it was not computed; note then says what is missing. An interval of no width is none.
+    numerator / denominator are the counts behind a rate; where both are there, value must be their ratio in its unit
+    (percent or proportion).
+    """
+
     value: float | None
     unit: str
     direction: Direction = "none"
@@ -223,11 +225,6 @@ class Result:
                 found=f"{self.value} {self.unit}",
                 expected=f"{scale * ratio}, as its numerator and denominator say",
             )
-
-    @property
-    def key(self) -> Key:
-        """What joins a number to the published one: paper, table, row, setting, column, split or group."""
-        return self.paper, self.table, self.row, self.setting, self.column, self.split_or_group
 
     @property
     def run_id(self) -> str | None:
@@ -353,15 +350,9 @@ def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Row(Keyed):
     """A line of results.jsonl, as `Result.as_row` writes it."""
 
-    paper: str
-    table: str
-    row: str
-    setting: str
-    column: str
-    split_or_group: str
     value: int | float | None
     unit: str
     direction: Direction

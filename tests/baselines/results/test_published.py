@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from baselines.results.published import TABLES, Published, find, published
+from baselines.results.published import Published, find, headings, published
 from baselines.results.published_checks import FIGURE_A4, FOUR_POOLS, PAPER, Check, checks
 from tests.parts.places import shared_data
 
@@ -61,7 +61,7 @@ def test_what_is_known_to_be_wrong_says_why() -> None:
 
 
 def test_every_table_of_the_paper_has_a_title() -> None:
-    named = {table for paper, table in TABLES if paper == PAPER}
+    named = {table for paper, table in headings() if paper == PAPER}
     assert {number.table for number in published(PAPER) if number.table.startswith("Table")} <= named
 
 
