@@ -7,6 +7,7 @@ help equal to the first one of the command's docstring. Other packages bring cor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -41,130 +42,71 @@ class Group:
     maker: str = ""
 
 
+def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str = "") -> dict[str, Command]:
+    """Commands of a package, each the module of its name, from lines `name: help`; one with blanks in front goes on."""
+    commands = {}
+    for line in re.split(r"\n(?=\w)", lines):
+        name, _, text = " ".join(line.split()).partition(": ")
+        place = f"{package}.{name.replace('-', '_')}"
+        commands[name] = Command(place, text, name in passing_on.split(), name not in no_tables.split())
+    return commands
+
+
 BUILD = {name: Command(place, line) for name, (place, line) in BUNDLED.items()}
 
-RUN = {
-    "language": Command(
-        "scripts.run.language",
-        "Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).",
-    ),
-    "retrieval": Command(
-        "scripts.run.retrieval",
-        "Zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).",
-    ),
-    "captioning": Command(
-        "scripts.run.captioning",
-        "Captions of a vision-language model in both registers, against both references (Table A5).",
-    ),
-    "embedding-space": Command(
-        "scripts.run.embedding_space",
-        "How near expert and lay captions lie to each other, by modality: cosine, distance and t-SNE (Figure A3).",
-    ),
-    "concepts": Command(
-        "scripts.run.concepts",
-        "Pairs by modality, the commonest concepts of each, and their long tail (Tables A1 and A2, Figure A2).",
-    ),
-    "ablation": Command(
-        "scripts.run.ablation",
-        "Put retrieval runs over the releases of several conditions side by side (Tables 5 and A4).",
-    ),
-    "classifier": Command(
-        "scripts.run.classifier",
-        "Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).",
-    ),
-    "consultation": Command(
-        "scripts.run.consultation",
-        "Simulated consultations: a doctor model talks to a patient model, an assessor judges (Tables 5 and 6).",
-    ),
-    "recheck": Command(
-        "scripts.run.recheck",
-        "Assess finished consultations again, with the items in another order and with padded replies.",
-    ),
-    "confirmation": Command(
-        "scripts.run.confirmation",
-        "Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).",
-    ),
-    "findings": Command(
-        "scripts.run.findings",
-        'Let a model write down what people\'s dialogues brought out, and score that (Table 1, "Claude summary").',
-    ),
-    "patients": Command(
-        "scripts.run.patients",
-        "Simulate clinicians of every quality with the patients of a release: a step or a slope? No model is asked.",
-    ),
-    "intervention": Command(
-        "scripts.run.intervention",
-        "Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).",
-    ),
-}
+RUN = _commands(
+    "scripts.run",
+    """\
+language: Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).
+retrieval: Zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).
+captioning: Captions of a vision-language model in both registers, against both references (Table A5).
+embedding-space: How near expert and lay captions lie to each other, by modality: cosine, distance and t-SNE (Figure
+    A3).
+concepts: Pairs by modality, the commonest concepts of each, and their long tail (Tables A1 and A2, Figure A2).
+ablation: Put retrieval runs over the releases of several conditions side by side (Tables 5 and A4).
+classifier: Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).
+consultation: Simulated consultations: a doctor model talks to a patient model, an assessor judges (Tables 5 and 6).
+recheck: Assess finished consultations again, with the items in another order and with padded replies.
+confirmation: Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).
+findings: Let a model write down what people's dialogues brought out, and score that (Table 1, "Claude summary").
+patients: Simulate clinicians of every quality with the patients of a release: a step or a slope? No model is asked.
+intervention: Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).
+""",
+)
 
-SELECT = {
-    "patient": Command(
-        "scripts.select_agents.patient",
-        "Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).",
-    ),
-    "sheet": Command(
-        "scripts.select_agents.sheet",
-        "Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).",
-        tables=False,
-    ),
-    "assessor": Command(
-        "scripts.select_agents.assessor",
-        "Let candidates assess the annotated dialogues: kappa with the annotators, extraction F1 (Table 4, Figure 8).",
-    ),
-    "physicians-sheet": Command(
-        "scripts.select_agents.physicians_sheet",
-        "Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).",
-        tables=False,
-    ),
-    "physicians": Command(
-        "scripts.select_agents.physicians", "Set physicians beside a model on the same cases (Table 7)."
-    ),
-}
+SELECT = _commands(
+    "scripts.select_agents",
+    """\
+patient: Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).
+sheet: Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).
+assessor: Let candidates assess the annotated dialogues: kappa with the annotators, extraction F1 (Table 4, Figure 8).
+physicians-sheet: Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).
+physicians: Set physicians beside a model on the same cases (Table 7).
+""",
+    no_tables="sheet physicians-sheet",
+)
 
-ENDPOINT = {
-    "check": Command(
-        "scripts.endpoint.check",
-        "Try a product that is to be seated as doctor or clinician: six probes of the function in FILE.py.",
-    ),
-}
+ENDPOINT = _commands(
+    "scripts.endpoint",
+    """\
+check: Try a product that is to be seated as doctor or clinician: six probes of the function in FILE.py.
+""",
+)
 
-STUDY = {
-    "new": Command(
-        "scripts.study.new",
-        "Write study.yaml, consent.md and instructions.md of a new study, to be edited.",
-        tables=False,
-    ),
-    "check": Command(
-        "scripts.study.check",
-        "Check a study before anybody is invited: texts, cases, schedule, power, cost; and its journal, once it runs.",
-    ),
-    "serve": Command(
-        "scripts.study.serve",
-        "Serve a study: its pages for people, and one for its coordinator, whose login is printed.",
-        tables=False,
-    ),
-    "invite": Command("scripts.study.invite", "Print one-time links as CSV: person, link.", tables=False),
-    "export": Command(
-        "scripts.study.export",
-        "Write what people did: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.",
-    ),
-    "erase": Command(
-        "scripts.study.erase",
-        "Delete all texts of a person, and the key with which they were encrypted: no copy can be read any more.",
-        tables=False,
-    ),
-    "pay": Command(
-        "scripts.study.pay",
-        "Print what people have earned as CSV: welcome, finished cases, cases that broke off, a part of a stopped one.",
-        tables=False,
-    ),
-    "close": Command(
-        "scripts.study.close",
-        "Close a study: nobody is given a further case, and nobody is invited.",
-        tables=False,
-    ),
-}
+STUDY = _commands(
+    "scripts.study",
+    """\
+new: Write study.yaml, consent.md and instructions.md of a new study, to be edited.
+check: Check a study before anybody is invited: texts, cases, schedule, power, cost; and its journal, once it runs.
+serve: Serve a study: its pages for people, and one for its coordinator, whose login is printed.
+invite: Print one-time links as CSV: person, link.
+export: Write what people did: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.
+erase: Delete all texts of a person, and the key with which they were encrypted: no copy can be read any more.
+pay: Print what people have earned as CSV: welcome, finished cases, cases that broke off, a part of a stopped one.
+close: Close a study: nobody is given a further case, and nobody is invited.
+""",
+    no_tables="new serve invite erase pay close",
+)
 
 NEW = {
     "corpus": Command(
@@ -187,87 +129,38 @@ CASES = {
     ),
 }
 
+ALONE = _commands(
+    "scripts",
+    """\
+verify: Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.
+preview: Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
+diff: Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that moved.
+rebuild: Build a published release again, by a checkout in its own environment, and compare content and files.
+publish: Publish a release as a tag of a data set repository.
+audit: Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
+    markers.
+info: Describe a corpus, or a release by its manifest.
+compare: Print paper, own and difference in one table, and which of the paper's conditions hold.
+table: Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.
+plan: What a run would take, by role, and what difference its cases can show; nobody is asked.
+contrast: Compare runs over the same cases: differences with intervals, and the tests of the paper.
+rescore: Every number of a run again, from its stored dialogues, answers or embeddings; no model is asked.
+report: Write one self-contained page: tables beside the paper's, figures, run records, every dialogue and caption.
+pack: Put a run into one archive that may be shared: without hidden texts, paid answers and logs.
+sheet: Write blank sheets and instructions for a human evaluation.
+curate: Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.
+review: Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure about.
+demo: Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.
+ratings: Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.
+fit-policy: Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance
+    tests.
+""",
+    no_tables="preview publish table report pack sheet review",
+    passing_on="rebuild plan",
+)
+
 COMMANDS: dict[str, Command | Group] = {
-    "verify": Command(
-        "scripts.verify",
-        "Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.",
-    ),
-    "preview": Command(
-        "scripts.preview",
-        "Write one self-contained HTML page: counts, exclusions, and a sample of the rows.",
-        tables=False,
-    ),
-    "diff": Command(
-        "scripts.diff",
-        "Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that "
-        "moved.",
-    ),
-    "rebuild": Command(
-        "scripts.rebuild",
-        "Build a published release again, by a checkout in its own environment, and compare content and files.",
-        passes_on=True,
-    ),
-    "publish": Command("scripts.publish", "Publish a release as a tag of a data set repository.", tables=False),
-    "audit": Command(
-        "scripts.audit",
-        "Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods, "
-        "markers.",
-    ),
-    "info": Command("scripts.info", "Describe a corpus, or a release by its manifest."),
-    "compare": Command(
-        "scripts.compare",
-        "Print paper, own and difference in one table, and which of the paper's conditions hold.",
-    ),
-    "table": Command(
-        "scripts.table",
-        "Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.",
-        tables=False,
-    ),
-    "plan": Command(
-        "scripts.plan",
-        "What a run would take, by role, and what difference its cases can show; nobody is asked.",
-        passes_on=True,
-    ),
-    "contrast": Command(
-        "scripts.contrast", "Compare runs over the same cases: differences with intervals, and the tests of the paper."
-    ),
-    "rescore": Command(
-        "scripts.rescore",
-        "Every number of a run again, from its stored dialogues, answers or embeddings; no model is asked.",
-    ),
-    "report": Command(
-        "scripts.report",
-        "Write one self-contained page: tables beside the paper's, figures, run records, every dialogue and caption.",
-        tables=False,
-    ),
-    "pack": Command(
-        "scripts.pack",
-        "Put a run into one archive that may be shared: without hidden texts, paid answers and logs.",
-        tables=False,
-    ),
-    "sheet": Command("scripts.sheet", "Write blank sheets and instructions for a human evaluation.", tables=False),
-    "curate": Command(
-        "scripts.curate",
-        "Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.",
-    ),
-    "review": Command(
-        "scripts.review",
-        "Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure "
-        "about.",
-        tables=False,
-    ),
-    "demo": Command(
-        "scripts.demo",
-        "Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.",
-    ),
-    "ratings": Command(
-        "scripts.ratings",
-        "Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.",
-    ),
-    "fit-policy": Command(
-        "scripts.fit_policy",
-        "Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.",
-    ),
+    **ALONE,
     "build": Group(
         "Build a release of a corpus from its sources.", BUILD, plugins.CORPORA, maker="scripts.build:command_of"
     ),
