@@ -161,17 +161,16 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
 # --- ROCOv2 -----------------------------------------------------------------------------------------------------------
 
 
-def rocov2_commit(revision: str | None) -> str:
+def rocov2_commit() -> str:
     """The commit of ROCOv2 that will be read.
 
     Raises:
         HubError: the Hub cannot be reached or does not hold it.
     """
-    at = f"{ROCOV2}@{revision or 'main'}"
     try:
-        return str(HfApi().dataset_info(ROCOV2, revision=revision).sha)
+        return str(HfApi().dataset_info(ROCOV2).sha)
     except HUB_ERRORS as error:
-        raise _unreachable(error, at) from error
+        raise _unreachable(error, f"{ROCOV2}@main") from error
 
 
 def rocov2_rows(commit: str) -> Iterator[Row | BadRow]:

@@ -101,13 +101,10 @@ def _images(*folders: Path) -> ImageIndex:
     return index
 
 
-def open_source(
-    source: str | Path, *, images: Path | None = None, default_split: str = "train", revision: str | None = None
-) -> CaptionSource:
+def open_source(source: str | Path, *, images: Path | None = None, default_split: str = "train") -> CaptionSource:
     """Open a source by name ("sample", "rocov2" or its Hub id) or path, and check its structure.
 
-    `images` is a folder whose files are matched by id or name. `default_split` is for rows whose split nothing tells;
-    `revision` is of the Hub's repository.
+    `images` is a folder whose files are matched by id or name. `default_split` is for rows whose split nothing tells.
 
     Raises:
         InputError: a file or folder that is missing, empty, cut off, not UTF-8, without a needed column or of another
@@ -123,12 +120,10 @@ def open_source(
         each = partial(caption_rows, bundled, "train")
         return CaptionSource("bundled sample", None, "per row", each, bundled.digest, _images(IMAGES))
     if name in (roco.ROCOV2, "rocov2"):
-        commit = roco.rocov2_commit(revision)
+        commit = roco.rocov2_commit()
         digest = hashlib.sha256(f"{roco.ROCOV2}@{commit}".encode()).hexdigest()
         url = f"https://huggingface.co/datasets/{roco.ROCOV2}/tree/{commit}"
         return CaptionSource(roco.ROCOV2, url, roco.ROCOV2_LICENCE, lambda: roco.rocov2_rows(commit), digest)
-    if revision is not None:
-        raise InputError(name, found=f"revision {revision!r} of a local source", expected="no revision")
     path = Path(source)
     if is_folder(path):
         folders = roco.roco_folders(path, default_split)

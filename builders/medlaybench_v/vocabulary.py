@@ -100,16 +100,15 @@ class Vocabulary:
 def read_vocabulary(
     source: str | Path,
     *,
-    types: frozenset[str] | None = None,
     review: str | Path | None = None,
     allowed: frozenset[str] | None = None,
 ) -> Vocabulary:
     """Read one vocabulary by name ("bundled") or path.
 
-    `types` are UMLS semantic types (TUIs) to keep where the source states them; None keeps the clinical ones of UMLS
-    and everything of a CSV. `review` is a CSV (expert, lay, verdict, reason) of pairs to reject or to accept against
-    the rules below; it comes after the package's own. A pair whose licence forbids to rewrite and hand on is set
-    aside, as a caption is, but for licences that are `allowed` by name; None asks for none, where nothing is published.
+    Of UMLS the clinical semantic types are kept, of a CSV everything. `review` is a CSV (expert, lay, verdict, reason)
+    of pairs to reject or to accept against the rules below; it comes after the package's own. A pair whose licence
+    forbids to rewrite and hand on is set aside, as a caption is, but for licences that are `allowed` by name; None asks
+    for none, where nothing is published.
 
     Raises:
         InputError: a file is missing, empty, of another format or without a needed column, too many of its rows
@@ -117,7 +116,7 @@ def read_vocabulary(
     """
     bundled = str(source) == "bundled"
     path = BUNDLED if bundled else Path(source)
-    reading = _read(path, types)
+    reading = _read(path)
     if bundled:
         reading = dataclasses.replace(reading, candidates=[_as_bundled(candidate) for candidate in reading.candidates])
     verdicts = _verdicts(REVIEW) if is_file(REVIEW) else {}
@@ -149,21 +148,21 @@ def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
     return Vocabulary(tuple(terms[key] for key in sorted(terms)), tuple(rejected), sources)
 
 
-def _read(path: Path, types: frozenset[str] | None) -> Reading:
+def _read(path: Path) -> Reading:
     if is_folder(path):
         inside = next((p for p in (path / "MRCONSO.RRF", path / "META" / "MRCONSO.RRF") if is_file(p)), None)
         if inside is None:
             raise InputError(path, found="is a folder without MRCONSO.RRF", expected="a UMLS META folder, or a file")
-        return read_umls(inside, types)
+        return read_umls(inside)
     with open_file(path, expected="'bundled' or a vocabulary file"):
         pass  # before anybody looks whether a pipe is an archive
     suffix = path.suffix.casefold()
     if suffix == ".rrf":
-        return read_umls(path, types)
+        return read_umls(path)
     if suffix == ".xml" or zipfile.is_zipfile(path):
         return read_medlineplus(path)
     if suffix in (".csv", ".tsv"):
-        return read_csv(path, types)
+        return read_csv(path)
     raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .RRF, .xml or .zip")
 
 

@@ -44,7 +44,6 @@ KIND_OF_TYPE = {
     **dict.fromkeys(("T074", "T075", "T203"), "device"),
     **dict.fromkeys(("T109", "T121", "T130", "T195", "T200"), "agent"),
 }
-CLINICAL_TYPES = frozenset(KIND_OF_TYPE)
 
 _MOST_BAD = 1_000_000  # rows that are held to be told
 _VALUE = "a cell outside its values"
@@ -91,13 +90,12 @@ def guess_pos(expert: str, lay: str) -> str:
     return "noun" if all(re.fullmatch(r"[^\W\d_](?:[\w' -]*\w)?", side) for side in (expert, lay)) else "phrase"
 
 
-def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
+def read_csv(path: Path) -> Reading:
     """A table of expert and lay terms: columns `expert` (or expert_term, term) and `lay` (or lay_term, layman_term,
     consumer_term), and what it has of cui, kind, pos, expert_plural, lay_plural, site, gloss, source, licence.
 
     A column `substitute` (yes, no) decides by itself which rows may be used, for the reason in `why_not`; a column
-    `semtype` (TUIs joined by semicolons) is held against `types`. A list with a column `kind` counts as written for
-    substitution.
+    `semtype` (TUIs joined by semicolons) tells the kind. A list with a column `kind` counts as one for substitution.
 
     Raises:
         InputError: as `loaders.files.tables.open_table`, or too many rows that cannot be read, such as for a cell
@@ -114,7 +112,7 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     for line, row in table.rows:
         where = f"{name_of(path)}:{line}"
         try:
-            term, refused = _table_term(cell, row, (cell_text(row[expert]), cell_text(row[lay])), where, types)
+            term, refused = _table_term(cell, row, (cell_text(row[expert]), cell_text(row[lay])), where)
             candidates.append(TermCandidate(term, where, curated, refused))
         except BadRow as error:
             bad.append(error)
@@ -122,9 +120,7 @@ def read_csv(path: Path, types: frozenset[str] | None) -> Reading:
     return Reading(candidates, table.digest, bad)
 
 
-def _table_term(
-    cell: _Cells, row: dict[str, str], sides: tuple[str, str], where: str, types: frozenset[str] | None
-) -> tuple[Term, str]:
+def _table_term(cell: _Cells, row: dict[str, str], sides: tuple[str, str], where: str) -> tuple[Term, str]:
     """The term of a row, and why it is not to be used, if so. Raises: BadRow for a cell outside its values."""
     expert, lay = sides
     cui = cell.get(row, "cui")
@@ -137,8 +133,6 @@ def _table_term(
     refused = ""
     if substitute == "no":
         refused = "its own source says no: " + (cell.get(row, "why_not") or "no reason given")
-    elif _outside(cell.get(row, "semtype"), types):
-        refused = "semantic type not asked for"
     term = Term(
         expert=" ".join(expert.split()),
         lay=" ".join(lay.split()),
@@ -179,18 +173,14 @@ def _kind(semtypes: str) -> str:
     return next((KIND_OF_TYPE[code] for code in semtypes.split(";") if code in KIND_OF_TYPE), "other")
 
 
-def _outside(semtypes: str, types: frozenset[str] | None) -> bool:
-    return types is not None and bool(semtypes) and types.isdisjoint(semtypes.split(";"))
-
-
 # --- UMLS -------------------------------------------------------------------------------------------------------------
 
 
-def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
+def read_umls(path: Path) -> Reading:
     """Expert forms and consumer names of a UMLS release (`MRCONSO.RRF`, or the META folder that holds it).
 
     The lay side is the preferred name of MEDLINEPLUS, else of CHV; the expert side is every other English atom of the
-    concept that is not suppressed. `MRSTY.RRF` beside it keeps concepts of `types` (default: `CLINICAL_TYPES`) only.
+    concept that is not suppressed. `MRSTY.RRF` beside it keeps concepts of `KIND_OF_TYPE` only.
     Both passes stream: what is held is one name per concept that has a consumer name.
 
     Raises:
@@ -201,15 +191,8 @@ def read_umls(path: Path, types: frozenset[str] | None) -> Reading:
     semantics = path.with_name("MRSTY.RRF")
     kinds: dict[str, str] | None = None
     if is_there(semantics):
-        kinds = _semantic_types(semantics, types or CLINICAL_TYPES, consumer_names.keys(), bad)
+        kinds = _semantic_types(semantics, consumer_names.keys(), bad)
         digest = hashlib.sha256((digest + digest_of(semantics)).encode()).hexdigest()
-    elif types is not None:
-        raise InputError(
-            semantics,
-            found="does not exist",
-            expected="the semantic types that were asked for",
-            do="Put it beside MRCONSO.RRF",
-        )
     candidates: list[TermCandidate] = []
     seen: set[tuple[str, str]] = set()
     for line, cells in _rrf(path, 18):
@@ -243,12 +226,12 @@ def _consumer_names(path: Path, bad: list[BadRow]) -> tuple[dict[str, tuple[int,
     return best, digest.hexdigest()
 
 
-def _semantic_types(path: Path, types: frozenset[str], wanted: Container[str], bad: list[BadRow]) -> dict[str, str]:
-    """Kind of every wanted concept that has one of `types`."""
+def _semantic_types(path: Path, wanted: Container[str], bad: list[BadRow]) -> dict[str, str]:
+    """Kind of every wanted concept that has a type of `KIND_OF_TYPE`."""
     kinds: dict[str, str] = {}
     for _, cells in _rrf(path, 6, bad):
-        if cells[1] in types and cells[0] in wanted:
-            kinds.setdefault(cells[0], KIND_OF_TYPE.get(cells[1], "other"))
+        if cells[1] in KIND_OF_TYPE and cells[0] in wanted:
+            kinds.setdefault(cells[0], KIND_OF_TYPE[cells[1]])
     return kinds
 
 

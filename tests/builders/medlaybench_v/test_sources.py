@@ -401,7 +401,7 @@ class FakeApi:
 
     answer: Exception
 
-    def dataset_info(self, repo: str, revision: str | None) -> Any:
+    def dataset_info(self, repo: str) -> Any:
         raise self.answer
 
 
