@@ -1,8 +1,8 @@
 """The one place where the builder meets `builders.curation`: which photos are fit, show the same, are borderline.
 
-Any `Curator` does. The real one measures quality, then looks for copies among what is fit, so that a blurred original
-never stands in for its sharp copy. What a person decided about a photo goes before what was measured: a rejected photo
-is left out, and an accepted one is fit, whatever its measures; a copy of a photo that is kept is still a copy.
+It measures quality, then looks for copies among what is fit, so that a blurred original never stands in for its sharp
+copy. What a person decided about a photo goes before what was measured: a rejected photo is left out, and an accepted
+one is fit, whatever its measures; a copy of a photo that is kept is still a copy.
 """
 
 from __future__ import annotations
@@ -10,24 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from rich.progress import Progress
 
 from builders.threemdbench.findings import Candidate, Finding
 from loaders.engines.engine import Engine
 from loaders.engines.threads import Threads
-
-
-class Curator(Protocol):
-    """Judges photos."""
-
-    @property
-    def identity(self) -> str:
-        """A name that changes when the judgement could."""
-
-    def __call__(self, photos: Sequence[Candidate]) -> list[Finding]:
-        """A finding for each photo, in their order."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +31,7 @@ class FullCuration:
         return FullCuration, (self.index,)  # who does the work is no part of what a judgement depends on
 
     def __call__(self, photos: Sequence[Candidate]) -> list[Finding]:
+        """A finding for each photo, in their order."""
         # Imported here: they bring OpenCV, which nothing else of a build needs.
         from builders.curation.curate import curate
         from builders.curation.folders import File

@@ -26,7 +26,7 @@ from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, admit, images, unique
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
-from builders.threemdbench.curate import Curator, FullCuration
+from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import Admission, gather, rows_digest
@@ -197,7 +197,7 @@ def plan(build: Build[Options]) -> Plan:
 def _steps(
     build: Build[Options],
     targets: Mapping[str, int] | None,
-    curator: Curator,
+    curator: FullCuration,
     decisions: Decisions,
     queue: Queue,
     chat: Chat | None,
@@ -313,7 +313,7 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 def _settings(
     options: Options,
     targets: Mapping[str, int] | None,
-    curator: Curator,
+    curator: FullCuration,
     chat: Chat | None,
     licences: Mapping[str, str],
 ) -> dict[str, JsonValue]:

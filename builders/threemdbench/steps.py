@@ -32,7 +32,7 @@ from builders.threemdbench.complaints import (
     facts_by_hand,
     facts_by_model,
 )
-from builders.threemdbench.curate import Curator
+from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
 from loaders.models.answers import Answers
@@ -84,7 +84,7 @@ class Queue:
     drops=("content", "mixed"),
 )
 def curate(
-    rows: Collection[Row], store: ImageStore, curator: Curator, decisions: Decisions, queue: Queue
+    rows: Collection[Row], store: ImageStore, curator: FullCuration, decisions: Decisions, queue: Queue
 ) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, copies but the best, and photos that stand under two diagnoses; link what is kin.
 
