@@ -13,12 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.attachment import landing
 from builders.medlaybench_v.senses import another_sense
+from loaders.files.tables import read_table
 
 
 class Picture(NamedTuple):
@@ -30,56 +32,19 @@ class Picture(NamedTuple):
     tail: str
 
 
-_FROM = {
-    "axial": "cross-section", "transaxial": "cross-section", "transverse": "crosswise", "transversal": "crosswise",
-    "cross-sectional": "cross-section", "sagittal": "side-view", "saggital": "side-view", "coronal": "front-view",
-    "midsagittal": "side-view midline", "mid-sagittal": "side-view midline", "parasagittal": "side-view",
-    "lateral": "side-view", "frontal": "front-view", "oblique": "angled", "longitudinal": "lengthwise",
-    "anteroposterior": "front-to-back", "antero-posterior": "front-to-back", "anterior-posterior": "front-to-back",
-    "ap": "front-to-back", "posteroanterior": "back-to-front", "postero-anterior": "back-to-front",
-    "pa": "back-to-front",
-}  # fmt: skip
-_WHEN = {
-    "immediate postoperative": "just after surgery", "immediately postoperative": "just after surgery",
-    "immediate post-operative": "just after surgery", "immediately post-operative": "just after surgery",
-    "preoperative": "before surgery", "pre-operative": "before surgery", "preop": "before surgery",
-    "pre-op": "before surgery", "postoperative": "after surgery", "post-operative": "after surgery",
-    "postop": "after surgery", "post-op": "after surgery", "intraoperative": "during surgery",
-    "intra-operative": "during surgery", "pretreatment": "before treatment", "pre-treatment": "before treatment",
-    "posttreatment": "after treatment", "post-treatment": "after treatment",
-}  # fmt: skip
-_WITH = {
-    "contrast-enhanced": "with contrast dye", "contrast enhanced": "with contrast dye",
-    "enhanced": "with contrast dye", "postcontrast": "with contrast dye", "post-contrast": "with contrast dye",
-    "gadolinium-enhanced": "with gadolinium contrast dye", "gadolinium enhanced": "with gadolinium contrast dye",
-    "post-gadolinium": "with gadolinium contrast dye", "unenhanced": "without contrast dye",
-    "non-contrast": "without contrast dye", "noncontrast": "without contrast dye",
-    "non-enhanced": "without contrast dye", "nonenhanced": "without contrast dye",
-    "intravenous contrast enhanced": "with contrast dye in a vein",
-    "intravenous contrast-enhanced": "with contrast dye in a vein",
-    "iv contrast enhanced": "with contrast dye in a vein",
-    "iv contrast-enhanced": "with contrast dye in a vein",
-    "oral contrast-enhanced": "with swallowed contrast liquid",
-    "oral contrast enhanced": "with swallowed contrast liquid",
-    "non-contrast-enhanced": "without contrast dye", "non-contrast enhanced": "without contrast dye",
-    "noncontrast enhanced": "without contrast dye", "non contrast enhanced": "without contrast dye",
-    "non contrast": "without contrast dye", "precontrast": "before contrast dye",
-    "pre-contrast": "before contrast dye",
-}  # fmt: skip
-_BODY = {
-    "chest": "chest", "thoracic": "chest", "abdominal": "belly", "abdomen": "belly", "pelvic": "pelvis",
-    "pelvis": "pelvis", "brain": "brain", "cranial": "head", "head": "head", "cerebral": "brain", "renal": "kidney",
-    "neck": "neck", "knee": "knee", "hip": "hip", "shoulder": "shoulder", "foot": "foot", "ankle": "ankle",
-    "wrist": "wrist", "hand": "hand", "spine": "spine", "lumbar": "lower-back", "spinal": "spine",
-    "abdominopelvic": "belly and pelvis", "cardiac": "heart", "scrotal": "scrotum", "breast": "breast",
-    "thyroid": "thyroid", "liver": "liver", "dental": "dental", "skull": "skull", "panoramic": "wide dental",
-    "periapical": "root-tip dental", "intraoral periapical": "root-tip dental", "fetal": "unborn baby's",
-}  # fmt: skip
-# The same before the name, where nothing may stand behind it.
-IN_FRONT = {
-    "before surgery": "pre-surgery", "after surgery": "post-surgery", "before treatment": "pre-treatment",
-    "after treatment": "post-treatment",
-}  # fmt: skip
+def _table() -> dict[str, dict[str, str]]:
+    """`picture_words.csv` by kind: what a picture is taken from, when, with what and of what, in the words of captions
+    and in plain ones; what goes in front where nothing may stand behind; what a picture is called; and the parts of the
+    body that stand behind a method ("CT abdomen")."""
+    words: dict[str, dict[str, str]] = {}
+    for _, row in read_table(Path(__file__).with_name("picture_words.csv")).rows:
+        words.setdefault(row["kind"], {})[row["said"]] = row["lay"]
+    return words
+
+
+_TABLE = _table()
+_FROM, _WHEN, _WITH, _BODY = (_TABLE[kind] for kind in ("from", "when", "with", "body"))
+IN_FRONT, _PICTURES, _WHOLE = (_TABLE[kind] for kind in ("in front", "picture", "whole"))
 # What a method is called, alone and before "image", "view" and the like.
 _METHODS = {
     r"(?:x-ray )?(?:computed|computerized|computerised|computer) tomogra(?:phy|phic)(?: \(ct\))?|ct": ("CT scan", "CT"),
@@ -93,10 +58,6 @@ _METHODS = {
 _KEPT = (
     r"t[12](?:-weighted| weighted|w)?|flair|stir|fat-suppressed|fat-saturated|plain|initial|follow-up|repeat|3d|2d|mdct"
 )
-_PICTURES = {
-    "scan": "scan", "image": "image", "view": "view", "section": "slice", "slice": "slice", "cut": "slice",
-    "film": "film", "imaging": "imaging", "study": "study", "examination": "exam",
-}  # fmt: skip
 
 
 # Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
@@ -126,10 +87,6 @@ _BARE_NOUN = re.compile(
 _TIMED = ("pre", "post", "intra")
 _AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
 _MAGNETIC = re.compile(r"magnetic|\bMRI|weighted|\bT[12]|FLAIR|gadolin", re.IGNORECASE)
-
-# Parts of the body that stand behind a method: "CT abdomen".
-_WHOLE = {"chest": "chest", "abdomen": "belly", "brain": "brain", "pelvis": "pelvis", "head": "head", "thorax": "chest",
-          "neck": "neck", "spine": "spine"}  # fmt: skip
 
 
 def _any(words: object) -> str:
