@@ -15,7 +15,16 @@ from builders.curation.privacy import OLDEST, SPAN, mask_names
 from builders.medconceal.asking import Asker, one_of, patient_texts, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
-from loaders.medconceal import CATEGORIES, DEEPEST, Category, Literacy, Openness
+from loaders.medconceal import (
+    CATEGORIES,
+    DEEPEST,
+    Category,
+    Clinical,
+    Literacy,
+    Openness,
+    Psychosocial,
+    SelfManagement,
+)
 from loaders.models.asking import Unfit, object_schema
 from loaders.spans import words
 
@@ -28,16 +37,10 @@ TOKENS = 3_500
 
 _DEMOGRAPHICS = ("sex", "marital_status", "education", "background")
 _BLOCKS: dict[str, tuple[str, ...]] = {
-    "clinical": ("admission_reason", "medical_surgical_history", "adherence_behavior"),
-    "psychosocial": (
-        "personality",
-        "current_life_situation",
-        "family_medical_history",
-        "lifestyle_history",
-        "family_dynamics",
-    ),
+    "clinical": (*Clinical.model_fields,),
+    "psychosocial": (*Psychosocial.model_fields,),
     "roleplay": ("response_style", "disclosure_behavior"),
-    "self_management_domains": ("awareness", "adherence", "communication", "regimen_execution"),
+    "self_management_domains": (*SelfManagement.model_fields,),
 }
 _NEEDED = ("sex", "admission_reason", "response_style", "disclosure_behavior")
 # Other words that a model uses for a category, beside the four labels.

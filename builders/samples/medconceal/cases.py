@@ -9,9 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from loaders.errors import InputError
-from loaders.medconceal import CATEGORIES, SCENARIOS, PatientProfile, parse_profile
+from loaders.medconceal import (
+    CATEGORIES,
+    SCENARIOS,
+    Clinical,
+    Intervention,
+    PatientProfile,
+    Psychosocial,
+    SelfManagement,
+    parse_profile,
+)
 
 HERE = Path(__file__).parent
 TITLE = "synthetic patients written for Bedside; none of them exists"
@@ -19,23 +29,12 @@ TITLE = "synthetic patients written for Bedside; none of them exists"
 CATEGORY_OF = dict(zip("MECF", CATEGORIES, strict=True))
 _SCENARIO_OF = dict(zip("GM", SCENARIOS, strict=True))
 _WHO = ("name", "age", "sex", "marital_status", "education")
-_SELF = ("awareness", "adherence", "communication", "regimen_execution")
-_WORDS = {
-    "clinical": {
-        "admission_reason": "reason",
-        "medical_surgical_history": "history",
-        "adherence_behavior": "adherence",
-    },
-    "psychosocial": {
-        "personality": "personality",
-        "current_life_situation": "situation",
-        "family_medical_history": "family_history",
-        "lifestyle_history": "lifestyle",
-        "family_dynamics": "dynamics",
-    },
-    "intervention": {"primary_concern": "primary", "original_preference": "wants", "recommended_plan": "plan"},
+_BLOCKS: Mapping[str, type[BaseModel]] = {
+    "clinical": Clinical,
+    "psychosocial": Psychosocial,
+    "intervention": Intervention,
 }
-"""Block -> field of a profile -> its name in the files."""
+"""The blocks whose fields stand in the files under their own names."""
 _MARKED = re.compile(r"\[(\d): ([^\]]+)\]")
 
 
@@ -79,7 +78,7 @@ def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
         "rarity": case["rarity"],
         "scenarios": [_SCENARIO_OF[code] for code in case["scenarios"]],
         "demographics": {**dict(zip(_WHO, case["who"], strict=True)), "background": case["background"]},
-        **{block: {name: case[word] for name, word in words.items()} for block, words in _WORDS.items()},
+        **{block: {name: case[name] for name in kind.model_fields} for block, kind in _BLOCKS.items()},
         "hidden_concerns": [
             {
                 "content": content,
@@ -94,7 +93,7 @@ def values_of(case: Mapping[str, Any]) -> dict[str, Any]:
                 zip(case["concerns"], around, strict=True), start=1
             )
         ],
-        "roleplay": {"response_style": case["style"], "disclosure_behavior": case["disclosure"], "openness": openness},
-        "self_management_domains": dict(zip(_SELF, case["self"], strict=True)),
+        "roleplay": {name: case[name] for name in ("response_style", "disclosure_behavior")} | {"openness": openness},
+        "self_management_domains": dict(zip(SelfManagement.model_fields, case["self"], strict=True)),
         "narrative": _MARKED.sub(r"\2", case["narrative"]),
     }
