@@ -1,4 +1,5 @@
-"""The loopback Hub, through the unmodified client libraries: what it keeps, what it refuses, and its faults."""
+"""The loopback Hub, through the unmodified client libraries: what it keeps and what it refuses; `test_publish` meets
+its faults."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ from pathlib import Path
 import pytest
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, HfFileSystem, RepoFile, RepoFolder
 from huggingface_hub.errors import (
-    BadRequestError,
     EntryNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
@@ -138,25 +138,6 @@ def test_the_same_commit_on_the_same_parent_has_the_same_id() -> None:
     assert ids[0] == ids[1] != ids[2]
 
 
-def test_a_commit_on_a_parent_that_is_no_longer_the_head_is_refused(hub: LoopbackHub, api: HfApi) -> None:
-    seen = head(api)
-    theirs = hub.commit(REPO, {"theirs.txt": b"theirs"})
-    with pytest.raises(HfHubHTTPError) as error:
-        commit(api, {"ours.txt": b"ours"}, parent=seen)
-    assert status(error) == 412
-    assert head(api) == theirs
-
-
-def test_a_commit_that_names_an_object_which_was_not_uploaded_is_refused(hub: LoopbackHub, api: HfApi) -> None:
-    before = head(api)
-    swallowed = hub.swallow_upload(lie=True)
-    with pytest.raises(BadRequestError, match="LFS pointer"):
-        commit(api, {"shard.parquet": PARQUET})
-    assert swallowed.hits == 1
-    assert head(api) == before
-    commit(api, {"shard.parquet": PARQUET})  # offered again, and kept this time
-
-
 def test_an_object_of_another_repository_does_not_count(hub: LoopbackHub, api: HfApi) -> None:
     api.create_repo("org/other", repo_type="dataset")
     for repo in (REPO, "org/other"):
@@ -259,94 +240,7 @@ def test_a_hub_in_a_folder_goes_on_where_it_stopped(tmp_path: Path) -> None:
         assert (folder / "shard.parquet").read_bytes() == PARQUET
 
 
-# ---------------------------------------------------------------------- faults
-
-
-def test_a_refusal_strikes_as_often_as_ordered_and_does_nothing(hub: LoopbackHub, api: HfApi) -> None:
-    fault = hub.refuse("POST", "/tag/", 429, times=2, retry_after=7)
-    for _ in range(2):
-        with pytest.raises(HfHubHTTPError) as error:
-            api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
-        assert status(error) == 429
-        assert error.value.response.headers["Retry-After"] == "7"
-        assert hub.repo(REPO).tags == {}
-    api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
-    assert fault.hits == 2
-    assert "v1.0.0" in hub.repo(REPO).tags
-
-
-def test_a_lost_response_happens_without_an_answer(hub: LoopbackHub, api: HfApi) -> None:
-    before = head(api)
-    hub.lose_response("POST", "/commit/")
-    with pytest.raises(httpx.TransportError):
-        commit(api, {"a.txt": b"1"})
-    assert head(api) != before
-    assert [request.status for request in hub.requests if request.fault] == [0]
-
-
-def test_a_cut_upload_stores_nothing_and_the_library_sends_it_again(hub: LoopbackHub, api: HfApi) -> None:
-    fault = hub.cut_upload()
-    commit(api, {"shard.parquet": PARQUET})
-    puts = [(request.status, request.fault) for request in hub.requests if request.method == "PUT"]
-    assert fault.hits == 1
-    assert puts == [(0, "cut"), (200, "")]
-
-
-def test_a_swallowed_upload_is_missed_by_its_verification(hub: LoopbackHub, api: HfApi) -> None:
-    hub.swallow_upload()
-    with pytest.raises(RuntimeError, match="uploading"):
-        commit(api, {"shard.parquet": PARQUET})
-
-
-def test_damage_on_the_hub_and_on_the_way_passes_unnoticed_by_the_library(
-    hub: LoopbackHub, api: HfApi, tmp_path: Path
-) -> None:
-    hub.damage_upload()
-    commit(api, {"shard.parquet": PARQUET})
-    commit(api, {"other.parquet": PARQUET + b"x"})
-    hub.damage_download("/resolve/main/a.txt|/resolve/[0-9a-f]+/a.txt")
-    commit(api, {"a.txt": b"abc"})
-    for path, sent in (("shard.parquet", PARQUET), ("other.parquet", PARQUET + b"x"), ("a.txt", b"abc")):
-        got = Path(api.hf_hub_download(REPO, path, repo_type="dataset", cache_dir=tmp_path / path)).read_bytes()
-        assert len(got) == len(sent)
-        assert sum(a != b for a, b in zip(got, sent, strict=True)) == (path != "other.parquet")
-
-
-def test_a_lost_object_is_named_and_cannot_be_downloaded(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
-    commit(api, {"shard.parquet": PARQUET})
-    hub.lose_object(REPO, "shard.parquet")
-    assert "shard.parquet" in api.list_repo_files(REPO, repo_type="dataset")
-    with pytest.raises(HfHubHTTPError) as error:
-        api.hf_hub_download(REPO, "shard.parquet", repo_type="dataset", cache_dir=tmp_path)
-    assert status(error) == 404
-
-
-@pytest.mark.parametrize("reply_only", [False, True])
-def test_a_delay_outlasts_a_client_that_is_in_a_hurry(hub: LoopbackHub, api: HfApi, reply_only: bool) -> None:
-    hub.delay("GET", "/api/datasets/", 5.0, reply_only=reply_only)
-    with pytest.raises(httpx.ReadTimeout):
-        api.dataset_info(REPO, timeout=0.05)
-    assert api.dataset_info(REPO).id == REPO
-
-
-def test_another_commit_lands_in_between(hub: LoopbackHub, api: HfApi) -> None:
-    seen = head(api)
-    hub.meanwhile("POST", "/commit/", lambda: hub.commit(REPO, {"theirs.txt": b"theirs"}))
-    with pytest.raises(HfHubHTTPError) as error:
-        commit(api, {"ours.txt": b"ours"}, parent=seen)
-    assert status(error) == 412
-    assert api.list_repo_files(REPO, repo_type="dataset") == [".gitattributes", "theirs.txt"]
-
-
-def test_the_log_tells_reading_from_writing(hub: LoopbackHub, api: HfApi) -> None:
-    before = len(hub.writes())
-    api.dataset_info(REPO)
-    api.list_repo_refs(REPO, repo_type="dataset")
-    api.get_paths_info(REPO, ["a.txt"], repo_type="dataset")
-    assert len(hub.writes()) == before
-    commit(api, {"shard.parquet": PARQUET})
-    assert [request.method for request in hub.writes()[before:]] == ["PUT", "POST"]
-    assert hub.requests[-1].path.endswith("/commit/main")
+# ------------------------------------------------------------------------ others
 
 
 def test_what_it_does_not_know_is_an_answer_too(hub: LoopbackHub, api: HfApi) -> None:

@@ -426,44 +426,29 @@ def test_arguments_that_cannot_be_used(
     assert hub.requests == []
 
 
-def _drop_shard(folder: Path) -> None:
-    (folder / SHARDS[0]).unlink()
+def _of_manifest(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def changed(folder: Path) -> None:
+        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+        change(manifest)
+        (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
-
-def _change_card(folder: Path) -> None:
-    (folder / "README.md").write_text(CARD.replace("corpus", "CORPUS"), encoding="utf-8")
-
-
-def _add_file(folder: Path) -> None:
-    (folder / "data/extra.parquet").write_bytes(b"PAR1")
-
-
-def _drop_manifest(folder: Path) -> None:
-    (folder / "manifest.json").unlink()
+    return changed
 
 
 def _unlist_card(folder: Path) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    del manifest["files"]["README.md"]
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    _of_manifest(lambda manifest: manifest["files"].pop("README.md"))(folder)
     (folder / "README.md").unlink()
-
-
-def _miscount(folder: Path) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    manifest["exclusions"]["rows"] = 7
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("spoil", "named"),
     [
-        (_drop_shard, SHARDS[0]),
-        (_change_card, "README.md"),
-        (_add_file, "extra.parquet"),
-        (_drop_manifest, "manifest.json"),
+        (lambda folder: (folder / SHARDS[0]).unlink(), SHARDS[0]),
+        (lambda folder: (folder / "README.md").write_text(CARD.replace("corpus", "CORPUS")), "README.md"),
+        (lambda folder: (folder / "data/extra.parquet").write_bytes(b"PAR1"), "extra.parquet"),
+        (lambda folder: (folder / "manifest.json").unlink(), "manifest.json"),
         (_unlist_card, "card"),
-        (_miscount, "exclusions"),
+        (_of_manifest(lambda manifest: manifest["exclusions"].update(rows=7)), "exclusions"),
     ],
 )
 def test_a_folder_that_is_not_its_manifest_is_never_sent(
