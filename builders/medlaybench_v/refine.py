@@ -163,9 +163,7 @@ def _text_of(draft: Draft) -> str:
     return in_sentences(polish(draft))
 
 
-def _repaired(
-    caption: Caption, drafter: Drafter, status: str, why: str, unmet: Sequence[Verdict]
-) -> Refined | None:
+def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: Sequence[Verdict]) -> Refined | None:
     """The draft with one substitution taken back, else with more and more of those that add most words, that passes.
 
     One that is beyond doubt goes before others. `unmet` are the verdicts on the draft that are to be mended, failures
