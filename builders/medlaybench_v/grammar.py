@@ -116,11 +116,11 @@ def tidy(text: str) -> str:
     text = _SPACE_BEFORE.sub("", text)
     text = text.replace("( ", "(").replace("[ ", "[")
     text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
-    text = _GLUED.sub(". ", text)
+    text = _GLUED.sub(". ", text) if text.find(".", 0, -1) >= 0 else text
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
     text = _without_said_twice(text)
-    text = _BRACKET_TWICE.sub(r"\1", text)
+    text = _BRACKET_TWICE.sub(r"\1", text) if ") (" in text else text
     if not text:
         return text
     first = text.split(" ", 1)[0]

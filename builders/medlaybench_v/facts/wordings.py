@@ -188,10 +188,10 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     texts = reading.texts
     begun = list(map(_index().begun.__getitem__, texts))
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
-    last = len(begun) - 1
+    following = [*(root for root, _, _ in begun[1:]), ""]
     for i, (_, single, phrases) in enumerate(begun):
         several = None
-        if phrases and i < last and (begun[i + 1].root in phrases.behind or phrases.behind_beginning):
+        if phrases and (following[i] in phrases.behind or phrases.behind_beginning):
             several = _standing(phrases, texts, begun, i + 1)
         if several:
             here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
