@@ -106,6 +106,8 @@ _OF_A_PICTURE = re.compile(
 _DETERMINED = re.compile(
     r"\A(?:the|an?|another|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)\b", re.I
 )
+_ONE = re.compile(r"(?:an?|one|each)\b", re.IGNORECASE)  # "An example of the images"
+_SEVERAL_OF_ONE = re.compile(r"\A\w+s of\b")  # "Findings of the X-ray"
 _COUNTS = re.compile(r"\d+ ")  # "8 months postoperative X-ray"
 _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)\b", re.IGNORECASE)
 _FOUND = re.compile(
@@ -149,9 +151,9 @@ def _sentence(first: str) -> str:
         return first
     if len(_TITLED.findall(first)) > 1 or _is_name(first) or (not picture and _PERSON.match(first)):
         return first
-    if picture and not _SHOWING.search(first):
+    if picture and not _SHOWING.search(first) and not _SEVERAL_OF_ONE.search(picture["name"]):
         determined = _DETERMINED.match(first)
-        many = bool(picture["many"] or _SEVERAL.search(picture["name"]))
+        many = not _ONE.match(first) and bool(picture["many"] or _SEVERAL.search(picture["name"]))
         name = first if determined else _small(first)
         uncounted = picture["name"].endswith("imaging")
         article = "" if determined or many or uncounted else f"{indefinite(name)} "

@@ -523,7 +523,14 @@ def test_a_view_of_a_flat_picture_is_no_cross_section() -> None:
         ("X-ray showing the root canal obturation.", "shows the root canal filling"),
         ("Intravenous urography: white arrowheads showing the stones.", "arrowheads showing"),
         ("CT scan of the chest: sagittal scan showing a stone.", "scan shows"),
+        ("Left ventriculography showed a hole.", "Left ventriculography (imaging of the heart chamber with dye)"),
+        ("Radiological image of the shoulder.", "This is a medical image of the shoulder."),
+        ("An example of the images from a poor group.", "This is an example of the images"),
     ],
 )
 def test_letters_of_two_methods_and_names_of_two_words(caption: str, said: str) -> None:
     assert said.lower() in lay(caption).lower(), lay(caption)
+
+
+def test_what_is_told_of_a_picture_is_no_picture() -> None:
+    assert lay("Findings of initial panoramic radiograph.").startswith("Findings of")
