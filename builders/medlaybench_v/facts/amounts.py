@@ -393,13 +393,11 @@ def _is_complement(expert: Reading, one: Quantity, lay: Reading, other: Quantity
     """Whether one share is what the other one leaves: of a narrowing by 70% three tenths stay open."""
     if not one.kind == other.kind == "share" or abs(one.value + other.value - 100.0) > 3.0:
         return False
-    rests = [
-        not _REST.isdisjoint(r.texts[max(0, q.first - 8) : q.last + 9]) for r, q in ((expert, one), (lay, other))
-    ]
+    rests = [not _REST.isdisjoint(r.texts[max(0, q.first - 8) : q.last + 9]) for r, q in ((expert, one), (lay, other))]
     return rests[0] != rests[1]
 
 
-_REST = frozenset("open remain remains remaining remained free spared preserved patent".split())
+_REST = frozenset("open remain remains remaining remained free spared preserved patent normal usual original".split())
 
 
 _LIMITS = frozenset(("<", ">", ABOVE, BELOW))

@@ -36,6 +36,10 @@ _NOT_OPINION = frozenset(
     "arrow arrows arrowhead arrowheads asterisk star circle line lines letter letters number numbers panel "
     "panels label labels".split()
 )
+_LOOKS = frozenset(
+    "dark darker bright brighter white black pale visible seen shown marked defined outlined separate separated larger "
+    "bigger smaller wider thicker thinner enlarged".split()
+)
 _MONTH_MAY = frozenset("in of since last".split())
 _MODAL_VERBS = frozenset("could can may might".split())
 _DONE_BY_LOOKING = frozenset(
@@ -73,6 +77,8 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False
     # "could be seen", "could not be seen", "can be made out": ability, not doubt
     able = word == "can" or texts[i : i + 2] == ["could", "not"] or _DONE_BY_LOOKING & set(texts[i + 1 : i + 5])
+    if word == "clearly" and size == 1 and after in _LOOKS:
+        return False  # "one clearly dark spot"
     if word in _MODAL_VERBS and size == 1 and able:
         return False
     if word in _MODAL_VERBS - {"can"} and size == 2 and after in _DONE:

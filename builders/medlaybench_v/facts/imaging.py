@@ -49,6 +49,8 @@ def imaging(reading: Reading) -> Imaging:
                     found.setdefault(says, set()).add(value)
     if "contrast" not in found and _given_dye(reading):
         found["contrast"] = {"with"}
+    if found.get("contrast") == {"with"} and _denied_dye(reading):
+        found["contrast"] = {"without"}
     return Imaging(*[frozenset(found.get(kind, ())) for kind in Imaging._fields]) if found else _NOTHING
 
 
@@ -65,6 +67,16 @@ def _given_dye(reading: Reading) -> bool:
     )
 
 
+def _denied_dye(reading: Reading) -> bool:
+    """Whether the one dye that a caption speaks of was not given: "gadolinium was not used"."""
+    at = [i for i, word in enumerate(reading.texts) if word in ("dye", "gadolinium")]
+    if not at or at[-1] - at[0] >= len(at) or "not" not in reading.bag:
+        return False  # "gadolinium dye" is one; elsewhere it may have been given
+    behind = reading.texts[at[-1] + 1 : at[-1] + 4]
+    return "not" in behind and not _GIVEN_AWAY.isdisjoint(reading.texts[at[-1] + 2 : at[-1] + 6])
+
+
+_GIVEN_AWAY = frozenset("given used injected needed part employed administered required applied".split())
 _DYES = frozenset(("dye", "gadolinium", "contrast"))
 _GIVEN = frozenset("injection injected inject injecting given after received infusion using help put".split())
 _DENIED = frozenset("no not without none never before prior t non".split())
@@ -90,6 +102,8 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
             return True  # the stage T2 N0 M0
         if _LEVEL.fullmatch(before) and reading.gaps[i].strip() in ("-", "–", "/"):
             return True  # C3–T2
+        if before in ("to", "through", "and") and i > 1 and _LEVEL.fullmatch(reading.texts[i - 2]):
+            return reading.texts[i - 2] not in ("t1", "t2")  # "from C3 to T1"
         return before in ("at", "level", "vertebra", "vertebral", "of") and after not in (
             "weighted",
             "mri",

@@ -251,6 +251,8 @@ _HISTORY = re.compile(
 def _is_no_claim(lay: Reading, said: Said) -> bool:
     if not _APART.isdisjoint(lay.text[lay.words[said.first].start : lay.words[said.last].end]):
         return True  # "the contrast filling) in the arch" names nothing
+    if lay.texts[said.last + 1 : said.last + 2] in _LOOKING:
+        return True  # "worm-shaped"
     by_chance = _NO_CLAIM & set(lay.texts[said.first : said.last + 1])
     if by_chance == {"sample"} and said.last > said.first:  # "a good sample"
         return False
@@ -265,6 +267,9 @@ def _is_simile(lay: Reading, said: Said) -> bool:
         if lay.texts[i] in ("like", "resembles", "resemble", "resembling"):
             return True
     return False
+
+
+_LOOKING = (["shaped"], ["like"], ["looking"], ["sized"])
 
 
 def _was_done(lay: Reading, said: Said) -> bool:

@@ -181,7 +181,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         if word in ("circled", "boxed", "asterisk"):
             return True
         if word in ("star", "stars") and after == "shaped":
-            return False
+            return texts[i + 2 : i + 3] in (["sign"], ["mark"], ["symbol"])
         if word in ("plus", "hash"):
             return after == "sign"
         if shape == "box" and word == "square" and after in ("millimetres", "millimeters", "centimetres", "mm", "cm"):

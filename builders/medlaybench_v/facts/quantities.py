@@ -389,9 +389,11 @@ class _Reader:
         if self.word(first - 1) in ("week", "month", "year") and self.word(first - 2) != "per":
             kind, factor = UNITS[self.word(first - 1)]
             return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
-        if self.word(first - 1) in ("aged", "age") or (
-            self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
-        ) or self._apposed(first, last):
+        if (
+            self.word(first - 1) in ("aged", "age")
+            or (self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first))
+            or self._apposed(first, last)
+        ):
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
         if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
             return self._add("French", value, step, first, last)

@@ -25,6 +25,12 @@ FAITHFUL = [
     ("Type II fracture of the 3rd metacarpal.", "A type 2 break of the third hand bone."),
     ("Angiogram without contrast leak or clot.", "The blood vessel scan shows no contrast leak and no clot."),
     ("Chest radiograph (arrowhead).", "Chest X-ray (arrow)."),
+    ("MRI: a syrinx from C3 to T1.", "MRI: a hollow in the cord from C3 down to the first chest vertebra."),
+    ("CT of a normal appendix.", "CT of the appendix, the worm-shaped tail of the bowel, which is fine."),
+    ("CT of a cyst (asterisk).", "CT of a cyst, marked with the star-shaped sign."),
+    ("Angiogram: 75% stenosis.", "A picture of vessels: a quarter of the normal width of the artery is left."),
+    ("MRI of a likely cancer.", "MRI: a clearly darker spot, which should be a cancer."),
+    ("MR angiogram without gadolinium.", "MRI of vessels. Gadolinium dye was not part of this scan."),
 ]
 
 
