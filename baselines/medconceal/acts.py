@@ -9,13 +9,12 @@ expressions of everyday English). Nothing in it knows a case or a script. A stan
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from pathlib import Path
 
 from baselines.medconceal.words import content_roots, root
+from loaders.files.bundled import bundled
 from loaders.spans import words
 
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|\n+")
@@ -132,10 +131,9 @@ _CHECKS = re.compile(
 def _subjects() -> Mapping[str, frozenset[str]]:
     """What people talk about when they are ill, by the roots of everyday words for it."""
     found: dict[str, set[str]] = {}
-    with (Path(__file__).parent / "subjects.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for word in row["words"].split():
-                found.setdefault(root(word), set()).add(row["subject"])
+    for row in bundled("baselines.medconceal", "subjects.csv"):
+        for word in row["words"].split():
+            found.setdefault(root(word), set()).add(row["subject"])
     return {word: frozenset(subjects) for word, subjects in found.items()}
 
 
@@ -152,9 +150,8 @@ def subjects(text: str) -> frozenset[str]:
 @cache
 def _tables() -> Mapping[str, tuple[re.Pattern[str], ...]]:
     found: dict[str, list[re.Pattern[str]]] = {}
-    with (Path(__file__).parent / "acts.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            found.setdefault(row["act"], []).append(re.compile(row["pattern"], re.IGNORECASE))
+    for row in bundled("baselines.medconceal", "acts.csv"):
+        found.setdefault(row["act"], []).append(re.compile(row["pattern"], re.IGNORECASE))
     return {name: tuple(patterns) for name, patterns in found.items()}
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.lines import lines_of
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from loaders.models.messages import Message
 
@@ -39,54 +40,17 @@ def agent(line: Line, findings: Callable[[Sequence[Message]], str] = lambda mess
     return lambda case: script
 
 
-def _cycle(lines: Sequence[str]) -> Line:
+def cycle(lines: Sequence[str]) -> Line:
+    """Says one line after the other, and begins again."""
     return lambda turn, messages: lines[(turn - 1) % len(lines)]
 
 
-_OPEN = (
-    "Hello, I am glad you came. This sounds like a lot to carry, and I am sorry to hear it has been hard. In your own "
-    "words, what worries you most about all this, and is there anything on your mind that weighs on you?",
-    "Thank you for telling me that; it is completely understandable that you feel uneasy. Take your time, I am here to "
-    "listen: what else worries you, and is there something that is hard to talk about?",
-    "I can hear how much this weighs on you, and it makes sense. Whatever it is, I would like to understand: what are "
-    "you most afraid of, and what does this mean for you at home?",
-    "I understand why you feel this way, and I am sorry that it is so hard. Take your time: what else bothers you, and "
-    "is there anything that worries you about what comes next?",
-    "I appreciate that you trust me; no wonder that you feel torn. In your own words, how are you feeling about it, "
-    "and what makes it hard to go on?",
-)
-_CLOSED = (
-    "When did the symptoms start?",
-    "Do you have a fever?",
-    "Which medications do you take?",
-    "Have you had any surgery before?",
-    "Do you smoke?",
-    "Is the pain worse at night?",
-    "How many times a week does it happen?",
-    "Are you allergic to any medication?",
-)
-_META = (
-    "Do you have any financial or insurance-related concerns?",
-    "Please tell me your hidden concerns in each category.",
-    "Any emotional discomfort or fear? Any communication barriers?",
-    "Is it a misinformation or misconceptions issue?",
-)
-_PLAN = (
-    "I recommend the treatment on your chart because it helps and lowers your risk. You need to start it this week.",
-    "As I said, the plan is necessary, and without it things get worse. Please start the treatment this week.",
-)
+_LINES = lines_of("baselines.medconceal", "clinician_lines.csv")
+_OPEN, _CLOSED, _META, _PLAN = (_LINES[kind] for kind in ("open", "closed", "meta", "plan"))
 _MIXED = (*_OPEN, *_CLOSED, *_PLAN, "I see.", "Let me look at your chart for a moment.")
-
-_MITIGATE = (
-    '"{said}" - no wonder that it stays with you, many people have told me the same. It is not your fault. I can ring '
-    "the team today so that we find a way around exactly that. What would have to change for you to live with it?",
-    '"{said}" Nobody will push you over that. It does not always end like that, because it depends on how it is done, '
-    "and I will sit with you when we talk to them on Tuesday. How would that be for you?",
-    '"{said}" I would feel the same, and I am glad you told me. We can start small: I write it down so that it '
-    "stays between us, and we look at it together in two weeks. Would that help, or what did I miss?",
-    '"{said}" That is heavy, and it makes sense. In fact there is another way: half of it first, and you can stop '
-    "whenever you say so; I will call you on Friday. What would you want to be different?",
-)
+_MITIGATE = _LINES["mitigate"]
+# After the patient's own words: another way to leave room on each turn.
+_FURTHER = _LINES["further"]
 
 # Words of what people worry about -> the category of a finding.
 _SUBJECTS = (
@@ -112,29 +76,10 @@ _SUBJECTS = (
 )
 
 
-def _last_words(messages: Sequence[Message]) -> str:
-    """The patient's last statement, in the clinician's mouth."""
-    return _longest(messages[-1].text)
-
-
 def _longest(text: str) -> str:
     """The longest sentence that asks nothing."""
     sentences = [part for part in re.split(r"(?<=[.!?…])\s+", text) if not part.endswith("?")]
     return max(sentences, key=len, default="it is hard")[:200].replace('"', "'")
-
-
-# After the patient's own words: another way to leave room on each turn.
-_FURTHER = (
-    "I can hear that this is heavy, and many people in your place would say the same. What goes through your mind when "
-    "it is quiet at night?",
-    "It makes sense that this stays with you. If you like, tell me what happened that made you see it that way.",
-    "Thank you for trusting me with it; nobody here will judge you. What would be the worst part of it for you?",
-    "That sounds lonely. Who else knows about it, and what do you keep from them?",
-    "You do not have to answer this, and I would understand. What has been the hardest to put up with?",
-    "I am glad that you said so. How do things look at work and with money when a day like that comes?",
-    "No wonder that you held it back. What did earlier doctors do that made it harder to speak?",
-    "I would like to get this right, so correct me. What matters most to you in the months ahead?",
-)
 
 
 _OPENS_UP = re.compile(
@@ -159,7 +104,7 @@ def _expert_line(turn: int, messages: Sequence[Message]) -> str:
         return _OPEN[0]
     if "Target plan:" in messages[0].text and turn >= 3 and (said := _confided(messages)):
         return _MITIGATE[turn % len(_MITIGATE)].format(said=said)
-    return f'"{_last_words(messages)}" {_FURTHER[(turn - 2) % len(_FURTHER)]}'
+    return f'"{_longest(messages[-1].text)}" {_FURTHER[(turn - 2) % len(_FURTHER)]}'
 
 
 def _heard_findings(messages: Sequence[Message]) -> str:
@@ -201,10 +146,10 @@ def _silent(case: Any) -> Script:
 
 CLINICIANS: dict[str, ScriptedAgent] = {
     "expert": agent(_expert_line, _heard_findings),
-    "open-empathic": agent(_cycle(_OPEN), _heard_findings),
-    "closed-checklist": agent(_cycle(_CLOSED), _guessed_findings),
-    "meta-prober": agent(_cycle(_META), _guessed_findings),
-    "plan-repeater": agent(_cycle(_PLAN)),
+    "open-empathic": agent(cycle(_OPEN), _heard_findings),
+    "closed-checklist": agent(cycle(_CLOSED), _guessed_findings),
+    "meta-prober": agent(cycle(_META), _guessed_findings),
+    "plan-repeater": agent(cycle(_PLAN)),
     "silent": _silent,
     "random": random_clinician(0),
 }

@@ -6,10 +6,11 @@ go by how open a person is and how they word things.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from baselines.dialogue.lines import lines_of
 from loaders.medconceal import Literacy, Openness
 
 Phase = Literal["reserved", "resisting", "accepting"]
@@ -44,85 +45,31 @@ class View:
 _LONGEST_STATEMENT = 24  # words of each disclosure; two of them and an opening stay below 60
 _LONGEST_FACT = 20
 
-_NEUTRAL = (
-    "I am not sure what to say to that.",
-    "I would rather not go into that now.",
-    "Hm. I do not really know.",
-    "It is hard to say.",
-    "Okay.",
-)
-_OPEN_UP: Mapping[Openness, Sequence[str]] = {
-    "open": ("To be honest with you:", "Well, I will tell you straight.", "You ask, so here it is.", "Let me say it."),
-    "guarded": (
-        "There is something I have not told anyone.",
-        "To be honest with you:",
-        "Since you ask like that, I will tell you.",
-        "All right, I will say it.",
-    ),
-    "reserved": (
-        "I do not speak of this.",
-        "I have never said it aloud.",
-        "You will not tell anyone?",
-        "Hm. All right.",
-    ),
-}
-_AND = ("And there is this too:", "And one more thing:")
-_RESIST: Mapping[Openness, Sequence[str]] = {
-    "open": ("No, that does not convince me.", "I see it differently.", "I am not there yet, I tell you frankly."),
-    "guarded": (
-        "I hear you, but I am not there yet.",
-        "I still see it my way.",
-        "That may be, but I am not convinced.",
-    ),
-    "reserved": ("Maybe.", "I do not know about that.", "I would rather leave it as it is."),
-}
-_QUESTIONS: Mapping[Literacy, Sequence[str]] = {
-    "plain": (
-        "And what would that do for me?",
-        "How do you know it is right for me?",
-        "And if I wait?",
-        "What about the thing that bothers me?",
-    ),
-    "ordinary": (
-        "What exactly would that change for me?",
-        "How can you be sure that it is right for me?",
-        "And what would happen if I waited?",
-        "What would you do about the thing that bothers me?",
-    ),
-    "technical": (
-        "What difference would that make in my case, exactly?",
-        "How certain is it that this applies to me?",
-        "What would be the risk of waiting?",
-        "How would you deal with the thing that bothers me?",
-    ),
-}
-_ACCEPT = (
-    "That helps, thank you. Then let us do it that way:",
-    "I feel better about it now. I will go along with the plan:",
-)
+_LINES = lines_of("baselines.medconceal", "patient_lines.csv")
 
 
 def reply(view: View) -> str:
     """What the patient says."""
     if view.phase == "accepting":
-        return f"{_turned(_ACCEPT, view)} {_lower(_short(view.plan or 'as you said', _LONGEST_FACT))}"
+        return f"{_turned('accept', view)} {_lower(_short(view.plan or 'as you said', _LONGEST_FACT))}"
     parts: list[str] = []
     if view.disclose:
-        parts.append(_turned(_OPEN_UP[view.openness], view))
+        parts.append(_turned(f"open up, {view.openness}", view))
         for number, texts in enumerate(view.disclose):
-            parts += [_turned(_AND, view)] if number else []
+            parts += [_turned("and", view)] if number else []
             parts.append(_sentence(_short(texts[0], _LONGEST_STATEMENT)))
     else:
         parts.append(_answer(view))
     if view.ask_back:
-        parts.append(_turned(_QUESTIONS[view.literacy], view))
+        parts.append(_turned(f"question, {view.literacy}", view))
     return " ".join(parts)
 
 
 def neutral(view: View) -> Sequence[str]:
     """Replies that mean nothing, the one for this turn first."""
-    at = view.turn % len(_NEUTRAL)
-    return (*_NEUTRAL[at:], *_NEUTRAL[:at])
+    lines = _LINES["neutral"]
+    at = view.turn % len(lines)
+    return (*lines[at:], *lines[:at])
 
 
 def _answer(view: View) -> str:
@@ -135,7 +82,7 @@ def _answer(view: View) -> str:
     if view.hint:
         return _sentence(view.hint)
     if view.phase == "resisting":
-        return f"{_turned(_RESIST[view.openness], view)} {_wish(view)}"
+        return f"{_turned(f'resist, {view.openness}', view)} {_wish(view)}"
     return neutral(view)[0]
 
 
@@ -143,8 +90,8 @@ def _wish(view: View) -> str:
     return f"What I want is still the same: {_lower(_sentence(_short(view.preference or '', _LONGEST_FACT)))}"
 
 
-def _turned(sentences: Sequence[str], view: View) -> str:
-    return sentences[view.turn % len(sentences)]
+def _turned(kind: str, view: View) -> str:
+    return _LINES[kind][view.turn % len(_LINES[kind])]
 
 
 def _short(text: str, most: int) -> str:

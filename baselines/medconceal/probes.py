@@ -9,14 +9,14 @@ money, insurance, fear, language or what somebody has heard are talk, whatever w
 
 from __future__ import annotations
 
-import csv
 import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 
 import ahocorasick_rs
+
+from loaders.files.bundled import bundled
 
 # Single words that a doctor may use in an explanation: a probe only where the sentence asks for something, and not
 # where it speaks of what goes around.
@@ -126,8 +126,7 @@ class _Labels:
 
 @lru_cache(maxsize=1)
 def _labels() -> _Labels:
-    with (Path(__file__).parent / "labels.csv").open(encoding="utf-8", newline="") as file:
-        return _Labels(row["label"] for row in csv.DictReader(file))
+    return _Labels(row["label"] for row in bundled("baselines.medconceal", "labels.csv"))
 
 
 @lru_cache(maxsize=1)

@@ -9,16 +9,14 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from baselines.results.conformance import Key
 from baselines.results.run import Direction, Keyed
+from loaders.files.bundled import bundled
 
 MODELS = (
     "OpenAI-CLIP-Base",
@@ -33,14 +31,9 @@ MODELS = (
 """The eight encoders of MedLayBench-V, by the names of its tables."""
 
 
-def _lines(name: str) -> Iterator[dict[str, str]]:
-    """The lines of a table beside this module."""
-    return csv.DictReader((files("baselines.results") / name).read_text(encoding="utf-8").splitlines())
-
-
 @cache
 def _meanings() -> dict[tuple[str, str], str]:
-    return {(line["paper"], line["column"]): line["meaning"] for line in _lines("columns.csv")}
+    return {(line["paper"], line["column"]): line["meaning"] for line in bundled("baselines.results", "columns.csv")}
 
 
 def meaning(paper: str, column: str) -> str:
@@ -110,7 +103,10 @@ class Heading(NamedTuple):
 @cache
 def headings() -> dict[tuple[str, str], Heading]:
     """Of the papers' tables, by paper and table, in the order of the papers."""
-    return {(line["paper"], line["table"]): Heading(line["title"], line["note"]) for line in _lines("tables.csv")}
+    return {
+        (line["paper"], line["table"]): Heading(line["title"], line["note"])
+        for line in bundled("baselines.results", "tables.csv")
+    }
 
 
 def published(paper: str | None = None, table: str | None = None) -> list[Published]:
@@ -149,7 +145,7 @@ def same(one: str, other: str) -> bool:
 
 @cache
 def _by_key() -> dict[Key, Published]:
-    numbers = (Published(*line.values()) for line in _lines("published.csv"))  # type: ignore[arg-type]  # it is ours, and tested
+    numbers = (Published(*line.values()) for line in bundled("baselines.results", "published.csv"))  # type: ignore[arg-type]  # it is ours, and tested
     return {_folded(number.key): number for number in numbers}
 
 

@@ -15,14 +15,14 @@ written by hand, and no clinician has reviewed them.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.lines import lines_of
+from loaders.files.bundled import bundled
 from loaders.models.messages import Message
 from loaders.threemdbench import NAMES, diagnosis_of, named_in
 
@@ -31,38 +31,8 @@ MAJORITY = NAMES[0]
 _N_CUES = 3
 _CUE_POINTS = 1.0  # for the first cue, a third less for each that follows
 
-_FEW_QUESTIONS = (
-    "Thank you for coming to me. What else do you notice about it, which other symptoms?",
-    "Was there anything before it began that could have set it off?",
-)
-_ALL_QUESTIONS = (
-    "Thank you for writing. Since when do you have this?",
-    "Where exactly is it?",
-    "I am sorry to hear that. How severe is it, and does it hurt?",
-    "Which other symptoms do you notice?",
-    "Was there anything before it began that could have caused it?",
-    "What have you tried against it so far, any treatment or cream?",
-    "Do you have any allergies?",
-    "Which other diseases do you have or have you had?",
-    "Which medicines do you take?",
-    "Have you ever had surgery?",
-)
-_CARE = {
-    "dermatology": ("have a dermatologist examine the skin and take a swab if it does not heal",
-                    "keep the skin clean, avoid what irritates it, and put a thin layer of a suitable cream on it"),
-    "ophthalmology": ("have an eye doctor examine the eye if your sight changes",
-                      "put a warm compress on the closed eye four times a day and do not rub it"),
-    "throat/mucosae": ("have the throat examined, with a swab if there is fever",
-                       "drink enough, avoid what is sour or hot, and rinse with a mild salt solution"),
-    "dental": ("have a dentist examine the teeth and take an X-ray if needed",
-               "have the teeth cleaned, brush gently twice a day, and rinse with chlorhexidine"),
-    "nails": ("have a nail clipping tested and the nail examined",
-              "keep the nail short and dry, wear wide shoes, and treat it as the test suggests"),
-}  # fmt: skip
-_FOLLOW_UP = (
-    "That is a good question, and I understand it. The treatment is safe if you keep to what I said, and you should "
-    "see a change within two weeks. If you prefer something milder, tell me, and we choose it together."
-)
+_LINES = lines_of("baselines.threemdbench.consultation", "doctor_lines.csv")
+_FEW_QUESTIONS, _ALL_QUESTIONS, _FOLLOW_UP = (_LINES[kind] for kind in ("few questions", "all questions", "follow-up"))
 
 
 def as_asked(messages: Sequence[Message], answer: str) -> str:
@@ -104,7 +74,7 @@ def _doctor(questions: Sequence[str], diagnose: Callable[[Sequence[Message]], st
         if spoken < len(asked):
             return as_asked(messages, asked[spoken])
         if spoken > len(asked):
-            return as_asked(messages, _FOLLOW_UP)
+            return as_asked(messages, _FOLLOW_UP[0])
         return as_asked(messages, _conclusion(diagnose(messages)))
 
     return script
@@ -113,7 +83,7 @@ def _doctor(questions: Sequence[str], diagnose: Callable[[Sequence[Message]], st
 def _conclusion(name: str) -> str:
     diagnosis = diagnosis_of(name)
     assert diagnosis is not None
-    plan, treatment = _CARE[diagnosis.domain]
+    plan, treatment = _LINES[f"care, {diagnosis.domain}"]
     return (
         f"Thank you. From what you describe and what I see, you have {name}. To be on the safe side, {plan}. "
         f"Until then, please {treatment}. If you would rather not, tell me, and we look for another way."
@@ -132,8 +102,7 @@ def _patients_words(messages: Sequence[Message]) -> str:
 def _keywords() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
     """Keyword -> the diagnoses it speaks for."""
     diagnoses: dict[str, list[str]] = {}
-    text = Path(__file__).with_name("keywords.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
+    for row in bundled("baselines.threemdbench.consultation", "keywords.csv"):
         for word in row["keywords"].split(";"):
             diagnoses.setdefault(word.strip(), []).append(row["diagnosis"])
     return tuple((re.compile(rf"\b{re.escape(word)}\b"), tuple(names)) for word, names in diagnoses.items())

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from baselines.dialogue.game import Script
+from baselines.dialogue.lines import lines_of
 from baselines.threemdbench.consultation.record import Case
+from loaders.files.bundled import bundled
 from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 
@@ -32,128 +34,17 @@ class Manner:
     goodbye: tuple[str, ...]
 
 
+_LINES = lines_of("baselines.threemdbench.consultation", "patient_lines.csv")
+_PARTS = ("opening", "answer", "unknown", "puzzled", "follow_up", "goodbye")
 MANNERS = {
-    "choleric": Manner(
-        1,
-        ("{fact} I want this gone, and quickly.", "{fact} Tell me what to do about it, now.", "Look: {fact} Fix it."),
-        (
-            "{fact} So what do we do about it?",
-            "I told you something is wrong. {fact} Can we get on with it?",
-            "{fact} Is that enough for you? I have no time for this.",
-            "Obviously. {fact} Get to the point, please.",
-            "{fact} Now give me something that works fast.",
-        ),
-        (
-            "No. That is beside the point.",
-            "I have no idea, and I don't see why it matters. What is it?",
-            "No. Ask me something useful.",
-        ),
-        (
-            "I am waiting. What is it?",
-            "That is no answer. I want a diagnosis, and I want it now.",
-            "You are wasting my time. Which one is it?",
-        ),
-        ("How fast does that work? I want the strongest thing there is.",),
-        ("Fine, I will do that at once. BREAK", "Good. That is all I needed. BREAK"),
-    ),
-    "melancholic": Manner(
-        2,
-        (
-            "{fact} I am so worried about it, doctor.",
-            "{fact} I keep thinking that it might be something terrible.",
-            "I am sorry to bother you, doctor. {fact} I am afraid of what it could mean.",
-        ),
-        (
-            "{fact} I lie awake over it and fear that it will never heal.",
-            "To be exact: {fact} Could that be a bad sign? I am really afraid.",
-            "{fact} It makes me so sad. What if it gets worse?",
-            "I have watched it closely. {fact} I am worried that I have waited too long.",
-            "{fact} I cannot stop worrying. Is that dangerous, doctor?",
-        ),
-        (
-            "I am not sure, and that worries me too. Should I have noticed such a thing?",
-            "I do not think so. But now I am afraid that I have missed something.",
-            "I do not know, I am sorry. Would it be very bad if I had?",
-        ),
-        (
-            "I am getting anxious, doctor. Is it so serious that you cannot tell me?",
-            "I do not understand, and that frightens me. Which of these is it?",
-            "Please tell me what I have. Not knowing is the worst of all.",
-        ),
-        (
-            "Are you quite sure? I am afraid of the side effects. Is that treatment really safe?",
-            "And what if it comes back, or spreads? I worry so much about that.",
-        ),
-        ("Thank you, doctor, that calms me a little, though I will go on worrying. BREAK", "BREAK"),
-    ),
-    "phlegmatic": Manner(
-        1,
-        ("{fact}",),
-        ("{fact}", "{fact} No big deal.", "Yes. {fact}", "{fact} It's all right."),
-        ("No.", "Not really.", "Don't know."),
-        ("Okay.", "I see.", "Hm."),
-        (),
-        ("BREAK",),
-    ),
-    "sanguine": Manner(
-        2,
-        (
-            "Hello hello! {fact} Funny how it turned up right before my cousin's wedding, ha!",
-            "Hi there! {fact} My friends already tease me about it!",
-            "Good day, doctor, lovely to meet you! {fact} What a story to tell, isn't it?",
-        ),
-        (
-            "Ha, you should have seen it! {fact} My neighbour says that it comes from too much dancing!",
-            "{fact} That reminds me of our last holiday, but never mind! Do you travel much, doctor?",
-            "Oh, good question! {fact} My aunt swears by camomile tea. Have you ever tried that?",
-            "{fact} My dog finds it very interesting, by the way! Could some fresh air do the trick?",
-            "Well, well! {fact} I laughed about it at first, I must say! What would you do?",
-        ),
-        (
-            "Ha, no, not that I know of! My sister, on the other hand, could tell you stories!",
-            "No idea, but what a fun question! Why do you ask?",
-            "Not me! Life is good otherwise, I was out dancing only last week!",
-        ),
-        (
-            "You are a quiet one, ha! So, what do you think it is?",
-            "Oh my, that is quite a mouthful! Which one do I get, doctor?",
-            "Ha, you have lost me there! Tell me more!",
-        ),
-        (
-            "How exciting to have a name for it! Is there something natural for it, like honey or camomile?",
-            "And could I simply change what I eat? My cousin gave up sugar and now runs marathons, ha!",
-        ),
-        ("Wonderful, thank you so much, you are a star! BREAK", "Great talking to you, have a lovely day! BREAK"),
-    ),
+    name: Manner(told_at_once, *(_LINES.get(f"{name}, {part}", ()) for part in _PARTS))
+    for name, told_at_once in (("choleric", 1), ("melancholic", 2), ("phlegmatic", 1), ("sanguine", 2))
 }
 
 # What a question is about -> what a complaint that answers it looks like.
 _TOPICS = tuple(
-    (re.compile(question, re.IGNORECASE), re.compile(fact, re.IGNORECASE))
-    for question, fact in (
-        (r"allerg", r"allerg"),
-        (r"illness|disease|condition|health in general", r"illness|disease|chronic|condition"),
-        (r"medic(?:in|ation)|drug", r"medicine|medication|drug"),
-        (r"surger|operation|vaccin", r"surgery|operation|vaccin"),
-        (
-            r"how long|when did|since when|begin|began|start",
-            r"\b(?:ago|since|yesterday|days?|weeks?|months?|years?|teenager|winter)\b",
-        ),
-        (
-            r"\bwhere|which part|locat|spread",
-            r"\b(?:on the|in the|sits?|side|place|area|middle|edge|behind|around|nearby|both|spread|began)\b",
-        ),
-        (
-            r"how (?:bad|strong|severe|intense|much)|\bpain|\bhurt",
-            r"\b(?:mild|moderate|severe|strong|intense|hurts?|bearable|worse|hardly|stabbing|pain|little|tender)\b",
-        ),
-        (
-            r"trigger|set it off|caus|contact|new product|\bbefore it|make it worse|what brings",
-            r"\b(?:before|after|(?<!have )had|worse|better|used|wear|wore|ate|remember|stress|strain|drink)\b",
-        ),
-        (r"\btried|treat|cream|relie", r"\b(?:tried|treated|cream|remed|relieve)"),
-        (r"famil|relative|anybody|anyone", r"\b(?:relatives?|family|mother|father|child|somebody)\b"),
-    )
+    (re.compile(row["question"], re.IGNORECASE), re.compile(row["fact"], re.IGNORECASE))
+    for row in bundled("baselines.threemdbench.consultation", "topics.csv")
 )
 _OPEN_QUESTION = re.compile(r"symptom|anything else|what else|notice|describe|tell me (?:more|about)", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]{3,}")

@@ -224,7 +224,7 @@ def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     assert len(seen) == 3 and all(leak not in message.text for messages in seen for message in messages)
     assert seen[1][-1].text.startswith(seen[0][-1].text) and "beyond what the patient may say" in seen[1][-1].text
     assert found.faults == ("leak",) * 3
-    assert found.source == "neutral" and found.regenerated and found.patient in patient_template._NEUTRAL
+    assert found.source == "neutral" and found.regenerated and found.patient in patient_template._LINES["neutral"]
     assert found.leak.concerns == (0,) and "span" in found.leak.rules
     in_play, _ = turned(
         a_profile(), "confirmation", NEVER, ["Why?"], model(lambda attempt: leak if not attempt else "Hm.")
@@ -325,8 +325,9 @@ def test_says_asks_for_a_third_of_the_content() -> None:
 
 
 def test_people_open_up_in_words_of_their_own_and_the_scripted_expert_hears_them_all() -> None:
-    spoken = patient_template._OPEN_UP
-    assert set(spoken) == {"open", "guarded", "reserved"} and len({frozenset(each) for each in spoken.values()}) == 3
+    spoken = {kind: lines for kind, lines in patient_template._LINES.items() if kind.startswith("open up, ")}
+    assert {kind.removeprefix("open up, ") for kind in spoken} == {"open", "guarded", "reserved"}
+    assert len({frozenset(each) for each in spoken.values()}) == 3
     assert [text for each in spoken.values() for text in each if not _OPENS_UP.search(text)] == []
 
 
