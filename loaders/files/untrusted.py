@@ -391,9 +391,9 @@ def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: 
     return value
 
 
-def read_json(path: Path, *, most: int = MOST_BYTES, expected: str = "JSON", do: str = "") -> Any:
+def read_json(path: Path, *, expected: str = "JSON", do: str = "") -> Any:
     """The JSON in a file. Raises: InputError as `read_file` and `parse_json`."""
-    return parse_json(read_file(path, most=most, expected=expected, do=do), path, expected=expected, do=do)
+    return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do)
 
 
 def _no_number(name: str) -> NoReturn:
