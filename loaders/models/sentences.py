@@ -18,12 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.untrusted import is_folder, read_json
-
-Vectors = NDArray[np.float32]
+from loaders.models.encoder import Vectors, unit
 
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_lasttoken": "last"}
 _BATCH = 32
@@ -64,7 +62,7 @@ class _Words(SentenceEncoder):
         for row, text in enumerate(texts):
             for word in re.findall(r"[^\W_]+", text.casefold()):
                 counts[row, _place(word, self._DIM)] += 1
-        return _unit(counts)
+        return unit(counts)
 
 
 def _place(word: str, size: int) -> int:
@@ -118,7 +116,7 @@ class _Transformer(SentenceEncoder):
         vectors = np.concatenate(found).astype(np.float32)
         if not np.isfinite(vectors).all():
             raise ModelError(self.name, found="gave a vector that is not finite")
-        return _unit(vectors)
+        return unit(vectors)
 
 
 def _pooled(states: Any, mask: Any, pooling: str) -> Any:
@@ -152,9 +150,3 @@ def _pooling(source: str, revision: str | None) -> str:
             path, found=f"pooling {', '.join(wanted) or 'none'}", expected="one of " + ", ".join(_POOLINGS)
         )
     return _POOLINGS[wanted[0]]
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-    unit: Vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    return unit
