@@ -45,7 +45,7 @@ from baselines.study.store import answers, slots
 from baselines.study.tasks.task import Source
 from loaders.models.chat import open_model
 from scripts.bench.postgres import postgres
-from scripts.bench.study_players import ROLES, Acting, paid_server
+from scripts.bench.study_players import ROLES, Acting, PaidServer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -397,7 +397,7 @@ class Struck:
             f"{self.again}, of which {self.received - self.paid} had come before"
         )
 
-    def count(self, site: Site, talked: Sequence[Person], models: dict[str, int]) -> None:
+    def count(self, site: Site, talked: Sequence[Person], models: PaidServer) -> None:
         """Compares what the database holds with what people sent and what models gave. Raises InputError."""
         with site.store.reading() as connection:
             journal.checked(connection)
@@ -411,8 +411,8 @@ class Struck:
                 self.silent += len(mine) - sum(one.who == "patient" for one in said)
             self.stored += len(connection.execute(answers.select()).all())
             self.again += requests.sent_again(connection)
-        self.received += models["received"]
-        self.paid += models["paid"]
+        self.received += models.received
+        self.paid += models.paid
         self.people += len(talked)
         for person in talked:
             self.drifted += person.drifted
@@ -439,7 +439,8 @@ def kills(
         with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
             folder, port = Path(place), _free_port()
             database = stack.enter_context(postgres(safe=True)) if on_postgres else None
-            models, counted = stack.enter_context(paid_server(seconds))
+            paying = stack.enter_context(PaidServer(seconds))
+            models = paying.base_url
             tokens = _invited(folder, models, people, database)
             start = partial(_start, folder, port, models, database)
             talked, times = asyncio.run(
@@ -447,7 +448,7 @@ def kills(
             )
             struck.kills += len(times)
             site = site_of(folder, models, database)
-            struck.count(site, talked, counted())
+            struck.count(site, talked, paying)
             site.close()
             print(f"{'Postgres' if database else 'SQLite'}: {struck.told()}", flush=True)
 

@@ -1,9 +1,9 @@
 """Who plays evaluator and patient where a study is tried: scripts, in this process or behind a server that is paid.
 
     players = {role: Acting(role) for role in ROLES}
-    with paid_server(seconds=0.3) as (address, told):
-        open_model("openai-api/bench/patient", base_url=address)
-    told()                        # {"received": 31, "paid": 30}
+    with PaidServer(seconds=0.3) as server:
+        open_model("openai-api/bench/patient", base_url=server.base_url)
+    server.received, server.paid        # 31, 30
 
 The server speaks the OpenAI protocol and honours `Idempotency-Key`, as a provider may: a request of a name that it
 knows is answered as before, or waited for, and not paid again. It goes on with an answer when who asked is gone.
@@ -12,15 +12,14 @@ knows is answered as before, or waited for, and not paid again. It goes on with 
 from __future__ import annotations
 
 import asyncio
-import json
-import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, Unpack
 
 from baselines.medconceal.agents import plain_patient, rules_evaluator
 from loaders.errors import ModelError
 from loaders.models.messages import REQUEST, Answer, ChatModel, Decoding, Message
+from tests.parts.chat_server import ChatServer, Reply, Request
 
 ROLES = ("patient", "evaluator")
 
@@ -63,73 +62,29 @@ class Acting(ChatModel):
         return Answer(text + said, 100, 20, "stop")
 
 
-@contextmanager
-def paid_server(seconds: float) -> Iterator[tuple[str, Callable[[], dict[str, int]]]]:
-    """The address of a server in a process of its own, which takes `seconds` an answer, and what it has counted."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, seconds), daemon=True)
-    process.start()
+class PaidServer(ChatServer):
+    """Has its players take `seconds` an answer, and counts what it `received` and what it was `paid` for."""
 
-    def told() -> dict[str, int]:
-        ours.send(None)
-        counted: dict[str, int] = ours.recv()
-        return counted
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.received = self.paid = 0
+        self._players = {role: Acting(role, seconds) for role in ROLES}
+        self._known: dict[str, Future[Reply]] = {}
 
-    try:
-        yield f"http://127.0.0.1:{ours.recv()}/v1", told
-    finally:
-        process.kill()
-        process.join()
-
-
-def _serve(line: Any, seconds: float) -> None:
-    import socket
-
-    import uvicorn
-
-    counts = {"received": 0, "paid": 0}
-    players = {role: Acting(role, seconds) for role in ROLES}
-    known: dict[str, asyncio.Task[bytes]] = {}
-
-    async def paid(body: Any) -> bytes:
-        asked = [Message(one["role"], _text(one["content"])) for one in body["messages"]]
-        answer = await players[body["model"]].ask(asked, temperature=0, max_tokens=1)
-        counts["paid"] += 1
-        return _completion(body["model"], answer)
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return
-        body, more = b"", True
-        while more:
-            part = await receive()
-            body, more = body + part.get("body", b""), part.get("more_body", False)
-        counts["received"] += 1
-        name = dict(scope["headers"]).get(b"idempotency-key", b"").decode() or f"nameless {counts['received']}"
-        if name not in known:
-            known[name] = asyncio.create_task(paid(json.loads(body)))
-        answer = await asyncio.shield(known[name])
-        kind = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(answer))]
-        await send({"type": "http.response.start", "status": 200, "headers": kind})
-        await send({"type": "http.response.body", "body": answer})
-
-    async def run() -> None:
-        listening = socket.create_server(("127.0.0.1", 0), backlog=512)
-        asyncio.get_running_loop().add_reader(line.fileno(), lambda: (line.recv(), line.send(dict(counts))))
-        line.send(listening.getsockname()[1])
-        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="critical", access_log=False))
-        await server.serve(sockets=[listening])
-
-    asyncio.run(run())
+    def receive(self, request: Request) -> Reply:
+        with self.lock:
+            self.received += 1
+            name = request.headers.get("idempotency-key") or f"nameless {self.received}"
+            first = name not in self._known
+            answer = self._known.setdefault(name, Future())
+        if first:
+            asked = [Message(one["role"], _text(one["content"])) for one in request.body["messages"]]
+            said = asyncio.run(self._players[request.body["model"]].ask(asked, temperature=0, max_tokens=1))
+            with self.lock:
+                self.paid += 1
+            answer.set_result(Reply(said.text))
+        return answer.result()
 
 
 def _text(content: Any) -> str:
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
-
-
-def _completion(model: str, answer: Answer) -> bytes:
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answer.text}}
-    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    told = {"id": "1", "object": "chat.completion", "created": 0, "model": model, "choices": [choice], "usage": usage}
-    return json.dumps(told).encode()
