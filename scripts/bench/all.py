@@ -27,8 +27,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from loaders.files.disk import write_whole
+from scripts.bench.apart import ROOT, commit
 
-ROOT = Path(__file__).resolve().parents[2]
 FIGURES = Path(__file__).with_name("speed.json")
 BEGIN, END = "<!-- speed: python -m scripts.bench.all -->", "<!-- /speed -->"
 
@@ -234,13 +234,6 @@ def measure(name: str, arguments: Sequence[str]) -> tuple[str, str]:
     return done.stdout, (done.stderr.strip().splitlines() or ["it says nothing of it"])[-1]
 
 
-def _commit() -> str:
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-
-    return git("rev-parse", "--short=7", "HEAD") + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--captions", type=Path, help="CSV file with a column `caption`")
@@ -268,9 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             machine = f"{cores} cores, {platform.machine()}, Python {platform.python_version()}"
             day = datetime.now(UTC).date().isoformat()
-            figures[row.name] = Measured(
-                name, **cells, commit=_commit(), date=day, machine=machine, load=round(load, 1)
-            )
+            figures[row.name] = Measured(name, **cells, commit=commit(), date=day, machine=machine, load=round(load, 1))
             print(f"  {row.name}: {cells['ratio']}", flush=True)
     told = {name: asdict(figure) for name, figure in figures.items()}
     write_whole(FIGURES, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode())

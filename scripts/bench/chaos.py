@@ -44,6 +44,7 @@ from typing import Any
 
 from loaders.files.disk import scratch
 from loaders.files.places import without_places
+from scripts.bench.apart import commit
 from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
 from scripts.loopback_hub.hub import LoopbackHub
 from scripts.loopback_hub.store import Repo
@@ -428,17 +429,10 @@ def _can_mount(folder: Path) -> bool:
     return done.returncode == 0 and subprocess.run(["umount", str(there)], check=True).returncode == 0
 
 
-def _commit() -> str:
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-
-    return git("rev-parse", "--short", "HEAD") + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
-
-
 def campaign(options: argparse.Namespace, folder: Path) -> None:
     """Episodes until there are enough kills or the time is over."""
     until = time.monotonic() + options.minutes * 60
-    run, commit, kills = datetime.now(UTC).isoformat(timespec="seconds"), _commit(), 0
+    run, code, kills = datetime.now(UTC).isoformat(timespec="seconds"), commit(), 0
     number = max((one.number for one in read(options.results) if one.seed == options.seed), default=-1) + 1
     order = [which for which in ORDER if options.only in JOBS[which].name]
     if not order:
@@ -455,7 +449,7 @@ def campaign(options: argparse.Namespace, folder: Path) -> None:
         bench = Bench(folder, hub, server)
         while kills < options.kills and time.monotonic() < until:
             job = JOBS[order[number % len(order)]]
-            episode = Episode(options.seed, number, job.name, run, commit)
+            episode = Episode(options.seed, number, job.name, run, code)
             began = time.monotonic()
             Play(bench, episode, job, may_mount=may_mount).run()
             append(options.results, episode)

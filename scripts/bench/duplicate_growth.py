@@ -25,7 +25,6 @@ import os
 import random
 import resource
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -49,6 +48,7 @@ from builders.curation.pictures import Grey
 from loaders.engines.threads import Threads
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder
+from scripts.bench.apart import apart
 from scripts.terminal.console import errors, output, table
 
 PLANTED = 200
@@ -199,14 +199,8 @@ def main() -> int:
         cache = asked.cache or Path(folder)
         make_folder(cache)
         looked_at([*planted(asked.folder), *distractors(max(asked.sizes), cache)], cache / "index.sqlite")
-        return _shown([_in_a_process(asked.folder, size, cache) for size in asked.sizes])
-
-
-def _in_a_process(photos: Path, size: int, cache: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "scripts.bench.duplicate_growth", str(photos), "--child", str(size)]
-    done = subprocess.run([*command, "--cache", str(cache)], stdout=subprocess.PIPE, text=True, check=True)
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+        child = partial(apart, "scripts.bench.duplicate_growth", asked.folder, "--cache", cache, "--child")
+        return _shown([child(size) for size in asked.sizes])
 
 
 def _shown(results: Sequence[dict[str, Any]]) -> int:

@@ -26,12 +26,12 @@ from builders.curation.neighbours import Hashes, distances, pairs_within
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from builders.curation.quality import measure
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import MissingExtra
 from loaders.files.images import open_image
+from scripts.bench.apart import apart
 from scripts.bench.rival_finders import cpu_seconds, held_megabytes, peak_megabytes
 
 SIDE = 1024
-ROOT = Path(__file__).parents[2]
 
 
 def jpegs(paths: Sequence[Path], count: int) -> list[bytes]:
@@ -137,11 +137,7 @@ def join(hashes: Hashes, distance: int, rounds: int, python: str | None) -> dict
         np.save(given, hashes)
         answers: dict[str, list[dict[str, Any]]] = {"ours": [], "faiss": []}
         for _ in range(rounds):
-            arguments = [sys.executable, "-m", "scripts.bench.duplicate_speed", str(given), str(distance), str(mine)]
-            done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, check=False)
-            if done.returncode:
-                raise InputError("the join", found=done.stderr.strip().splitlines()[-1], expected="a run")
-            answers["ours"].append(json.loads(done.stdout))
+            answers["ours"].append(apart("scripts.bench.duplicate_speed", given, distance, mine))
             if python:
                 request = {"hashes": str(given), "distance": distance, "found": str(other)}
                 answers["faiss"].append(ask_rival(python, "faiss", request))

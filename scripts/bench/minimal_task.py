@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +27,7 @@ from loaders.errors import InputError
 from loaders.models.chat import of_inspect
 from loaders.models.inspect_form import inspect_message
 from loaders.models.messages import Answer, Message
+from scripts.bench.apart import apart
 
 CONCURRENCY = 16
 Times = dict[str, float]
@@ -221,12 +221,8 @@ def _child(bench: Benchmark, method: str, number: int) -> dict[str, float]:
 
 def _measure(bench: Benchmark, method: str, number: int) -> dict[str, float]:
     """`_child` in a process of its own."""
-    arguments = [sys.executable, "-m", bench.module, "--child", method, "--cases", str(number)]
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
-    if done.returncode:
-        raise InputError(method, found=(done.stderr.strip().splitlines() or ["?"])[-1], expected="a run")
-    answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return answer
+    found: dict[str, float] = apart(bench.module, "--child", method, "--cases", number)
+    return found
 
 
 def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -> int:

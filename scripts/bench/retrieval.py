@@ -15,13 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,11 +26,13 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ranking import recall_at_k
 from baselines.results.statistics import paired_bootstrap
-from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.errors import BedsideError, MissingExtra
+from scripts.bench.apart import apart
+from scripts.bench.rival_finders import held_megabytes, peak_megabytes
 
 Matrix = NDArray[np.float32]
 KS = (1, 5, 10)
-MEGABYTE = 2**20
+MODULE = "scripts.bench.retrieval"
 
 
 def pairs(size: int, width: int) -> tuple[Matrix, Matrix]:
@@ -106,42 +105,13 @@ def child(method: str, size: int, width: int, runs: int) -> dict[str, Any]:
         import torch
 
         torch.set_num_threads(os.cpu_count() or 1)
-    before = _resident()
+    before = held_megabytes()
     seconds, values = [], []
     for _ in range(runs + (runs > 1)):
         start = time.perf_counter()
         values = METHODS[method](images, texts)
         seconds.append(time.perf_counter() - start)
-    return {"seconds": min(seconds), "peak": (_peak() - before) / MEGABYTE, "values": values}
-
-
-def _resident() -> int:
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-    except OSError:  # not Linux: the peak so far, which the blocks of `pairs` keep close to it
-        return _peak()
-
-
-def _peak() -> int:
-    """Bytes. Linux hands getrusage's peak on to a new program, so its own status file comes first."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        pass
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def measure(method: str, size: int, width: int, runs: int) -> dict[str, Any]:
-    """`child` in a process of its own."""
-    arguments = [sys.executable, "-m", "scripts.bench.retrieval", "--child", method, str(size), str(width), str(runs)]
-    root = Path(__file__).parents[2]
-    done = subprocess.run(arguments, capture_output=True, text=True, cwd=root, check=False)
-    if done.returncode:
-        raise InputError(method, found=done.stderr.strip().splitlines()[-1], expected=f"a run at {size} x {width}")
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    return {"seconds": min(seconds), "peak": peak_megabytes() - before, "values": values}
 
 
 def compare(size: int, width: int, rounds: int, methods: Sequence[str]) -> bool:
@@ -151,7 +121,7 @@ def compare(size: int, width: int, rounds: int, methods: Sequence[str]) -> bool:
         for method in methods:
             if method == "mask" and method in best:
                 continue  # minutes on a small machine: once is enough for a factor of ten
-            found = measure(method, size, width, runs=1 if method == "mask" else 3)
+            found = apart(MODULE, "--child", method, size, width, 1 if method == "mask" else 3)
             if method not in best or found["seconds"] < best[method]["seconds"]:
                 found["peak"] = max(found["peak"], best.get(method, found)["peak"])
                 best[method] = found
@@ -170,8 +140,9 @@ def compare(size: int, width: int, rounds: int, methods: Sequence[str]) -> bool:
     return bool(np.abs(np.subtract(ours["values"], best["mask"]["values"])).max() <= 3 / size)
 
 
-def bootstrap(rows: int = 9_927, deltas: int = 48, resamples: int = 1_000, *, rounds: int) -> bool:
+def bootstrap(rounds: int) -> bool:
     """Prints the bootstrap's time beside a plain loop's over the hit vectors; False when a replicate differs."""
+    rows, deltas, resamples = 9_927, 48, 1_000
     generator = np.random.default_rng(0)
     layman = (generator.random((rows, deltas)) < 0.3).astype(np.float64)
     expert = np.where(generator.random((rows, deltas)) < 0.1, 1 - layman, layman)
@@ -204,9 +175,7 @@ def bootstrap(rows: int = 9_927, deltas: int = 48, resamples: int = 1_000, *, ro
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m scripts.bench.retrieval", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rows", type=int, default=9_927, help="rows of the pool (the paper's test split)")
     parser.add_argument("--width", type=int, nargs="+", default=[512, 1024], help="lengths of the embeddings")
     parser.add_argument("--rounds", type=int, default=5)
@@ -223,9 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         methods.remove("mask")
     try:
         equal = [compare(options.rows, width, options.rounds, methods) for width in options.width]
-        equal.append(bootstrap(rounds=options.rounds))
+        equal.append(bootstrap(options.rounds))
         if options.large:
-            found = measure("counting", options.large, 512, runs=1)
+            found = apart(MODULE, "--child", "counting", options.large, 512, 1)
             print(f"\n{options.large:,} x 512: {found['seconds']:.0f} s, {found['peak']:.0f} MB above inputs")
     except BedsideError as error:
         print(error, file=sys.stderr)

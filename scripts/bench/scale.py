@@ -23,8 +23,6 @@ import csv
 import json
 import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -35,6 +33,7 @@ from typing import Any
 from builders import recipe as recipes
 from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
+from scripts.bench.apart import apart
 from scripts.bench.scale_server import Server, plain, serving
 from scripts.terminal.console import output, table
 
@@ -97,9 +96,7 @@ def _flying(server: Server, concurrency: int) -> str:
 
 def _in_a_process(**given: Any) -> Any:
     with tempfile.TemporaryDirectory(prefix="bedside-scale-") as folder:
-        command = [sys.executable, "-m", "scripts.bench.scale", "--child", json.dumps(given | {"folder": folder})]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        return json.loads(done.stdout.splitlines()[-1])
+        return apart("scripts.bench.scale", "--child", json.dumps(given | {"folder": folder}))
 
 
 def _built(

@@ -17,8 +17,6 @@ import io
 import json
 import random
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -29,6 +27,7 @@ import zstandard
 
 from builders.medconceal.dumps import window_of
 from builders.medconceal.threads import FLAIR, spool_threads
+from scripts.bench.apart import apart
 
 POSTS = 200_000
 _KEPT = 100  # one post in so many has the flair
@@ -142,16 +141,7 @@ def main() -> None:
         best: dict[str, dict[str, float]] = {}
         for _ in range(options.rounds):
             for method in methods:
-                command = [
-                    sys.executable,
-                    "-m",
-                    "scripts.bench.threads",
-                    "--once",
-                    method,
-                    str(submissions),
-                    str(comments),
-                ]
-                told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                told = apart("scripts.bench.threads", "--once", method, submissions, comments)
                 if method not in best or told["seconds"] < best[method]["seconds"]:
                     best[method] = told
     print(f"{'method':<10}{'MB/s':>8}{'ratio':>8}{'peak MB':>9}{'comments':>11}")

@@ -105,7 +105,7 @@ def test_a_row_that_cannot_be_measured_stays(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "README.md").write_text(f"Before\n{everything.BEGIN}\nold\n{everything.END}\nAfter\n")
     before = everything.FIGURES.read_text(encoding="utf-8")
     (tmp_path / "speed.json").write_text(before, encoding="utf-8")
-    monkeypatch.setattr(everything, "_commit", lambda: "abcdef0+")
+    monkeypatch.setattr(everything, "commit", lambda: "abcdef0+")
     monkeypatch.setattr(everything, "ROOT", tmp_path)
     monkeypatch.setattr(everything, "FIGURES", tmp_path / "speed.json")
     monkeypatch.setattr(everything, "read_figures", lambda: read_figures(tmp_path / "speed.json"))
