@@ -10,49 +10,29 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
-_ENGLISH = frozenset(
-    "the of and with in is are was were at by from to after before showing shows shown show showed this that which "
-    "shows reveals revealed revealing demonstrates demonstrating demonstrated note there an as for on not no has had "
-    "have been be its it both into between through within without during following view views scan x-ray ray "
-    "arrow arrows white black red blue chest left right upper lower patient year old woman man boy girl case figure "
-    "image images lung liver kidney bone heart artery vein brain lesion mass tumor tumour cyst knee hip shoulder "
-    "radiograph sonogram ultrasound axial coronal sagittal contrast enhanced abdominal pelvic lateral posterior "
-    "follow-up months weeks days large small wall space thickening stone nodule nodules pleural effusion".split()
-)
+from loaders.files.tables import read_table
+
+_TABLE = [row for _, row in read_table(Path(__file__).with_name("language_words.csv")).rows]
+
+
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(word for row in _TABLE if row["kind"] == kind for word in row["words"].split())
+
+
+_ENGLISH = _words("english")
 # Words that captions of another language cannot do without, and English captions do not hold. Shared words ("image",
 # "en bloc", "fracture", "per", "de novo", "in situ") and parts of names ("de", "la", "van") do not tell.
-_OTHERS = frozenset(
-    # French
-    "des du une un dans avec le les au aux sur et montrant montre objectivant révélant évoquant chez cette ce son ses "
-    "droite droit gauche gauches coupe coupes vue scanner radiographie radiologique échographie irm tdm kyste tumeur "
-    "poumon foie rein cœur cerveau après avant sans réalisée thoracique abdominale hépatique normale fenêtre "
-    "primitive patiente opératoire scannographique cliché selon "
-    # German
-    "der die das und mit eine einer eines einem einen ist im bei aus auf durch zur zum nach von vom des dem den nicht "
-    "zeigt zeigte rechts links rechten linken röntgenbild aufnahme pfeil befund darstellung weltweit wurde jahre "
-    # Spanish and Portuguese
-    "el los las del con una por para em da do dos das com uma muestra mostrando donde izquierda izquierdo derecha "
-    "derecho direita esquerda esquerdo radiografía tomografía ecografía imagen imagens axiales corte paciente lesión "
-    "lesão pulmón pulmão hígado fígado após incisão pele na no ao "
-    # Italian
-    "della dello delle degli gli nel nella con che sono una mostra radiografia ecografia risonanza destra sinistra "
-    "sinistro paziente immagine lesione fegato polmone "
-    # Dutch, Polish, Turkish and others
-    "het een met aan bij naar rechter linker jest oraz strony obraz widoczny ve bir ile sağ sol gösteren görüntü și "
-    "cu în och med av som på för høyre venstre".split()
-)
-_SHARED = frozenset("no son con do das die der com em in as an on sol cu med av man".split())
+_OTHERS, _SHARED = _words("other"), _words("shared")
 _MARKED = re.compile(
     r"[^\W\d_]{3,}(?:iques?|graphies?|iennes?|eux|euse|ción|ciones|ções|ção|zione|zioni|keit|ungen|ische[nrs]?)\Z"
 )
-_LOOKS_MARKED = frozenset("technique techniques oblique obliques unique physique critique mystique".split())
+_LOOKS_MARKED = _words("looks marked")
 _ELIDED = re.compile(r"(?<![^\W_])(?:d|l|qu|j|s|dell|nell|all|sull|un)['’](?=[^\W\d_]{3})", re.IGNORECASE)
 _ACCENTED = re.compile(r"[à-ÿāăąćčďęěğıłńňőœřśşšťůűźżž]")
 # Accents in English captions: words on loan, and what is measured.
-_ON_LOAN = frozenset(
-    "naïve naive café façade déjà très vis-à-vis fœtus fœtal œdema œsophagus å cliché première".split()
-)
+_ON_LOAN = _words("on loan")
 _CREDIT = re.compile(
     r"\b(?:courtesy|source|reproduced|reprinted|adapted|published|permission|copyright|credit)\b|©"
     # A work that is cited by author and initials ("from Breschet G") has its title in whatever language it was written.
