@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow as pa
 import yaml
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
@@ -194,9 +195,10 @@ def _check_rows(
 
     readable = []
     for split in order_splits(manifest.splits):
-        wrong = [p for name in manifest.shards(split) if name in sound and (p := _check_schema(folder, name, features))]
+        whole = [name for name in manifest.shards(split) if name in sound]
+        wrong = [p for name in whole if (p := _check_schema(folder, name, features.arrow_schema))]
         problems += wrong
-        if not wrong and all(name in sound for name in manifest.shards(split)):
+        if not wrong and whole == manifest.shards(split):
             readable.append(split)
     rows = (row for split in readable for row in scan(split))
     try:
@@ -260,8 +262,7 @@ def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row])
         ]
 
 
-def _check_schema(folder: Path, shard: str, features: datasets.Features) -> Problem | None:
-    expected = features.arrow_schema
+def _check_schema(folder: Path, shard: str, expected: pa.Schema) -> Problem | None:
     try:
         with open_parquet(folder / shard) as file:
             found = file.schema_arrow
@@ -269,7 +270,7 @@ def _check_schema(folder: Path, shard: str, features: datasets.Features) -> Prob
         return Problem(shard, f"cannot be read: {error.found}", "a Parquet file")
     if not found.equals(expected):
         return Problem(shard, f"columns {found.names} of types {list(map(str, found.types))}", str(expected.names))
-    if (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
+    if (found.metadata or {}).get(b"huggingface") != (expected.metadata or {}).get(b"huggingface"):
         return Problem(shard, "other feature types in its metadata", "the features of the manifest")
     return None
 
@@ -293,7 +294,7 @@ def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Pr
 
 
 def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
-    problem = _check_exclusion_schema(folder)
+    problem = _check_schema(folder, EXCLUSIONS_FILE, EXCLUSIONS)
     if problem is not None:
         return [problem]
     problems = []
@@ -315,17 +316,6 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
             where = f"{EXCLUSIONS_FILE}: stage {stage}, {reason}"
             problems.append(Problem(where, f"{n:,} rows", f"{expected_n:,}, as the manifest counts"))
     return problems
-
-
-def _check_exclusion_schema(folder: Path) -> Problem | None:
-    try:
-        with open_parquet(folder / EXCLUSIONS_FILE) as file:
-            found = file.schema_arrow
-    except InputError as error:
-        return Problem(EXCLUSIONS_FILE, f"cannot be read: {error.found}", "a Parquet file")
-    if not found.equals(EXCLUSIONS):
-        return Problem(EXCLUSIONS_FILE, f"columns {found.names}", f"{EXCLUSIONS.names}, all text")
-    return None
 
 
 def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
