@@ -21,18 +21,14 @@ _CC_NAME = re.compile(
     r"(?:CC|CREATIVE COMMONS)[ :-]*((?:BY|NC|ND|SA)(?:[ -]+(?:BY|NC|ND|SA))*)"
     r"(?:[ -]+(?:LICEN[CS]E))?(?:[ -]+V?(\d(?:\.\d)?))?(?:[ -]+(?:INTERNATIONAL|UNPORTED|GENERIC|IGO|DEED))*"
 )
-_LONG_WORDS = (
-    ("ATTRIBUTION", "BY"),
-    ("NON-COMMERCIAL", "NC"),
-    ("NONCOMMERCIAL", "NC"),
-    ("NO-DERIVATIVES", "ND"),
-    ("NO DERIVATIVES", "ND"),
-    ("NODERIVATIVES", "ND"),
-    ("NODERIVS", "ND"),
-    ("NO-DERIVS", "ND"),
-    ("SHARE-ALIKE", "SA"),
-    ("SHARE ALIKE", "SA"),
-    ("SHAREALIKE", "SA"),
+_LONG_WORDS = tuple(
+    (re.compile(long), short)
+    for long, short in (
+        ("ATTRIBUTION", "BY"),
+        ("NON[- ]?COMMERCIAL", "NC"),
+        ("NO[- ]?DERIV(?:ATIVE)?S", "ND"),
+        ("SHARE[- ]?ALIKE", "SA"),
+    )
 )
 _SILENT = frozenset({"", "NONE", "NAN", "NULL", "N/A", "NA", "?", "UNKNOWN", "UNSPECIFIED", "OTHER", "NO-CC CODE"})
 _PUBLIC_DOMAIN = re.compile(r"PUBLIC[ -]?DOMAIN|PDM|PDDC|U\.?S\.?[ -]GOV")
@@ -86,7 +82,7 @@ def read_licence(text: str | None) -> Licence:
     if re.match("ALL[ -]RIGHTS[ -]RESERVED", plain):
         return Licence("all-rights-reserved", "no", False, False)
     for long, short in _LONG_WORDS:
-        plain = plain.replace(long, short)
+        plain = long.sub(short, plain)
     if names := _CC_NAME.findall(plain):
         # Where a field names several, the one that asks for most holds.
         return max((_creative_commons(re.split(r"[ -]+", code), version) for code, version in names), key=_strictness)

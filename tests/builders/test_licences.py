@@ -24,6 +24,8 @@ from tests.parts.places import SHARED
             False,
             False,
         ),
+        ("Creative Commons Attribution Non Commercial 4.0", "CC-BY-NC-4.0", "yes", False, False),
+        ("Creative Commons Attribution No Derivs 3.0", "CC-BY-ND-3.0", "no", True, False),
         ("https://creativecommons.org/licenses/by/4.0/", "CC-BY-4.0", "yes", True, False),
         ("http://creativecommons.org/licenses/by-nc-nd/3.0/deed.en", "CC-BY-NC-ND-3.0", "no", False, False),
         ("https://creativecommons.org/publicdomain/zero/1.0/", "CC0-1.0", "yes", True, False),
