@@ -44,19 +44,12 @@ _BLOCKS: dict[str, tuple[str, ...]] = {
 }
 _NEEDED = ("sex", "admission_reason", "response_style", "disclosure_behavior")
 # Other words that a model uses for a category, beside the four labels.
+_MONEY = ("financial", "financial concern", "insurance related concern", "financial or insurance related concerns")
 _ALIASES: dict[str, Category] = {
-    "misinformation": CATEGORIES[0],
-    "misconception": CATEGORIES[0],
-    "misconceptions": CATEGORIES[0],
-    "emotional": CATEGORIES[1],
-    "emotional discomfort": CATEGORIES[1],
-    "fear": CATEGORIES[1],
-    "communication": CATEGORIES[2],
-    "communication barrier": CATEGORIES[2],
-    "financial": CATEGORIES[3],
-    "financial concern": CATEGORIES[3],
-    "insurance related concern": CATEGORIES[3],
-    "financial or insurance related concerns": CATEGORIES[3],
+    **dict.fromkeys(("misinformation", "misconception", "misconceptions"), CATEGORIES[0]),
+    **dict.fromkeys(("emotional", "emotional discomfort", "fear"), CATEGORIES[1]),
+    **dict.fromkeys(("communication", "communication barrier"), CATEGORIES[2]),
+    **dict.fromkeys(_MONEY, CATEGORIES[3]),
 }
 
 

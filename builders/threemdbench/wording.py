@@ -14,18 +14,7 @@ _EMPTY = frozenset(
     "seem seems get gets got become becomes became like as well recently still always often sometimes".split()
 )
 # What is said of nearly everything tells two complaints apart no better than no word.
-_ENDINGS = (
-    ("ies", "y"),
-    ("ings", ""),
-    ("ing", ""),
-    ("edly", ""),
-    ("ed", ""),
-    ("es", ""),
-    ("s", ""),
-    ("ly", ""),
-    ("y", ""),
-    ("e", ""),
-)
+_ENDINGS = (("ies", "y"), *((ending, "") for ending in "ings ing edly ed es s ly y e".split()))
 
 
 def words(text: str) -> list[str]:
