@@ -16,8 +16,9 @@ by something that never had the hidden text. Four rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 from baselines.medconceal.record import LeakCheck
 from baselines.medconceal.words import content_stems, stem
@@ -77,17 +78,7 @@ class Guard:
 
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
-        found = words(reply)
-        # Read backwards, by words and by letters, as well.
-        readings = (found, found[::-1], words(reply[::-1]))
-        runs = {
-            tuple(reading[at : at + size])
-            for reading in readings
-            for size in (SPAN, LONG_SPAN)
-            for at in range(len(reading) - size + 1)
-        }
-        stems = {stem(word) for reading in readings for word in reading}
-        named = set(_TOKEN.findall(reply))
+        runs, stems, named = _told_by(reply)
         asked = content_stems(question) if question and _YES.search(reply) else frozenset()
         leaking: list[int] = []
         rules: list[str] = []
@@ -109,7 +100,7 @@ class Guard:
         return near or self.check(text, hidden).leaked
 
     def _broken(
-        self, text: _Text, runs: set[tuple[str, ...]], stems: set[str], named: set[str], asked: frozenset[str]
+        self, text: _Text, runs: Set[tuple[str, ...]], stems: Set[str], named: Set[str], asked: frozenset[str]
     ) -> Iterable[str]:
         own = text.stems - self._said
         for run in (text.runs | text.long_runs) & runs:
@@ -131,6 +122,21 @@ def says(reply: str, texts: Sequence[str]) -> bool:
     stems = content_stems(reply)
     parts = [content_stems(text) for text in texts]
     return any(part and len(part & stems) >= VOICED * len(part) for part in parts)
+
+
+@lru_cache(maxsize=128)  # what describes a patient is looked at in each turn
+def _told_by(reply: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str], frozenset[str]]:
+    """The runs of words of a reply, their stems, and its names; read backwards, by words and by letters, as well."""
+    found = words(reply)
+    readings = (found, found[::-1], words(reply[::-1]))
+    runs = frozenset(
+        tuple(reading[at : at + size])
+        for reading in readings
+        for size in (SPAN, LONG_SPAN)
+        for at in range(len(reading) - size + 1)
+    )
+    stems = frozenset(stem(word) for reading in readings for word in reading)
+    return runs, stems, frozenset(_TOKEN.findall(reply))
 
 
 def _taken_apart(text: str) -> _Text:

@@ -184,7 +184,7 @@ async def speak(
     template = patient_template.reply(view)
 
     faults: list[str] = []
-    earlier = content_stems(" ".join(exchange.patient for exchange in past))
+    earlier = frozenset[str]().union(*(content_stems(exchange.patient) for exchange in past))
 
     def spoken(text: str, source: ReplySource, first: LeakCheck, regenerated: bool, trimmed: bool = False) -> Spoken:
         voiced = tuple(index for index, texts in zip(revealed, view.disclose, strict=True) if says(text, texts))

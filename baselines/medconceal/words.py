@@ -93,6 +93,7 @@ def stem(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
+@lru_cache(maxsize=1024)  # a dialogue asks of what was said, and of what a patient is, again and again
 def content_stems(text: str) -> frozenset[str]:
     """Stems of the words of a text, stop words and single letters left out.
 

@@ -238,11 +238,11 @@ class _InspectModel(ChatModel):
         """The answer to a request that may be `room` tokens longer than the decoding says."""
 
         schema = None if json_schema is None else response_schema(json_schema)
-        drawn = (room, *sorted(decoding.items()), json.dumps(json_schema))
 
         async def ask(request: str) -> Answer:
             generate = partial(self._generated, messages, schema, decoding, room, request)
             if self._direct is not None:
+                drawn = (room, *sorted(decoding.items()), json.dumps(json_schema))
                 answer = await self._direct.ask(messages, drawn, request, generate)
                 if answer is not None:
                     return answer

@@ -19,11 +19,12 @@ TOLD: ContextVar[dict[Message, Any] | None] = ContextVar("told", default=None)
 def to_inspect(message: Message) -> Any:
     """The message in inspect_ai's form: of a dialogue the same object for the same one, which its log holds once."""
     told = TOLD.get()
-    if told is None or any(isinstance(image, Path) for image in message.images):  # a file may have changed
-        return inspect_message(message)
-    if message not in told:
-        told[message] = inspect_message(message)
-    return told[message]
+    if told is None or (message.images and any(isinstance(image, Path) for image in message.images)):
+        return inspect_message(message)  # a file may have changed
+    known = told.get(message)
+    if known is None:
+        known = told[message] = inspect_message(message)
+    return known
 
 
 def inspect_message(message: Message) -> Any:
