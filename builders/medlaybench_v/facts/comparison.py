@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
+from builders.medlaybench_v.facts.crossing import crossed
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
@@ -52,6 +53,8 @@ _STRICT = (
     "begun",
     "extent",
     "surface",
+    "consistency",
+    *"firmness outline edge pattern symmetry spread twin supply flow shape speed birth".split(),
 )
 _EXCHANGED = frozenset("size sagittal brightness end breath beat position stage".split())
 _COMPARING = frozenset(
@@ -110,6 +113,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
     if not outcome.decided and (findings := _findings_exchanged(expert, lay)):
         outcome.moved(findings, sure=False)
+    if not outcome.decided and (partners := crossed(expert, lay)):
+        outcome.moved(partners, sure=False)
     return outcome
 
 

@@ -431,7 +431,7 @@ def _letter_told(shape: str, lay: Reading) -> bool:
 
 def _placed(reading: Reading, found: list[Marker]) -> list[Placed]:
     """Each marker with the words that describe it: "thick" of a thick arrow is no finding."""
-    return [Placed(_name(m), *_described(reading, m), *_directions(reading, m, found)) for m in found]
+    return [Placed(name(m), *_described(reading, m), *_directions(reading, m, found)) for m in found]
 
 
 def _described(reading: Reading, marker: Marker) -> tuple[int, int]:
@@ -479,7 +479,7 @@ def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
 
 def _moved(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
     """Two marks that changed places."""
-    ours, theirs = [_name(m) for m in here], [_name(m) for m in there]
+    ours, theirs = [name(m) for m in here], [name(m) for m in there]
     if len(set(ours) & set(theirs)) < 2 or (ours == theirs and in_order(expert, lay)):
         return None
     swap = exchanged(expert, _placed(expert, here), lay, _placed(lay, there))
@@ -514,7 +514,7 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
             inside = first <= start and end < last
             if inside and not key.startswith(("@", "side ")) and reading.texts[start] not in _TRAITS:
                 bag[key] = max(bag.get(key, 0.0), weight)
-        bags[_name(marker)] = {**bags.get(_name(marker), {}), **bag}
+        bags[name(marker)] = {**bags.get(name(marker), {}), **bag}
     return bags
 
 
@@ -547,7 +547,8 @@ _POINTS = frozenset(
 )
 
 
-def _name(marker: Marker) -> str:
+def name(marker: Marker) -> str:
+    """A mark with its looks: "black arrow"."""
     return " ".join((*sorted(marker.looks), marker.shape))
 
 

@@ -119,6 +119,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """What came before still comes before."""
     here, there = expert.get(moments), lay.get(moments)
     outcome = Outcome()
+    ahead = [m for m in here if m.value == BEFORE and m.event == _FOLLOWS]
+    if ahead and BEFORE not in {m.value for m in there} and _TO_COME.isdisjoint(lay.bag):
+        outcome.add("lost", _text(expert, ahead), Basis.UNMET)
     if not here or not there:
         return outcome
     same = [(m.value, m.event) for m in here] == [(m.value, m.event) for m in there] and in_order(expert, lay)
@@ -154,6 +157,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             text = f"{_text(expert, framed_here)} became {_text(lay, during)}"
             outcome.add("changed", text, _basis(expert, framed_here, lay, during))
     return outcome
+
+
+# By these a lay caption may tell that something came after the picture.
+_TO_COME = frozenset(
+    "later then afterwards afterward thereafter followed follows subsequently yet awaiting soon next planned due going "
+    "would".split()
+)
 
 
 def _basis(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> Basis:

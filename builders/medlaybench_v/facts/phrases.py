@@ -14,7 +14,8 @@ _JOINTS = frozenset("and but while whereas with which that who whose where or no
 _GENERAL = frozenset(("general", "visible", "state", "person"))
 
 
-def _phrases(reading: Reading) -> list[tuple[int, int]]:
+def phrases(reading: Reading) -> list[tuple[int, int]]:
+    """The phrases [start, end) of a caption, between punctuation and joints."""
     found, start = [], 0
     for i, (word, gap) in enumerate(zip(reading.texts, reading.gaps, strict=True)):
         if i and (word in _JOINTS or (gap != " " and not _PARTS.isdisjoint(gap))):
@@ -50,7 +51,7 @@ def named(reading: Reading, start: int, end: int) -> frozenset[str]:
 
 def phrase_of(reading: Reading, first: int, last: int, *, ahead: bool = False) -> frozenset[str]:
     """What the phrase of the words [first, last] names; of an empty one the phrase before it (`ahead`: behind it)."""
-    spans = reading.get(_phrases)
+    spans = reading.get(phrases)
     at = next(i for i, (start, end) in enumerate(spans) if start <= first < end)
     order = [at, at + 1] if ahead else [at, at - 1]
     for i in order:

@@ -68,7 +68,7 @@ def test_floors(found: dict[str, Score], name: str) -> None:
 
 
 def test_few_faithful_pairs_are_left_doubtful(found: dict[str, Score]) -> None:
-    assert found["all"].doubts < 0.05
+    assert found["all"].doubts < 0.07
 
 
 @pytest.fixture(scope="module")

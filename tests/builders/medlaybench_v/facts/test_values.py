@@ -404,6 +404,26 @@ DOUBTFUL = [
     ("comparison", "The narrowing is more marked medially.", "It is narrower on the inner side.", "narrower"),
     ("sides", "A mass of the left lung.", "A lump of the left lung; the right one holds none.", "right"),
     ("inventions", "Diverticulitis.", "Inflamed pouches. A poor diet brought this on.", "brought this on"),
+    (
+        "order",
+        "MRI two days before the fever.",
+        "A fever had lasted two days when the MRI was made.",
+        "lost: “before the",
+    ),
+    ("comparison", "A loose stem.", "The stem sits firmly.", "became “firmly”"),
+    ("comparison", "A mass with smooth outline.", "The outline of the lump is ragged.", "became “ragged”"),
+    (
+        "comparison",
+        "Absent bladder of the donor.",
+        "The bladder of the receiving twin is absent.",
+        "became “receiving twin”",
+    ),
+    (
+        "comparison",
+        "The palmaris is frayed; the gracilis is bulky.",
+        "The gracilis is frayed. The palmaris is bulky.",
+        "swapped: palmaris with frayed and gracilis with bulky",
+    ),
     ("inventions", "A septum of the uterus.", "A wall divides the womb. It makes her life hard.", "hard"),
     ("inventions", "A splinter in the hand.", "A splinter lies in the hand, and it has begun to move.", "begun"),
     ("quantities", "A stenosis of 70%.", "So tight that about three tenths are open.", "three tenths"),
@@ -587,6 +607,7 @@ KEPT = [
     ("imaging", "MRI of a syrinx from C3–T2.", "MRI of a hollow from the third neck bone to the second chest bone."),
     ("quantities", "A 45-year-old man.", "The patient, 45, is a man."),
     ("sides", "A rim was left along the sinus.", "A narrow strip remains by the sinus."),
+    ("order", "MRI two days before the fever.", "Two days after this MRI the fever began; it came later."),
 ]
 
 
