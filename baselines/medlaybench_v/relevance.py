@@ -4,8 +4,8 @@ The hypothesis is the lay caption, the reference the expert caption; every value
 implementation; these are the choices made here:
 
 - BLEU-4 of one pair: cased, tokens of mteval-13a, one added to the matches and totals of 2- to 4-grams (Lin and Och).
-  `sacrebleu.BLEU(smooth_method="add-k", smooth_value=1, effective_order=True)` gives the same values. BLEU-4 of a
-  corpus: sacrebleu's defaults.
+  `sacrebleu.BLEU(smooth_method="add-k", smooth_value=1)` gives the same values, whatever its `effective_order`: with
+  one added no order is empty. BLEU-4 of a corpus: sacrebleu's defaults.
 - ROUGE-L: F1 with stemmed tokens. `rouge_score.RougeScorer(["rougeL"], use_stemmer=True)` gives the same values.
 - METEOR: NLTK's `single_meteor_score` itself (alpha 0.9, beta 3, gamma 0.5) on the tokens of mteval-13a, because NLTK's
   own tokenizer needs data that has to be downloaded; stems and synonyms are looked up once. Matches are exact words,
@@ -61,7 +61,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
     for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
         pair = _bleu_counts(tokens(hypothesis), tokens(reference))
         counts[place] = pair
-        values[place] = _bleu_value(metric, pair, smooth_method="add-k", smooth_value=1, effective_order=True)
+        values[place] = _bleu_value(metric, pair, smooth_method="add-k", smooth_value=1)
     return Bleu(values, counts)
 
 

@@ -127,6 +127,16 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
         raise InputError(str(path), found="is no path", expected=expected, do=do) from None
 
 
+@contextmanager
+def open_by_number(path: Path, *, expected: str = "a file", do: str = "") -> Iterator[str]:
+    """As `open_file`, and the name by which libraries that take no other names than UTF-8 open that very file.
+
+    Raises: as `open_file`.
+    """
+    with open_file(path, expected=expected, do=do) as file:
+        yield f"/dev/fd/{file.fileno()}"
+
+
 def _unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> InputError:
     return InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do)
 

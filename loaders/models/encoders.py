@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.untrusted import is_file, is_folder
+from loaders.files.untrusted import is_file, is_folder, open_by_number
 from loaders.models.encoder import Encoder, Vectors, unit
 
 PRECISIONS = ("fp32", "bf16", "fp16")
@@ -153,7 +153,7 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
     except ModuleNotFoundError:
         raise MissingExtra.named("safetensors", extra="models", purpose=f"reading {path.name}") from None
     try:
-        with safe_open(path, framework="numpy") as file:
+        with open_by_number(path) as name, safe_open(name, framework="numpy") as file:
             names = sorted(file.keys())
             wanted = tensor or (names[0] if len(names) == 1 else None)
             if wanted not in names:

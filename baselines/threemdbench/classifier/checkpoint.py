@@ -14,7 +14,7 @@ from safetensors.torch import save
 
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import open_file, parse_json
+from loaders.files.untrusted import open_by_number, parse_json
 
 _ENTRY, _FORMAT = "bedside", "classifier 1"
 
@@ -37,14 +37,13 @@ def read_tensors(path: Path, *, do: str) -> tuple[dict[str, Any], dict[str, Any]
 
     Raises InputError where the file is missing, damaged or of another kind.
     """
-    with open_file(path, expected="a whole file of tensors", do=do):
-        pass  # before the library waits for a pipe
+    expected = "a whole file of tensors"
     try:
-        with safe_open(str(path), framework="pt") as file:
+        with open_by_number(path, expected=expected, do=do) as name, safe_open(name, framework="pt") as file:
             about = parse_json((file.metadata() or {}).get(_ENTRY, "{}"), path)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
     except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(path, found=f"cannot be read ({error})", expected="a whole file of tensors", do=do) from None
+        raise InputError(path, found=f"cannot be read ({error})", expected=expected, do=do) from None
     if not isinstance(about, dict) or about.get("format") != _FORMAT or not isinstance(about.get("facts"), str):
         raise InputError(path, found="a file of another kind", expected="one that a training wrote", do=do)
     if about.get("digest") != _digest(tensors, about["facts"]):

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.untrusted import is_file
+from loaders.files.untrusted import open_by_number
 from loaders.models.encoders_hub import hub_file
 from loaders.models.encoders_torch import file_digest, loaded, revision
 
@@ -196,9 +196,8 @@ def _load(name: str, module: Any, path: Path) -> None:
 
     if path.suffix != ".safetensors":
         raise InputError(path, found="no .safetensors file", expected="weights without code in them")
-    if not is_file(path):
-        raise InputError(path, found="does not exist", expected="a file of weights")
-    state = loaded(name, lambda: load_file(path), do="Get the file again")
+    with open_by_number(path, expected="a file of weights") as file:
+        state = loaded(name, lambda: load_file(file), do="Get the file again")
     own = module.state_dict()
     head = str(module.pretrained_cfg.get("classifier") or "classifier")
     kept = {

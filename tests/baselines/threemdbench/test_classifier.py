@@ -29,7 +29,7 @@ from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, RunRecord, read_run
 from baselines.threemdbench.classifier import probe as probing
 from baselines.threemdbench.classifier.answers import answer
-from baselines.threemdbench.classifier.checkpoint import read_tensors
+from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
 from baselines.threemdbench.classifier.network import open_network
@@ -422,6 +422,14 @@ def test_a_checkpoint_that_says_something_else_is_one_error(said: str, tmp_path:
     save_file({"w": torch.zeros(1)}, path, {"bedside": said})
     with pytest.raises(InputError, match=r"x\.safetensors"):
         read_tensors(path, do="")
+
+
+def test_tensors_lie_in_any_folder(tmp_path: Path) -> None:
+    """One of a name that libraries of another language refuse: hours of training came to this."""
+    path = tmp_path / os.fsdecode(b"caf\xe9") / "x.safetensors"
+    write_tensors(path, {"w": torch.ones(2)}, {"epoch": 1})
+    tensors, facts = read_tensors(path, do="")
+    assert tensors["w"].tolist() == [1.0, 1.0] and facts == {"epoch": 1}
 
 
 def test_a_pipe_is_no_checkpoint(tmp_path: Path) -> None:
