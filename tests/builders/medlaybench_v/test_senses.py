@@ -534,3 +534,17 @@ def test_letters_of_two_methods_and_names_of_two_words(caption: str, said: str) 
 
 def test_what_is_told_of_a_picture_is_no_picture() -> None:
     assert lay("Findings of initial panoramic radiograph.").startswith("Findings of")
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("CT scan showing the median arcuate ligament.", "ligament (band of the diaphragm)"),
+        ("Ultrasound of the transverse carpal ligament.", "ligament (band across the wrist)"),
+        ("MRI of a tear of the alar ligament.", "ligament (band between skull and upper neck)"),
+        ("Ultrasound of the tunica vaginalis.", "vaginalis (covering of the testicle)"),
+        ("CT scan showing the ulnar styloid.", "ulnar styloid (bony tip of the pinky-side forearm bone)"),
+    ],
+)
+def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
+    assert said in lay(caption), lay(caption)
