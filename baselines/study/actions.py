@@ -56,12 +56,6 @@ def survey(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     return NOTHING
 
 
-def instructions(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """The instructions were read."""
-    who.move(connection, place.person, "practice", site.clock())
-    return NOTHING
-
-
 def practice(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """The practice item: what was answered is told about, and not exported."""
     task = practised(site)
@@ -94,10 +88,14 @@ def comprehension(connection: Connection, site: Site, place: Place, form: Form) 
     return NOTHING
 
 
-def debriefing(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """The end."""
-    who.move(connection, place.person, "done", site.clock())
-    return NOTHING
+def read_on(following: Stage) -> Action:
+    """A page was read: what follows."""
+
+    def action(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+        who.move(connection, place.person, following, site.clock())
+        return NOTHING
+
+    return action
 
 
 def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
@@ -195,11 +193,11 @@ def after(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 ACTIONS: dict[str, tuple[tuple[str, ...], Action]] = {
     "consent": (("consent",), consent),
     "survey": (("survey",), survey),
-    "instructions": (("instructions",), instructions),
+    "instructions": (("instructions",), read_on("practice")),
     "practice": (("practice",), practice),
     "feedback": (("feedback",), feedback),
     "comprehension": (("comprehension",), comprehension),
-    "debriefing": (("debriefing",), debriefing),
+    "debriefing": (("debriefing",), read_on("done")),
     "begin": (("work",), begin),
     "say": (("work",), say),
     "finish": (("work",), finish),

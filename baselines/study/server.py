@@ -146,6 +146,12 @@ class _Server:
         self.within_limits(request, found)
         return found
 
+    def person(self, connection: Connection, request: Request) -> tuple[access.Session, str]:
+        """The session of somebody who takes part, and who that is."""
+        session = self.session(connection, request)
+        assert session.person is not None
+        return session, session.person
+
     async def form(self, request: Request) -> dict[str, list[str]]:
         """What was posted by one of our pages."""
         if not access.from_our_page(request.headers, self.origins):
@@ -331,21 +337,17 @@ def _links(app: FastAPI, server: _Server) -> None:
                 _enter(connection, got[1].person, now)
         return _signed_in(got[0], "/coordinator" if coordinator else "/")
 
-    @app.get("/i/{token}")
-    async def invitation(request: Request, token: str) -> HTMLResponse:
-        return look(request, token, coordinator=False)
+    def door(path: str, *, coordinator: bool) -> None:
+        @app.get(path)
+        async def shown(request: Request, token: str) -> HTMLResponse:
+            return look(request, token, coordinator=coordinator)
 
-    @app.post("/i/{token}")
-    async def accepted(request: Request, token: str) -> RedirectResponse:
-        return await use(request, token, coordinator=False)
+        @app.post(path)
+        async def entered(request: Request, token: str) -> RedirectResponse:
+            return await use(request, token, coordinator=coordinator)
 
-    @app.get("/c/{token}")
-    async def login(request: Request, token: str) -> HTMLResponse:
-        return look(request, token, coordinator=True)
-
-    @app.post("/c/{token}")
-    async def logged_in(request: Request, token: str) -> RedirectResponse:
-        return await use(request, token, coordinator=True)
+    door("/i/{token}", coordinator=False)
+    door("/c/{token}", coordinator=True)
 
     @app.get("/prolific")
     async def prolific(request: Request) -> Response:
@@ -377,13 +379,12 @@ def _pages(app: FastAPI, server: _Server) -> None:
     @app.get("/")
     async def here(request: Request) -> Response:
         with site.store.reading() as connection:
-            session = server.session(connection, request)
-            assert session.person is not None
-            place = views.seen_at(connection, site, session.person)
+            session, name = server.person(connection, request)
+            place = views.seen_at(connection, site, name)
             page = None if place is None else views.page_of(connection, site, session, place)
         if place is None or page is None:
             with site.store.writing() as connection:
-                place = views.place_of(connection, site, session.person, request.cookies.get(CLOCK))
+                place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
                 page = views.page_of(connection, site, session, place)
         if place.slot is not None and place.slot.preparing:
             server.replies.due(place.slot.id)
@@ -392,9 +393,8 @@ def _pages(app: FastAPI, server: _Server) -> None:
     @app.get("/status")
     async def status(request: Request) -> Response:
         with site.store.reading() as connection:
-            session = server.session(connection, request)
-            assert session.person is not None
-            slot = at.open_slot(connection, session.person)
+            _, name = server.person(connection, request)
+            slot = at.open_slot(connection, name)
         now = site.clock()
         if slot is not None and slot.stood is not None:
             with site.store.writing() as connection:
@@ -406,10 +406,9 @@ def _pages(app: FastAPI, server: _Server) -> None:
     @app.get("/picture")
     async def picture(request: Request) -> Response:
         with site.store.reading() as connection:
-            session = server.session(connection, request)
-            assert session.person is not None
-            slot = at.open_slot(connection, session.person)
-            data = None if slot is None else views.picture_of(connection, slot)
+            _, name = server.person(connection, request)
+            slot = at.open_slot(connection, name)
+            data = None if slot is None else at.item_of(connection, slot.task, slot.item).picture
         if data is None:
             raise _Refused(404, "There is nothing here", "This item has no picture.")
         return Response(data, media_type="image/png" if data.startswith(b"\x89PNG") else "image/jpeg")
@@ -430,16 +429,15 @@ def _posts(app: FastAPI, server: _Server) -> None:
     async def draft(request: Request) -> Response:
         form = await server.form(request)
         with site.store.writing() as connection:
-            session = server.session(connection, request)
-            assert session.person is not None
+            session, name = server.person(connection, request)
             server.known(form, session)
-            slot = at.open_slot(connection, session.person)
+            slot = at.open_slot(connection, name)
             if slot is not None:
                 slot = clock.go_on(connection, slot, request.cookies.get(CLOCK), site.clock())
             pasted = next(iter(form.pop("pasted", [])), "0")
             if pasted.isdigit() and 0 < int(pasted) < 1000:
                 counted = people.c.paste + int(pasted)
-                connection.execute(people.update().where(people.c.id == session.person).values(paste=counted))
+                connection.execute(people.update().where(people.c.id == name).values(paste=counted))
             if slot is not None and [slot.here] == form.get("here"):
                 at.keep_draft(connection, site.keys, slot, views.answers_of(form), site.clock())
         return Response(status_code=204)
@@ -448,29 +446,27 @@ def _posts(app: FastAPI, server: _Server) -> None:
     async def stop(request: Request) -> HTMLResponse:
         form = await server.form(request)
         with site.store.reading() as connection:
-            session = server.session(connection, request)
-            assert session.person is not None
+            session, name = server.person(connection, request)
             server.known(form, session)
-            person = who.person_of(connection, session.person)
+            person = who.person_of(connection, name)
         return HTMLResponse(views.stop_page(site, session, views.Place(person)))
 
-    @app.post("/do/{name}")
-    async def do(request: Request, name: str) -> Response:
+    @app.post("/do/{what}")
+    async def do(request: Request, what: str) -> Response:
         form = await server.form(request)
         did, page = NOTHING, None
         with site.store.writing() as connection:
-            session = server.session(connection, request)
-            assert session.person is not None
+            session, name = server.person(connection, request)
             server.known(form, session)
-            place = views.place_of(connection, site, session.person, request.cookies.get(CLOCK))
+            place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
             try:
-                did = _did(connection, site, place, name, form)
-                if name == "leave" and (left := who.person_of(connection, session.person)).stage == "erased":
+                did = _did(connection, site, place, what, form)
+                if what == "leave" and (left := who.person_of(connection, name)).stage == "erased":
                     # The session went with everything else: this page is the last.
                     last = HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
                     return _with_clock(request, last, None, place.now)
             except FormError as error:
-                if name == "leave":
+                if what == "leave":
                     page = views.stop_page(site, session, place, error)
                 else:
                     page = views.page_of(connection, site, session, place, given=form, error=error)

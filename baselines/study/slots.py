@@ -23,7 +23,7 @@ from baselines.study.store import answers, drafts, items, messages, people, slot
 from baselines.study.tasks.task import Item
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection, RowMapping, Select
 
 CLINICIAN, PATIENT = "clinician", "patient"
 OVER = ("done", "lost")
@@ -110,13 +110,14 @@ _FREE = slots.c.busy.is_(None) | (slots.c.busy < bindparam("now"))
 _CLAIMED = _CHANGED.where(slots.c.step == "talk", slots.c.since.is_(None), _FREE)
 
 
-def _slot(row: RowMapping) -> Slot:
-    return Slot(**{name: row[name] for name in Slot.__slots__})
+def _slots(connection: Connection, asked: Select[Any], **told: Any) -> list[Slot]:
+    return [Slot(**row) for row in connection.execute(asked, told).mappings()]
 
 
 def slot_of(connection: Connection, number: int) -> Slot:
     """A slot by its number."""
-    return _slot(connection.execute(_BY_NUMBER, {"slot_id": number}).mappings().one())
+    (slot,) = _slots(connection, _BY_NUMBER, slot_id=number)
+    return slot
 
 
 def open_slot(connection: Connection, person: str) -> Slot | None:
@@ -131,7 +132,7 @@ def in_hand(given: Sequence[Slot]) -> Slot | None:
 
 def slots_of(connection: Connection, person: str) -> list[Slot]:
     """All that the person was given, in its order."""
-    return [_slot(row) for row in connection.execute(_OF_PERSON, {"name": person}).mappings()]
+    return _slots(connection, _OF_PERSON, name=person)
 
 
 def offers_of(connection: Connection) -> list[Offer]:
@@ -239,10 +240,7 @@ def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
         return
     following = "findings" if slot.task == "confirmation" else "after"
     used = min(slot.spent(now), slot.allowed)
-    _change(
-        connection, slot, step=following, since=None, stood=None, used=used, why=why, busy=None,
-        failing=None,
-    )  # fmt: skip
+    _change(connection, slot, step=following, since=None, stood=None, used=used, why=why, busy=None, failing=None)
     note(connection, now, "talk over", person=slot.person, slot=slot.id, why=why, turns=slot.turns)
 
 
@@ -324,8 +322,7 @@ def overdue(connection: Connection, design: Design, now: float, awake: float = 0
 
     A talk whose clock stands is left as well: its person has not been here since.
     """
-    rows = connection.execute(select(*_COLUMNS).where(slots.c.step.not_in(OVER))).mappings().all()
-    going = [_slot(row) for row in rows]
+    going = _slots(connection, select(*_COLUMNS).where(slots.c.step.not_in(OVER)))
     ended = [slot for slot in going if slot.is_up(now, design.grace)]
     lease = 60 * design.lease
     left = [
@@ -344,16 +341,14 @@ def going(connection: Connection) -> set[int]:
 
 def unanswered(connection: Connection) -> list[Slot]:
     """Talks in which the patient's reply is due."""
-    rows = connection.execute(select(*_COLUMNS).where(slots.c.step == "talk", slots.c.since.is_(None))).mappings()
-    return [_slot(row) for row in rows]
+    return _slots(connection, select(*_COLUMNS).where(slots.c.step == "talk", slots.c.since.is_(None)))
 
 
 def without_episode(connection: Connection) -> list[Slot]:
     """Talks that are over, and of which the episode is still to be written."""
     over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
     over |= (slots.c.task == "intervention") & (slots.c.step == "done")
-    rows = connection.execute(select(*_COLUMNS).where(over & slots.c.episode.is_(None))).mappings()
-    return [_slot(row) for row in rows]
+    return _slots(connection, select(*_COLUMNS).where(over & slots.c.episode.is_(None)))
 
 
 def is_said(connection: Connection, slot: Slot, client: str) -> bool:

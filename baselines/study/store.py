@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
-from loaders.files.untrusted import is_there
 
 try:
     from sqlalchemy import (
@@ -326,8 +325,3 @@ def _as_wal(engine: Engine) -> None:
     def _begun(connection: Any) -> None:
         reads = connection.get_execution_options().get("bedside_reads")
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
-
-
-def exists(place: Path) -> bool:
-    """Whether there is a database of a study."""
-    return is_there(place)

@@ -17,7 +17,7 @@ from baselines.study.design import TALKS, Question
 from baselines.study.flow import ENDED, Frame
 from baselines.study.prose import as_html
 from baselines.study.site import Site
-from baselines.study.store import fact_in, items
+from baselines.study.store import fact_in
 from baselines.study.tasks.conversation import ROWS
 from baselines.study.tasks.task import Form, FormError, Item, Task
 from loaders.pages import render
@@ -299,12 +299,6 @@ def _minutes(seconds: float) -> str:
 def said_by_patient(said: Sequence[at.Said]) -> list[str]:
     """The patient's words."""
     return [one.text for one in said if one.who == at.PATIENT]
-
-
-def picture_of(connection: Connection, slot: at.Slot) -> bytes | None:
-    """The picture of the item in hand."""
-    found = connection.execute(items.select().where(items.c.task == slot.task, items.c.id == slot.item)).first()
-    return None if found is None else found.picture
 
 
 def notice_page(title: str, text: str, *, contact: str = "") -> Markup:

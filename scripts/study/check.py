@@ -16,9 +16,9 @@ from baselines.study.begun import open_places
 from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people
 from baselines.study.site import DATABASE, PRIVATE, open_database
-from baselines.study.store import exists
 from baselines.study.tasks.task import Source, task_named
 from loaders.errors import MissingExtra
+from loaders.files.untrusted import is_there
 from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
 from scripts.study.folder import Database, Folder
@@ -71,7 +71,7 @@ def command(options: Checking) -> None:
         _power(read, offers, options.detect)
         if read.design.talks:
             _cost(read, source, {"patient": options.patient, "evaluator": options.evaluator}, prices)
-    if options.database or exists(read.folder / PRIVATE / DATABASE):
+    if options.database or is_there(read.folder / PRIVATE / DATABASE):
         _journal(read, options.database)
 
 
