@@ -15,11 +15,10 @@ from itertools import pairwise
 from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.crossing import crossed
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.than import turned_round
 from builders.medlaybench_v.facts.wordings import Sense
@@ -98,6 +97,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
+    if not _AGAINST.isdisjoint(expert.bag) and _THEN.isdisjoint(lay.bag):
+        for match in _WITH_THEN.finditer(expert.lower):
+            outcome.add("lost", f"“{match[0]}”", Basis.UNMET)
     since = not _SINCE.isdisjoint(lay.bag) and _EARLIER.isdisjoint(expert.bag)
     if since and here.keys().isdisjoint(("size", "course", "stage")):
         for match in _CHANGED.finditer(lay.lower):
@@ -204,6 +206,16 @@ _CHANGED = re.compile(
     r"\b(?:since|than (?:last|before|on the last|on the earlier|it was|a (?:week|month|year)))\b"
 )
 _SINCE = frozenset(("since", "than"))
+# A comparison with an earlier picture, and the words by which a lay caption may tell of that one.
+_AGAINST = frozenset(("than", "compared", "comparison", "relative"))
+_WITH_THEN = re.compile(
+    r"\b(?:than|compared|comparison|relative)\b[^.;]{0,40}\b(?:previous|prior|earlier|last|initial|baseline|yesterday)\b"
+)
+_THEN = frozenset(
+    "ago earlier before previous previously prior last used had been then since yesterday still again now longer first "
+    "initial initially admission day days week weeks month months past start beginning baseline old older originally "
+    "came became become".split()
+)
 _EARLIER = frozenset(
     "interval previous previously prior earlier follow followup since compared comparison progression recurrence "
     "recurrent new newly now response after later serial".split()
@@ -252,10 +264,6 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
     values, told = {p.value for p in ours}, {p.value for p in theirs}
     beside = values & told & {SAME}  # "darker than muscle and as bright as fat"
     if sorted((values - beside, told - beside), key=sorted) == [{PLUS}, {MINUS}]:
-        if dimension in ("vertical", "before or behind") and _of_other_things(expert, ours[0], lay, theirs[0]):
-            return
-        if dimension in _PLACES and (_other_end(expert, lay) or _beside_others(expert, ours, lay, theirs)):
-            return
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
         if dimension == "size" and _is_of_then(expert, ours) != _is_of_then(lay, theirs):
@@ -323,63 +331,6 @@ def _is_amount_of_less(reading: Reading, found: list[Pole]) -> bool:
 
 _SHRINKING = frozenset("narrowing atrophy compression collapse".split())
 _AMOUNTS = frozenset("more marked less most least greater progression progress progressed increased increase".split())
-
-
-def _beside_others(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole]) -> bool:
-    """Whether two words of place stand beside different things: "deep to the node", "its outer layer"."""
-    here, there = (
-        frozenset().union(*(named(r, max(0, p.first - 5), p.last + 6) for p in found))
-        for r, found in ((expert, ours), (lay, theirs))
-    )
-    closed = [frozenset().union(*map(implied, found)) for found in (here, there)]
-    return bool(here and there) and closed[0].isdisjoint(there) and closed[1].isdisjoint(here)
-
-
-def _other_end(expert: Reading, lay: Reading) -> bool:
-    """Whether one text tells of the worse of two places and the other of the better one."""
-    return any(
-        _WORSE.search(one.lower) and _BETTER.search(other.lower) and not _BETTER.search(one.lower)
-        for one, other in ((expert, lay), (lay, expert))
-    )
-
-
-_PLACES = frozenset(("depth", "vertical", "sagittal", "end"))
-_WORSE = re.compile(
-    r"\b(?:exceed(?:s|ing|ed)|worse|worst|more (?:than|severe|pronounced|marked|advanced|affected|worn|damaged)|"
-    r"most (?:severe|pronounced|marked|affected|worn)|greater|greatest|predominant(?:ly)?|predominates?|mainly)\b"
-)
-_BETTER = re.compile(
-    r"\b(?:better|best|less|least|milder|mildest|healthier|sounder|fares? better)\b"
-    r"(?= (?:\w+ )?(?:preserved|kept|off|one|half|part|side|affected|worn|damaged|severe|marked|of the two|than)\b)"
-)
-
-
-def _of_other_things(expert: Reading, one: Pole, lay: Reading, other: Pole) -> bool:
-    """Whether two prepositions of place stand before different things: "beneath the diaphragm", "on top of fluid"."""
-    if not (_is_relation(expert, one) and _is_relation(lay, other)):
-        return False
-    ours, theirs = _object(expert, one), _object(lay, other)
-    return bool(ours and theirs) and ours.isdisjoint(theirs)
-
-
-def _is_relation(reading: Reading, pole: Pole) -> bool:
-    text = reading.texts[pole.last]
-    return text in _RELATIONS or reading.texts[pole.last + 1 : pole.last + 2] in (["of"], ["to"])
-
-
-_RELATIONS = frozenset("above below beneath underneath of to".split())
-
-
-def _object(reading: Reading, pole: Pole) -> frozenset[str]:
-    """What a preposition stands before, and what that implies."""
-    words, text = reading.words, reading.text
-    end = pole.last + 1
-    while end < min(len(words), pole.last + 7) and not any(
-        char in ".,;:()" for char in text[words[end - 1].end : words[end].start]
-    ):
-        end += 1
-    said = [s for s in reading.get(senses) if pole.last < s.first < end]
-    return frozenset().union(*(implied(x.concept) for x in said[0].senses)) if said else frozenset()
 
 
 def turned(expert: Reading, lay: Reading) -> bool:

@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.sides import sides
+from builders.medlaybench_v.facts.wordings import IMAGING
 from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
 
 
@@ -374,13 +375,20 @@ def _letters_moved(expert: Reading, here: list[Marker], lay: Reading, there: lis
     if not found and len({m.shape for m in here if m.shape.startswith("letter")}) > 1:
         ours_of, theirs_of = _told_of(expert, here), _told_of(lay, there)
         for name in sorted(set(ours_of) & set(theirs_of)):
-            shared = ours_of[name].keys() & theirs_of[name].keys()
-            found += [name for k in sorted(shared) if ours_of[name][k].isdisjoint(theirs_of[name][k])]
+            for told in sorted(ours_of[name].keys() & theirs_of[name].keys()):
+                mine, yours = ours_of[name][told], theirs_of[name][told]
+                # a plane has many wordings, and a CT may be an X-ray: two panels have to have exchanged theirs
+                other_way = told not in _MADE or any(
+                    yours & own.get(told, set()) and mine & theirs_of.get(other, {}).get(told, set())
+                    for other, own in ours_of.items()
+                )
+                if mine.isdisjoint(yours) and other_way:
+                    found.append(name)
     return found
 
 
 def _told_of(reading: Reading, found: list[Marker]) -> dict[str, dict[str, set[str]]]:
-    """What time, breath, position or course a caption tells of each of its panels."""
+    """What time, breath, position, plane or method a caption tells of each of its panels."""
     spans = _spans(reading, found)
     told: dict[str, dict[str, set[str]]] = {}
     for marker in found:
@@ -394,7 +402,14 @@ def _told_of(reading: Reading, found: list[Marker]) -> dict[str, dict[str, set[s
         for pole in reading.get(poles):
             if first <= pole.first < last and pole.dimension in _OF_PANELS:
                 own.setdefault(pole.dimension, set()).add(pole.value)
+        for i, ((_, named), *_) in IMAGING.matches(reading):
+            for says, value in named if first <= i < last else ():
+                if says in _MADE:
+                    own.setdefault(says, set()).add(value)
     return told
+
+
+_MADE = frozenset(("planes", "methods", "sequences", "phases"))
 
 
 _OF_PANELS = frozenset("breath position beat lying stage".split())
@@ -472,6 +487,10 @@ def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
     """As `_tells_ahead`; where one mark does, "and the curved arrow Y" does too."""
     if _tells_ahead(reading, marker):
         return True
+    if marker.inside and marker.shape.startswith("letter"):  # "(A) axial and (B) sagittal"
+        return any(
+            m.inside and m.first < marker.first and m.shape[:6] == "letter" and _opens(reading, m) for m in found
+        )
     if marker.inside or reading.text[reading.words[marker.last].end :][:1] != " ":
         return False
     return any(not m.inside and m.first < marker.first and _tells_ahead(reading, m) for m in found)

@@ -168,6 +168,13 @@ def test_markers(text: str, expected: list[tuple[str, set[str]]]) -> None:
 
 
 BROKEN = [
+    (
+        "markers",
+        "(A) Axial and (B) sagittal CT.",
+        "CT. Picture A is seen from the side, picture B in cross-section.",
+        "A",
+    ),
+    ("imaging", "Transthoracic echocardiogram.", "Heart ultrasound, its probe put into the food pipe.", "gullet"),
     ("polarity", "No obstruction or abscess.", "An abscess, a pocket of pus, is seen; nothing is blocked.", "abscess"),
     (
         "polarity",
@@ -410,6 +417,8 @@ DOUBTFUL = [
         "A fever had lasted two days when the MRI was made.",
         "lost: “before the",
     ),
+    ("comparison", "More calcium than on the previous film.", "The film shows specks of calcium.", "previous"),
+    ("comparison", "A small infarct in the lower lobe.", "A patch at the top of the lung has died.", "became “top”"),
     ("comparison", "A loose stem.", "The stem sits firmly.", "became “firmly”"),
     ("comparison", "A mass with smooth outline.", "The outline of the lump is ragged.", "became “ragged”"),
     (
@@ -607,6 +616,7 @@ KEPT = [
     ("imaging", "MRI of a syrinx from C3–T2.", "MRI of a hollow from the third neck bone to the second chest bone."),
     ("quantities", "A 45-year-old man.", "The patient, 45, is a man."),
     ("sides", "A rim was left along the sinus.", "A narrow strip remains by the sinus."),
+    ("markers", "(A) CT and (B) angiogram.", "Picture A is a CT scan, picture B one of the vessels, a CT, too."),
     ("order", "MRI two days before the fever.", "Two days after this MRI the fever began; it came later."),
 ]
 
