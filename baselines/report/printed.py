@@ -1,7 +1,8 @@
 """Tables of runs for a paper: LaTeX (booktabs), Markdown and CSV, own rows with the published ones beside them.
 
 A number keeps its interval, and a mark where it is no reproduction: † own, with the conditions that differ or are not
-known; ‡ a stand-in. Published numbers in doubt have a letter. Marks are explained below the table.
+known; ‡ a stand-in; other reasons in one table are †², †³. Published numbers in doubt have a letter. Below the table
+marks are explained.
 """
 
 from __future__ import annotations
@@ -73,9 +74,10 @@ def _own(pair: Compared, marks: dict[str, str]) -> str:
     if result.ci95 is not None:
         text += f" [{result.ci95[0]:,.{decimals}f}, {result.ci95[1]:,.{decimals}f}]"
     mark, why = _mark(pair)
-    if mark:
-        marks.setdefault(why, mark)
-    return text + mark
+    if mark and why not in marks:
+        alike = sum(one.startswith(mark) for one in marks.values())
+        marks[why] = mark + (f"{_RAISE}{alike + 1}{_RAISE}" if alike else "")
+    return text + marks.get(why, "")
 
 
 def _mark(pair: Compared) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import isclose, isfinite
@@ -24,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from baselines.results import conformance
 from baselines.results.conformance import Judgement, Key, judge
 from baselines.results.sheets import table_bytes
-from loaders.errors import InputError
-from loaders.files.disk import write_whole
+from loaders.errors import BedsideError, InputError
+from loaders.files.disk import make_folder, write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import is_there, lines_of, read_file, read_json
 
@@ -258,10 +259,11 @@ class Result(Keyed):
         return row | {"ci95_low": low, "ci95_high": high, "provenance": self.provenance, "run_id": self.run_id}
 
 
-def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> None:
+def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Path | None:
     """Writes results.jsonl, results.csv and run.json, each whole or not at all; other files of the folder stay.
 
-    Raises InputError on no result, two results with the same key, and a result of another run: nothing is written then.
+    Those of another run that lie there are moved to `earlier/ID`, which is returned. Raises InputError on no result,
+    two results with the same key, and a result of another run: nothing is written then.
     """
     found = list(results)
     if not found:
@@ -286,8 +288,28 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Non
             "tables": conformance.tables((result.key for result in found), record.facts),
         }
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
+    aside = _set_aside(folder, record.run_id, sorted(files))
     for name, content in files.items():
         write_whole(folder / name, content)
+    return aside
+
+
+def _set_aside(folder: Path, run_id: str, names: Iterable[str]) -> Path | None:
+    """Where the files of another run that lay there are now; run.json goes last, so that a kill parts nothing."""
+    path = folder / "run.json"
+    try:
+        run = read_json(path, expected="the file that a run wrote") if is_there(path) else None
+    except BedsideError:
+        return None  # no run's
+    before = run.get("run_id") if isinstance(run, dict) else None
+    if before in (None, run_id) or not re.fullmatch("[0-9a-f]{8,64}", str(before)):
+        return None
+    aside = folder / "earlier" / str(before)
+    make_folder(aside)
+    for name in names:
+        if is_there(folder / name):
+            (folder / name).replace(aside / name)
+    return aside
 
 
 def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:

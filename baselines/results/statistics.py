@@ -235,13 +235,17 @@ def sign_flip_test(
 ) -> float:
     """Two-sided p of "the paired differences (n,) are symmetric about 0", by flipping signs of rows or whole clusters.
 
+    Where there are no more than `permutations` ways to flip, all are counted and p is exact. Else
     p = (1 + permutations whose |sum| reaches the observed one) / (1 + permutations), never 0 (Phipson and Smyth, 2010).
     """
     if permutations < 1:
         raise InputError("permutations", found=str(permutations), expected="1 or more")
     units = _on_grid(_by_cluster(_columns(_vector(differences, "differences"), "differences"), clusters))[:, 0]
-    generator = np.random.default_rng(seed)
     observed, reached = abs(units.sum()), 0
+    if 2 ** len(units) <= permutations:
+        every = np.arange(2 ** len(units))[:, None] >> np.arange(len(units)) & 1
+        return float(np.mean(np.abs(2 * (every @ units) - units.sum()) >= observed))
+    generator = np.random.default_rng(seed)
     step = max(1, _BLOCK // len(units))
     for start in range(0, permutations, step):
         kept = generator.integers(0, 2, size=(min(step, permutations - start), len(units)), dtype=np.int8)

@@ -113,6 +113,7 @@ class _Server:
     proxied: bool
     replies: Replies
     links: access.Limit = field(init=False)
+    arrivals: access.Limit = field(init=False)
     requests: access.Limit = field(init=False)
     addresses: access.Limit = field(init=False)
     awake: float = field(default=0.0, init=False)
@@ -120,6 +121,8 @@ class _Server:
     def __post_init__(self) -> None:
         limits = self.site.study.design.limits
         self.links = access.Limit(limits.tries_a_link, 3600)
+        # From Prolific each is a person, and a university has one address; ids that are made up are no flood either.
+        self.arrivals = access.Limit(10 * limits.tries_a_link, 3600)
         self.requests = access.Limit(limits.requests_a_minute, 60)
         self.addresses = access.Limit(20 * limits.requests_a_minute, 60)
 
@@ -130,6 +133,12 @@ class _Server:
         if self.proxied and (forwarded := request.headers.get("x-forwarded-for")):
             return forwarded.rpartition(",")[2].strip()
         return request.client.host if request.client else ""
+
+    def no_link(self, request: Request, why: str) -> _Refused:
+        """A link that leads nowhere, and from some address too many of them."""
+        if not self.links.allows(self.address(request), self.site.clock()):
+            return _Refused(429, "Too many tries", "Please wait an hour.")
+        return _Refused(404, "This link does not work", why)
 
     def within_limits(self, request: Request, session: access.Session | None = None) -> None:
         now = self.site.clock()
@@ -320,9 +329,7 @@ def _links(app: FastAPI, server: _Server) -> None:
         with site.store.reading() as connection:
             fine = access.is_open(connection, token, now, coordinator=coordinator)
         if not fine:
-            if not server.links.allows(server.address(request), now):
-                raise _Refused(429, "Too many tries", "Please wait an hour.")
-            raise _Refused(404, "This link does not work", "It was used, it is too old, or a part of it is missing.")
+            raise server.no_link(request, "It was used, it is too old, or a part of it is missing.")
         return HTMLResponse(views.invitation_page(site, token, coordinator=coordinator))
 
     async def use(request: Request, token: str, *, coordinator: bool) -> RedirectResponse:
@@ -353,13 +360,15 @@ def _links(app: FastAPI, server: _Server) -> None:
     async def prolific(request: Request) -> Response:
         server.within_limits(request)
         wanted, now = site.study.design.prolific, site.clock()
-        if wanted is None or not server.links.allows(server.address(request), now):
+        if wanted is None:
             raise _Refused(404, "There is nothing here", _NOT_IN)
+        if not server.arrivals.allows(server.address(request), now):
+            raise _Refused(429, "Too many came from where you are", "Please try again in an hour.")
         with site.store.writing() as connection:
             closed = views.is_closed(connection)
             name = None if closed else who.from_prolific(connection, site.keys, wanted, request.query_params, now)
             if name is None:
-                raise _Refused(404, "This link does not work", "It is not one of this study.")
+                raise server.no_link(request, "It is not one of this study.")
             # The ids of Prolific are no secret: who is in already keeps their session, and needs a new link elsewhere.
             if who.person_of(connection, name).stage != "invited":
                 raise _Refused(403, "You have begun already", "Go on in the browser in which you began.")

@@ -49,12 +49,14 @@ def finish(
     told_results = [replace(without_places(replace(result, record=None), out), record=told) for result in results]
     for name, content in (extra or {}).items():
         write_whole(out / name, json.dumps(without_places(content, out), ensure_ascii=False).encode())
-    write_run(out, told, told_results)
+    aside = write_run(out, told, told_results)
     output.tell(run_id=told.run_id, folder=str(out), results=[result.as_row() for result in told_results])
     if printed and output.document is None:
         _print(told_results, out, instead)
     if record.stand_in:
         output.print(f"stand-in: {record.stand_in}", style="yellow", highlight=False)
+    if aside:
+        output.print(f"The run that lay there is in {aside}.", highlight=False)
     output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
     output.print(f"  bedside compare {out}", highlight=False)
     output.print(f"  bedside report {out} -o report.html", highlight=False)

@@ -76,6 +76,14 @@ def test_markdown_keeps_what_is_in_cells(tmp_path: Path) -> None:
     assert r"made \| up" in text and "BiomedCLIP" not in text and "(published)" not in text
 
 
+def test_two_reasons_have_two_marks(tmp_path: Path) -> None:
+    folders = [run(tmp_path / reason, stand_in=reason) for reason in ("random", "sample")]
+    text = markdown([printed(view, paper=False) for view in tables(read_runs(folders))])
+    notes = [line.strip() for line in text.splitlines() if "no reproduction" in line]
+    assert sorted({note.partition(" ")[0] for note in notes}) == ["‡", "‡<sup>2</sup>"]
+    assert "]‡ |" in text.replace("\\", "") and "]‡<sup>2</sup> |" in text.replace("\\", "")
+
+
 def test_csv_holds_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = run(tmp_path / "own", stand_in="made up", row="=cmd()")
     assert execute(["table", str(folder), "--format", "csv", "--paper"]) == 0

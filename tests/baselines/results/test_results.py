@@ -70,6 +70,17 @@ def test_provenance_follows_from_the_record_and_from_nothing_else(monkeypatch: p
         dataclasses.replace(stand_in, provenance="reproduced")  # type: ignore[call-arg]
 
 
+def test_another_run_of_a_folder_is_kept(tmp_path: Path) -> None:
+    first, other = record(), record(stand_in="random weights")
+    assert write_run(tmp_path, first, [result()]) is None
+    assert write_run(tmp_path, first, [result()]) is None  # the same again
+    aside = write_run(tmp_path, other, [result(record=other)])
+    assert aside == tmp_path / "earlier" / first.run_id
+    assert read_run(aside)[0] == first and read_run(tmp_path)[0] == other
+    (tmp_path / "run.json").write_text("no run's", encoding="utf-8")
+    assert write_run(tmp_path, first, [result()]) is None and read_run(tmp_path)[0] == first
+
+
 def test_a_stand_in_cannot_be_written_into_a_reproduction(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"Table 3 .*run"):
         write_run(tmp_path / "run", record(), [result(), result(row="x", record=record(stand_in="random weights"))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from baselines.study import access
 from baselines.study.design import Limits, Prolific
@@ -112,6 +113,18 @@ def test_prolific_comes_back_as_the_same_person(tmp_path: Path) -> None:
             assert len(connection.exec_driver_sql("SELECT * FROM people").all()) == 1
         kept = b"".join(path.read_bytes() for path in (tmp_path / "private").iterdir())
         assert b"a" * 24 not in kept
+
+
+def test_a_university_of_one_address_is_let_in_from_prolific(tmp_path: Path) -> None:
+    site = talking(tmp_path, prolific=Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT"), limits=Limits(tries_a_link=3))
+
+    def arrives(client: TestClient, number: int, study: str = "s" * 24) -> int:
+        ids = {"PROLIFIC_PID": f"{number:024}", "STUDY_ID": study, "SESSION_ID": "b" * 24}
+        return client.get("/prolific", params=ids).status_code
+
+    with visiting(site) as client:
+        assert [arrives(client, number, "another") for number in range(4)] == [404, 404, 404, 429]
+        assert {arrives(client, number) for number in range(10)} == {200}
 
 
 def test_where_only_this_machine_listens() -> None:
