@@ -3,9 +3,9 @@
     from loaders.corpus import load
     test = load("medlaybench-v", "test", source="org/medlaybench-v", revision="v1.0.0")
 
-A release of ours is checked before it is read: every file against its SHA-256, every split against its row count. The
-commit is resolved first and read from then on, so a tag never stands for another commit, offline either: there,
-`datasets.load_dataset(revision=...)` may return main with no more than a warning.
+What is read of a release of ours is checked before: each file of a split against its SHA-256, the split against its row
+count. The commit is resolved first and read from then on, so a tag never stands for another commit, offline either:
+there, `datasets.load_dataset(revision=...)` may return main with no more than a warning.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ _BARS = 80  # columns of one that has room for a bar of `datasets`; in fewer its
 class _Deferred(TyperCommand):
     """A command, or a group, that is imported when its arguments are read; until then it is a name and its help."""
 
-    def __init__(self, name: str, help_line: str | None, load: Callable[[], Any]) -> None:
-        super().__init__(name=name, help=help_line)
+    def __init__(self, name: str, help_line: str | None, load: Callable[[], Any], section: str | None = None) -> None:
+        super().__init__(name=name, help=help_line, rich_help_panel=section)
         self.load = load
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -63,8 +63,15 @@ class _Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list outside boxes, where typer would cut each help after a line."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.help or "") for name, command in self.commands.items()])
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.commands[name]
+            heading = getattr(command, "rich_help_panel", None) or "Commands"
+            found.setdefault(heading, []).append((name, command.help or ""))
+        width = max(len(name) for name in self.commands)  # one column of names, whatever the heading
+        for heading, lines in found.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, text in lines])
 
 
 def _narrow() -> dict[str, Any]:
@@ -100,12 +107,14 @@ def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None
     app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **style)
     made = in_whole_words(typer.main.get_command(app))
     assert isinstance(made, TyperGroup)
-    for word, entry in group.commands.items():
+    placed = [word for names in group.sections.values() for word in names.split()]
+    for word in sorted(group.commands, key=lambda word: placed.index(word) if word in placed else -1):
+        entry, section = group.commands[word], group.section_of(word)
         if isinstance(entry, Group):
-            made.add_command(_Deferred(word, entry.help, partial(_group, word, entry)))
+            made.add_command(_Deferred(word, entry.help, partial(_group, word, entry), section))
         else:
             load = partial(_command, Plugin(word, entry.place), group.maker, entry.passes_on, entry.tables)
-            made.add_command(_Deferred(word, entry.help, load))
+            made.add_command(_Deferred(word, entry.help, load, section))
     if group.plugins:
         plugins, refused = brought(group.plugins, group.commands)
         for plugin in plugins:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loaders import plugins
 from loaders.registry import BUNDLED
@@ -40,6 +40,12 @@ class Group:
     commands: Mapping[str, Command | Group]
     plugins: str = ""
     maker: str = ""
+    sections: Mapping[str, str] = field(default_factory=dict)
+    """The commands under headings, in the order in which they are used; one under none stands first."""
+
+    def section_of(self, name: str) -> str | None:
+        """The heading of a command."""
+        return next((heading for heading, names in self.sections.items() if name in names.split()), None)
 
 
 def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str = "") -> dict[str, Command]:
@@ -179,4 +185,16 @@ COMMANDS: dict[str, Command | Group] = {
     "new": Group("Write the skeleton of a plug-in, with a test that is green from the start.", NEW),
 }
 
-BEDSIDE = Group("Build, publish, load and evaluate three corpora on how medicine is said to patients.", COMMANDS)
+SECTIONS = {
+    "To begin with": "demo info",
+    "Releases": "build verify preview diff publish rebuild",
+    "What goes into them": "audit curate review cases fit-policy",
+    "Baselines": "run plan select endpoint rescore",
+    "Results": "compare table contrast report pack",
+    "People": "study sheet ratings",
+    "Plug-ins": "new",
+}
+
+BEDSIDE = Group(
+    "Build, publish, load and evaluate three corpora on how medicine is said to patients.", COMMANDS, sections=SECTIONS
+)

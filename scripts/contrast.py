@@ -17,7 +17,7 @@ from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.tables import setting_name
 from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.published import named
-from baselines.results.run import ModelUsed, RunRecord
+from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of
 from loaders.errors import InputError
 from loaders.files.untrusted import resolved
@@ -55,16 +55,8 @@ def command(
         _consultations(read, seed, as_json)
     else:
         _concealment(read, seed, as_json, out, started)
-    if not as_json and (reason := _stand_in(read)):
+    if not as_json and (reason := because(*(run.record.stand_in for run in read))):
         output.print(f"stand-in: {reason}", style="yellow", highlight=False)
-
-
-def _stand_in(read: Sequence[FinishedRun]) -> str | None:
-    """Every reason of a run once."""
-    return (
-        "; ".join(dict.fromkeys(part for run in read for part in (run.record.stand_in or "").split("; ") if part))
-        or None
-    )
 
 
 # --- 3MDBench ---------------------------------------------------------------------------------------------------------
@@ -136,7 +128,7 @@ def _concealment(read: Sequence[FinishedRun], seed: int, as_json: bool, out: Pat
             ),
             options={"runs": [run.record.run_id for run in read]},
             seeds={"bootstrap": seed},
-            stand_in=_stand_in(read),
+            stand_in=because(*(run.record.stand_in for run in read)),
         )
         setting = setting_name(others[0][1][0].episode)
         made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.cli import find
-from scripts.commands import COMMANDS, Command, Group
+from scripts.cli import execute, find
+from scripts.commands import COMMANDS, SECTIONS, Command, Group
 from scripts.terminal import console, finish, planning
 
 HERE = Path(__file__).resolve().parents[2]
@@ -66,3 +66,19 @@ def test_a_list_of_commands_imports_none_of_them(words: list[str]) -> None:
 
 def test_the_help_of_a_baseline_opens_no_data() -> None:
     assert not _imported("run", "language", "--help") & (HEAVY - {"numpy"})
+
+
+def test_every_command_stands_under_a_heading_in_the_order_of_work() -> None:
+    placed = [name for names in SECTIONS.values() for name in names.split()]
+    assert sorted(placed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_shows_the_headings(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert execute(["--help"]) == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(text) for text in ("To begin with", "Releases", "build", "Baselines", "Plug-ins")]
+    assert places == sorted(places)
