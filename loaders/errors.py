@@ -14,6 +14,7 @@ line prints them and nothing else; a traceback of one of these never reaches a u
 
 from __future__ import annotations
 
+import copyreg
 import re
 
 from loaders.installed import advice, missing
@@ -36,18 +37,14 @@ class BedsideError(Exception):
             text += f". {self.do}"
         return text
 
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        # Keyword-only arguments do not survive the default pickling, and workers send errors back by pickle.
-        return _rebuild, (type(self), self.where, self.found, self.expected, self.do)
+    def __reduce__(self) -> tuple[object, ...]:
+        # By default a class is called with its text alone, and workers send errors back by pickle.
+        return copyreg.__newobj__, (type(self), str(self)), vars(self)  # type: ignore[attr-defined]
 
 
 def printable(text: str) -> str:
     """A text that any terminal takes: names of files and cells of tables may hold anything."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def _rebuild(kind: type[BedsideError], where: str, found: str, expected: str, do: str) -> BedsideError:
-    return kind(where, found=found, expected=expected, do=do)
 
 
 class InputError(BedsideError):

@@ -66,17 +66,10 @@ class ImageError(InputError):
         self.reason = reason
         super().__init__(where, found=found, expected=expected, do=do)
 
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return _rebuild, (self.where, self.reason, self.found, self.expected, self.do)
-
     @property
     def detail(self) -> str:
         """What was found and what to do, for a row that is left out."""
         return f"{self.found}. {self.do}" if self.do else self.found
-
-
-def _rebuild(where: str, reason: str, found: str, expected: str, do: str) -> ImageError:
-    return ImageError(where, reason=reason, found=found, expected=expected, do=do)
 
 
 @dataclass(frozen=True, slots=True)

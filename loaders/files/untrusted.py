@@ -65,9 +65,6 @@ class BadRow(InputError):
         self.reason = reason
         super().__init__(where, found=found or reason, expected=expected, do=do)
 
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return _rebuild, (self.where, self.reason, self.found, self.expected, self.do)
-
     @classmethod
     def of(cls, error: InputError) -> BadRow:
         """What a row raised, as that row's."""
@@ -94,10 +91,6 @@ def check_bad(
         first = "; ".join(map(str, shown[:_SHOWN])) + "; …" * (len(shown) > _SHOWN)
         found = f"{len(shown):,} of {records:,} rows cannot be read: {first}"
         raise InputError(where, found=found, expected=f"at most {most:g} %", do=do)
-
-
-def _rebuild(where: str, reason: str, found: str, expected: str, do: str) -> BadRow:
-    return BadRow(where, reason=reason, found=found, expected=expected, do=do)
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
