@@ -25,35 +25,22 @@ def with_decoding(game: Game[Case, Record], changes: Changes) -> Game[Case, Reco
         return game
 
     async def play(case: Case, ask: Ask) -> Record:
-        return await game.play(case, _Changed(ask, game.decoding, changes))
+        async def changed(
+            role: str,
+            messages: Sequence[Message],
+            *,
+            json_schema: Mapping[str, Any] | None = None,
+            attempt: int = 0,
+            **decoding: Unpack[Decoding],
+        ) -> Answer:
+            usual: Mapping[str, Any] = game.decoding.get(role, {})
+            drawn: dict[str, Any] = dict(decoding)
+            for name, value in changes.get(role, {}).items():
+                if drawn.get(name) == usual.get(name):
+                    drawn[name] = value
+            return await ask(role, messages, json_schema=json_schema, attempt=attempt, **cast(Decoding, drawn))
 
-    return replace(game, play=play, decoding={**game.decoding, **_merged(game.decoding, changes)})
+        return await game.play(case, changed)
 
-
-def _merged(decoding: Mapping[str, Decoding], changes: Changes) -> dict[str, Decoding]:
-    return {role: cast(Decoding, {**decoding.get(role, {}), **fields}) for role, fields in changes.items()}
-
-
-class _Changed:
-    """An `Ask` that draws as it is told."""
-
-    def __init__(self, ask: Ask, decoding: Mapping[str, Decoding], changes: Changes) -> None:
-        self._ask = ask
-        self._decoding = decoding
-        self._changes = changes
-
-    async def __call__(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
-        usual: Mapping[str, Any] = self._decoding.get(role, {})
-        drawn: dict[str, Any] = dict(decoding)
-        for name, value in self._changes.get(role, {}).items():
-            if drawn.get(name) == usual.get(name):
-                drawn[name] = value
-        return await self._ask(role, messages, json_schema=json_schema, attempt=attempt, **cast(Decoding, drawn))
+    replaced = {role: cast(Decoding, {**game.decoding.get(role, {}), **fields}) for role, fields in changes.items()}
+    return replace(game, play=play, decoding={**game.decoding, **replaced})

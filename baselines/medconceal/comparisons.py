@@ -184,17 +184,10 @@ def results(
         chosen = f"; the best of several runs, chosen by this metric: {against}" if metric.other_name else ""
         note = f"means over {metric.n} cases; {metric.test}, Holm over {len(comparisons)} metrics{chosen}"
         versus = f"{reference} minus {against}"
-        low, high = metric.ci95
+        level, (low, high) = f"{name} (case-level)", metric.ci95
         cells: list[tuple[str, str, str, float, str, Interval | None]] = [
-            (
-                reference,
-                f"reference vs {against} {setting}",
-                f"{name} (case-level)",
-                metric.reference,
-                proportion,
-                None,
-            ),
-            (against, setting, f"{name} (case-level)", metric.other, proportion, None),
+            (reference, f"reference vs {against} {setting}", level, metric.reference, proportion, None),
+            (against, setting, level, metric.other, proportion, None),
             (versus, setting, f"{name} delta Ref-AI", metric.difference, proportion, metric.ci95),
             (versus, setting, f"{name} 95% CI low", low, proportion, None),
             (versus, setting, f"{name} 95% CI high", high, proportion, None),

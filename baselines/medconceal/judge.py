@@ -108,12 +108,13 @@ def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case
 
 def shown(episode: Episode) -> str:
     """The dialogue as a judge reads it: one JSON object a line, so that a quotation mark in a turn ends nothing."""
-    lines = []
-    for exchange in episode.exchanges:
-        for speaker, text in (("clinician", exchange.clinician), ("patient", exchange.patient)):
-            said = {"turn": exchange.turn, "speaker": speaker, "text": heard(text)}
-            lines.append(json.dumps(said, ensure_ascii=False))
-    return "\n".join(lines)
+    return _lines(
+        [
+            {"turn": exchange.turn, "speaker": speaker, "text": heard(text)}
+            for exchange in episode.exchanges
+            for speaker, text in (("clinician", exchange.clinician), ("patient", exchange.patient))
+        ]
+    )
 
 
 async def _asked(
@@ -219,8 +220,7 @@ async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openn
             raise Unfit('"turns" holds something else than "open" and "closed"')
         return tuple(labels)
 
-    lines = "\n".join(json.dumps(turn, ensure_ascii=False) for turn in turns)
-    return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": lines}, _OPENNESS, accept)
+    return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": _lines(turns)}, _OPENNESS, accept)
 
 
 async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.metrics import Measure, curve, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.validity import checks, reasons
+from baselines.results.published import model_label
 from baselines.results.run import Result, RunRecord
 from loaders.errors import InputError
 from loaders.medconceal import Task
@@ -19,16 +19,6 @@ PAPER = "MedConceal"
 GROUPS: dict[Task, str] = {"confirmation": "Task 1 confirmation", "intervention": "Task 2 intervention"}
 CURVES = "figure-2.json"
 """Name of the file of a run folder that holds `curves`."""
-
-# The end of a model's name -> the paper's label.
-_CLINICIANS = {
-    "qwen3.5-9b": "Qwen-3.5-9B",
-    "claude-sonnet-4-5": "Claude Sonnet 4.5",
-    "gpt-5.2": "GPT-5.2",
-    "doctor-r1": "Doctor-R1",
-    "llama3-openbiollm-8b": "Llama3-OpenBioLLM-8B",
-}
-_DATED = re.compile(r"-\d{8}$|-\d{4}-\d{2}-\d{2}$")
 
 _CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Open", "Open", "Readability", "Word/Turn")
 _MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
@@ -86,7 +76,7 @@ def clinician_name(model: str) -> str:
     >>> clinician_name("anthropic/claude-sonnet-4-5-20250929"), clinician_name("scripted/expert")
     ('Claude Sonnet 4.5', 'scripted/expert')
     """
-    return _CLINICIANS.get(_DATED.sub("", model.rpartition("/")[2]).casefold(), model)
+    return model_label(PAPER, model)
 
 
 def setting_name(episode: Episode) -> str:

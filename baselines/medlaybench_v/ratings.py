@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import rater_sheets, read_sheet, sheet_bytes, write_new
 from baselines.results.statistics import bootstrap_means, cohen_kappa, grimmer
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest
@@ -72,12 +72,10 @@ def write_sheets(
     if pairs < 2 or raters < 1:
         raise InputError("sheet", found=f"{pairs} pairs, {raters} raters", expected="2 pairs and 1 rater at least")
     drawn = drawn_pairs(rows, pairs, seed)
-    contents = {}
-    for rater in (f"R{number}" for number in range(1, raters + 1)):
-        order = list(drawn)
-        random.Random(f"{seed} {rater}").shuffle(order)  # so that no pair is always met tired
-        lines = ({"rater": rater, "pair": number, **drawn[number]} for number in order)
-        contents[path.with_stem(f"{path.stem}-{rater}")] = filled_sheet(lines, stand_in)
+    columns = _COLUMNS if stand_in else _COLUMNS[:-1]
+    contents = rater_sheets(
+        path, raters, columns, list(drawn), lambda name: {"pair": name, **drawn[name], "stand_in": stand_in}, seed=seed
+    )
     contents[path.with_suffix(".md")] = _instructions().replace("{pairs}", str(pairs)).encode()
     return write_new(contents)
 

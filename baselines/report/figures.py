@@ -143,7 +143,7 @@ def _diagnosis(view: TableView) -> Iterator[_Panel | Figure | None]:
     series = [
         one
         for style, (column, label) in enumerate((("F1", "as the authors count"), ("F1 (strict)", "strict")))
-        for one in _series(view, view.rows, (column,), label, style, name=_whole)
+        for one in _series(view, view.rows, (column,), label, style, name=lambda row: row.label)
     ]
     # Of the paper's rows, those that an own number stands beside: the table has the others.
     own = {row for one in series if not one.hollow for row in one.points}
@@ -165,7 +165,7 @@ def _by_group(column: str, title: str, axis: str) -> _Maker:
                     continue
                 for run, pair in cell.own:
                     if pair.own.value is not None:
-                        label = _whole(row) if len(cell.own) == 1 else f"{_whole(row)} (run {run})"
+                        label = row.label if len(cell.own) == 1 else f"{row.label} (run {run})"
                         systems.setdefault(label, {})[head[0]] = Point(pair.own.value, pair.own.ci95)
         yield from (_figure(series, title, axis) for series in _by_style(systems))
 
@@ -196,10 +196,6 @@ def _raters(view: TableView) -> Iterator[_Panel | Figure | None]:
 
 
 _PAIRWISE = "Pairwise kappa"
-
-
-def _whole(row: Row) -> str:
-    return ", ".join(part for part in row.labels if part)
 
 
 _RATINGS = {name: (name, "mean") for name in ("Factual Correctness", "Completeness", "Simplicity", "Fluency")}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from baselines.report.tables import Row, TableView
+from baselines.report.tables import TableView
 from baselines.results.comparison import Compared
 from baselines.results.published import Published, named
 from baselines.results.sheets import table_bytes
@@ -44,14 +44,13 @@ def printed(view: TableView, *, paper: bool) -> Printed:
     made = Printed(view, tuple(view.heads))
     marks: dict[str, str] = {}
     for row in view.rows:
-        label = ", ".join(part for part in row.labels if part)
         for run in sorted({number for cell in row.cells for number, _ in cell.own}):
             pairs = [_of_run(cell.own, run) for cell in row.cells]
-            name = label if len(view.runs) == 1 else f"{label} (run {run})"
+            name = row.label if len(view.runs) == 1 else f"{row.label} (run {run})"
             made.lines.append((name, [_own(pair, marks) if pair else "" for pair in pairs]))
         if paper and any(cell.paper for cell in row.cells):
             cells = [_published(cell.paper, cell.doubt) for cell in row.cells]
-            made.lines.append((f"{label} (published)" if row.own else label, cells))
+            made.lines.append((f"{row.label} (published)" if row.own else row.label, cells))
     made.notes.extend(f"{mark} {text}" for text, mark in marks.items())
     told = {part: named(part) for head in view.heads for part in head}
     if numbered := [name for part, name in told.items() if name != part]:
@@ -207,11 +206,11 @@ def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
     for row in view.rows:
         for head, cell in zip(view.heads, row.cells, strict=True):
             for run, pair in cell.own:
-                yield _number(view, _label(row), ", ".join(head), run, pair)
+                yield _number(view, row.label, ", ".join(head), run, pair)
             if paper and cell.paper:
                 yield {
                     **dict.fromkeys((*_COLUMNS, *_PROVENANCE), ""),
-                    **{"paper": view.paper, "table": view.name, "row": _label(row), "column": ", ".join(head)},
+                    **{"paper": view.paper, "table": view.name, "row": row.label, "column": ", ".join(head)},
                     **{"source": "published", "value": cell.paper.printed, "unit": cell.paper.unit},
                     **{"provenance": "published", "note": cell.paper.wrong},
                 }
@@ -220,10 +219,6 @@ def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
             own = pair.own
             label = ", ".join(part for part in (own.row, own.setting, group) if part)
             yield _number(view, label, own.column, run, pair)
-
-
-def _label(row: Row) -> str:
-    return ", ".join(part for part in row.labels if part)
 
 
 def _number(view: TableView, row: str, column: str, run: int, pair: Compared) -> dict[str, Any]:

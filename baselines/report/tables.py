@@ -97,6 +97,11 @@ class Row:
     n: int | None
     own: bool
 
+    @property
+    def label(self) -> str:
+        """Its label in one."""
+        return ", ".join(part for part in self.labels if part)
+
 
 @dataclass(frozen=True, slots=True)
 class TableView:

@@ -47,6 +47,20 @@ def meaning(paper: str, column: str) -> str:
     return known.get((paper, column)) or known.get((paper, base), base) + comma + rest
 
 
+_DATED = re.compile(r"-\d{8}$|-\d{4}-\d{2}-\d{2}$")
+
+
+@cache
+def _labels() -> dict[tuple[str, str], str]:
+    return {(line["paper"], line["name"]): line["label"] for line in bundled("baselines.results", "models.csv")}
+
+
+def model_label(paper: str, name: str) -> str:
+    """A paper's label of a model (models.csv), whoever serves it and of whatever day; other models keep their name."""
+    # The authors' code of 3MDBench loads Qwen2-VL with 7 billion parameters (3M-G31).
+    return _labels().get((paper, _DATED.sub("", name.rpartition("/")[2]).casefold()), name)
+
+
 _NUMBERED = re.compile(r"((?:Criterion|Kappa of) (\d\.\d))(?!\d)(.*)")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from baselines.results.published import model_label
 from baselines.results.run import RunRecord
 
 PAPER = "3MDBench"
@@ -18,24 +19,6 @@ SETTING_NAMES = {
     "dialogue+image+cues": "dialogue + image + external cues",
 }
 """Setting -> its label in Tables 5 and 6; the last is in no table of the paper."""
-
-# The end of a model's name -> the paper's label. The authors' code loads Qwen2-VL with 7 billion parameters (3M-G31).
-_MODELS = {
-    "gpt-4o-mini": "GPT-4o-mini",
-    "llama-3.2-11b-vision-instruct": "Llama-3.2-11B-Vision-Instruct",
-    "qwen2-vl-7b-instruct": "Qwen2-VL",
-    "medgemma-4b-it": "MedGemma-4B",
-    "medgemma-27b-it": "MedGemma-27B",
-    "gemma-3-27b-it": "Gemma-3-27B",
-    "meta-llama-3-8b-instruct": "Llama-3-8B-Instruct",
-    "llama-3.1-8b-instruct": "Llama-3.1-8B",
-    "qwen2.5-7b-instruct": "Qwen2.5-7B",
-    "qwen2.5-14b-instruct": "Qwen2.5-14B",
-    "falcon-7b-instruct": "Falcon-7B",
-    "qwen2-vl-72b-instruct": "Qwen2-VL-72B-Instruct",
-    "llava-onevision-qwen2-72b-ov-chat-hf": "LLaVA-OneVision-Qwen2-72B-ov-chat-hf",
-}
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 # Families by a word of the name: judges favour texts of their own kind.
 _FAMILIES = {
@@ -63,7 +46,7 @@ def model_name(name: str) -> str:
     >>> model_name("openai/gpt-4o-mini-2024-07-18"), model_name("vllm/google/gemma-3-27b-it"), model_name("scripted/x")
     ('GPT-4o-mini', 'Gemma-3-27B', 'scripted/x')
     """
-    return _MODELS.get(_DATED.sub("", name.rpartition("/")[2]).casefold(), name)
+    return model_label(PAPER, name)
 
 
 def doctor_name(record: RunRecord) -> str:
