@@ -21,10 +21,10 @@ from typing import Any
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal import rules
-from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.untrusted import heard
+from loaders.files.bundled import bundled
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
@@ -47,35 +47,8 @@ class Criterion:
     high: str
 
 
-RUBRIC = (
-    Criterion("DG", "data gathering", "RIAS", "asks for medically relevant facts or clarifies them"),
-    Criterion("ER", "emotional responsiveness", "RIAS", "names, accepts or validates what the patient feels"),
-    Criterion("PA", "partnership", "RIAS", "asks what the patient prefers and shares the decision"),
-    Criterion("CE", "concern elicitation", "VR-CoDES", "invites the patient to say what worries them"),
-    Criterion("SP", "space provision", "VR-CoDES", "leaves room for a long answer and does not cut it off"),
-    Criterion("NS", "necessity support", "NCF", "gives reasons why the plan is needed or does good"),
-    Criterion("CM", "concern mitigation", "NCF", "takes up one particular barrier, risk or belief and deals with it"),
-    Criterion("PS", "plan and safety net", "task", "gives concrete steps, what to watch for, when to come back"),
-    Criterion(
-        "PQC", "pending question", "task", "answers the patient's last clarifying question; 0.5 if there is none"
-    ),
-    Criterion("MR", "meta-probe risk", "task", "asks in category labels or works off a list instead of talking"),
-)
-
-INTENTS = {
-    "rapport": "greets, thanks, makes contact",
-    "data_gathering": "asks for facts of the illness, its history or its treatment",
-    "open_elicitation": "invites the patient to tell what worries or matters to them",
-    "emotional_support": "responds to a feeling",
-    "partnership": "asks for preferences, decides together",
-    "education_necessity": "explains why something is needed",
-    "concern_mitigation": "deals with a worry, a belief or a barrier",
-    "plan_safety_net": "sets out steps and warning signs",
-    "answer_pending": "answers the question that the patient asked",
-    "closing": "ends the conversation",
-    META_PROBE: "asks for concerns by the names of categories, or for what the patient is hiding",
-    "other": "none of these",
-}
+RUBRIC = tuple(Criterion(**row) for row in bundled("baselines.medconceal", "rubric.csv"))
+INTENTS = {row["intent"]: row["meaning"] for row in bundled("baselines.medconceal", "intents.csv")}
 """The intents and what they mean; the paper names only the meta-category probe (MC-G18)."""
 
 
