@@ -38,7 +38,7 @@ from builders.release.counted import Measure
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
-from builders.release.write import Facts, write_release
+from builders.release.write import Facts, refuse_other_things, write_release
 from builders.steps import Chat, Step, first_pictures, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
@@ -227,6 +227,7 @@ def build(
     BedsideError for a full disk or a workspace in use; ReleaseError when no row is left.
     """
     beside(out, "{}")  # what cannot be replaced is refused now, not when all is done
+    refuse_other_things(out)
     if store is not None and recipe.folder_only:
         found = f"a build of {recipe.corpus.name} cannot lie in a bucket: {recipe.folder_only}"
         do = "Give --work a folder of a disk; with several nodes, one that all of them share"

@@ -23,6 +23,7 @@ from loaders.errors import InputError
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
+from scripts.terminal.options import LAST_SEED
 
 
 def command(
@@ -30,7 +31,7 @@ def command(
     out: Path | None = typer.Option(
         None, "--out", "-o", metavar="RUN", help="Keep the numbers as a run too (MedConceal: Tables 7 to 11)."
     ),
-    seed: int = typer.Option(0, help="Seed of bootstrap and permutations."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of bootstrap and permutations."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Compare runs over the same cases: differences with intervals, and the tests of the paper.

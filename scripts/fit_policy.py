@@ -23,6 +23,7 @@ from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
 from loaders.opened import open_data
 from scripts.terminal.console import output, table
+from scripts.terminal.options import LAST_SEED
 from scripts.terminal.progress import Bars
 
 
@@ -43,7 +44,7 @@ def command(
     most: int = typer.Option(2_000, min=100, help="Turns to label at most."),
     base: Path | None = typer.Option(None, metavar="FILE", help="Constants other than the weights [the shipped ones]"),
     ridge: float = typer.Option(RIDGE, min=0.0, help="How strongly the categories are held together."),
-    seed: int = typer.Option(0, help="Seed of the choice of turns and of the split by case."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of the choice of turns and of the split by case."),
 ) -> None:
     """Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.
 

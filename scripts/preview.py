@@ -11,13 +11,14 @@ from builders.release.preview import write_preview
 from builders.release.verify import resolve
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
+from scripts.terminal.options import LAST_SEED
 
 
 def command(
     source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a data set on the Hub."),
     out: Path = typer.Option(Path("preview.html"), "--out", "-o", metavar="FILE", help="The page to write."),
     rows: int = typer.Option(40, "--rows", "--pairs", min=0, help="How many rows to show."),
-    seed: int = typer.Option(0, help="Which rows are drawn."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which rows are drawn."),
 ) -> None:
     """Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
 

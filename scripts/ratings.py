@@ -12,13 +12,14 @@ from baselines.results.run import Result, write_run
 from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
 from scripts.terminal.console import output, table
+from scripts.terminal.options import LAST_SEED
 from scripts.terminal.tables import Table
 
 
 def command(
     sheets: list[Path] = typer.Argument(..., metavar="SHEET…", help="Filled sheets of all raters."),
     out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also write the results as a run."),
-    seed: int = typer.Option(0, help="Seed of the bootstrap."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of the bootstrap."),
 ) -> None:
     """Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.
 

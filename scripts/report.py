@@ -14,6 +14,7 @@ from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
+from scripts.terminal.options import LAST_SEED
 
 
 def command(
@@ -21,7 +22,7 @@ def command(
     out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="The page to write."),
     release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
     pairs: int = typer.Option(6, min=1, metavar="N", help="How many pairs stand on the page without script."),
-    seed: int = typer.Option(0, help="Which pairs."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which pairs."),
     figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures."),
     public: bool = typer.Option(
         False, "--public", help="Leave out what cases hide, and the photos of runs: a page for everybody."

@@ -14,6 +14,7 @@ from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
+from scripts.terminal.options import LAST_SEED
 
 
 def command(
@@ -23,7 +24,7 @@ def command(
     raters: int | None = typer.Option(
         None, min=1, metavar="N", help="Raters; each gets a sheet, in another order [3]."
     ),
-    seed: int = typer.Option(0, help="What is drawn, and in which order."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="What is drawn, and in which order."),
     split: str = typer.Option("test", metavar="NAME", help="Split to draw from."),
 ) -> None:
     """Write blank sheets and instructions for a human evaluation.

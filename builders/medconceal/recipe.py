@@ -148,7 +148,7 @@ class Options(ModelOptions):
         tuple[Path, ...],
         typer.Option(metavar="FILE", help="A clinician's decisions, exported from WORK/review.html. May be repeated."),
     ] = ()
-    seed: Annotated[int, typer.Option(help="Decides what --synthetic composes.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Decides what --synthetic composes.")] = 0
     gate_text: Annotated[
         Path | None,
         typer.Option(

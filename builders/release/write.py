@@ -242,7 +242,7 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
         try:
             if is_there(previous) and not is_there(out):
                 previous.rename(out)  # the old release, from a build that was killed between two renames
-            _refuse_other_things(out)
+            refuse_other_things(out)
             for leftover in (folder, made, previous):
                 shutil.rmtree(leftover, ignore_errors=True)
             with writing(folder):
@@ -256,7 +256,8 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
                 lock.unlink()
 
 
-def _refuse_other_things(out: Path) -> None:
+def refuse_other_things(out: Path) -> None:
+    """Raises: InputError where something stands at `out` that is no release, and no empty folder."""
     if not is_there(out) or (is_folder(out) and not entries(out)):
         return
     try:

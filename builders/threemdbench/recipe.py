@@ -136,7 +136,7 @@ class Options(ModelOptions):
     splits: Annotated[str, typer.Option(metavar="NAME,…", help="Splits to release: `test` public, the others not.")] = (
         ",".join(RATIOS)
     )
-    seed: Annotated[int, typer.Option(help="Decides drawing, splits, temperaments and authored complaints.")] = 1
+    seed: Annotated[int, typer.Option(min=0, help="Decides drawing, splits, temperaments and authored complaints.")] = 1
     model: Annotated[
         str | None,
         typer.Option(

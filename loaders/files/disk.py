@@ -74,6 +74,20 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+def check_folder(path: Path) -> None:
+    """Say before long work what `make_folder` and a first file in it would say after it; nothing is made.
+
+    Raises: as `writing`; InputError for an address.
+    """
+    with writing(path):
+        _refuse_address(path)
+        there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there))
+
+
 def _refuse_address(path: Path) -> None:
     first = path.parts[0] if path.parts else ""
     if _SCHEME.fullmatch(first) and not Path(first).is_dir():

@@ -16,7 +16,7 @@ from loaders.opened import open_data
 from scripts.run.play import MaxCost, Price, prices_of
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, used
-from scripts.terminal.options import Data, Out, Prompts, Resamples, Seed
+from scripts.terminal.options import LAST_SEED, Data, Out, Prompts, Resamples, Seed
 from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
 
@@ -33,9 +33,9 @@ class Captioning:
     ] = ()
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to caption.")] = "test"
     pairs: Annotated[int, typer.Option(min=2, metavar="N", help="Images to caption, the first by id.")] = 1000
-    sample_seed: Annotated[int | None, typer.Option(metavar="SEED", help="Draw the images by this seed instead.")] = (
-        None
-    )
+    sample_seed: Annotated[
+        int | None, typer.Option(min=0, max=LAST_SEED, metavar="SEED", help="Draw the images by it instead.")
+    ] = None
     prompts: Prompts = None
     max_tokens: Annotated[int, typer.Option(min=1, help="Longest caption, in tokens.")] = 64
     concurrency: Annotated[int, typer.Option(min=1, help="Requests at a time.")] = 16

@@ -11,6 +11,7 @@ from baselines.threemdbench.consultation.physicians import one_a_diagnosis, writ
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Split, cases_of
 from scripts.terminal.console import output
+from scripts.terminal.options import LAST_SEED
 
 
 def command(
@@ -19,7 +20,7 @@ def command(
     setting: str = typer.Option("image+basic", metavar="NAME", help="image+basic, or image+all with every complaint."),
     raters: int = typer.Option(2, min=1, metavar="N", help="Physicians; others for the other setting."),
     split: Split = "test",
-    seed: int = typer.Option(0, help="Which case of a diagnosis, and in which order."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which case of a diagnosis, and in which order."),
 ) -> None:
     """Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).
 

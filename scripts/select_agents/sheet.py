@@ -14,6 +14,7 @@ from baselines.threemdbench.consultation.selection_raters import dialogues_of, d
 from loaders.files.disk import make_folder
 from loaders.files.untrusted import is_there
 from scripts.terminal.console import output
+from scripts.terminal.options import LAST_SEED
 
 
 def command(
@@ -21,7 +22,7 @@ def command(
     out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
     count: int = typer.Option(100, min=2, metavar="N", help="Dialogues to annotate."),
     raters: int = typer.Option(5, min=1, metavar="N", help="Annotators; each gets a sheet, in another order."),
-    seed: int = typer.Option(0, help="Which dialogues, and in which order."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which dialogues, and in which order."),
 ) -> None:
     """Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).
 

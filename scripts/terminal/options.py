@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from loaders.errors import InputError
+from loaders.files.disk import check_folder
 from loaders.files.untrusted import is_text, is_there
 
 EMBEDDINGS = Path("runs/embeddings")
@@ -19,11 +20,23 @@ Returned = TypeVar("Returned")
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="medlaybench-v[@TAG], official, a release folder, or REPO[@TAG].")
 ]
+
+
+def _checked(path: Path) -> Path:
+    check_folder(path)
+    return path
+
+
 Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="RUN", help="Folder for results.jsonl, results.csv and run.json.")
+    Path,
+    typer.Option(
+        "--out", "-o", metavar="RUN", help="Folder for results.jsonl, results.csv and run.json.", callback=_checked
+    ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the bootstrap.")]
-Resamples = Annotated[int, typer.Option(min=10, help="Bootstrap resamples.")]
+LAST_SEED = 2**32 - 1
+"""The largest seed that every library takes; none takes one below 0."""
+Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Seed of the bootstrap.")]
+Resamples = Annotated[int, typer.Option(min=10, max=1_000_000, help="Bootstrap resamples.")]
 Slices = Annotated[
     tuple[str, ...],
     typer.Option(

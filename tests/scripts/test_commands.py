@@ -46,6 +46,30 @@ def test_a_command_without_json_prints_no_table(words: tuple[str, ...]) -> None:
     assert not [name for name, value in vars(sys.modules[module]).items() if value in makers]
 
 
+@pytest.mark.parametrize("words", [pytest.param(line, id=" ".join(line)) for line, _ in _lines(COMMANDS)])
+def test_a_number_that_a_library_refuses_after_the_work_is_refused_before(words: tuple[str, ...]) -> None:
+    """Random generators take no seed below 0, and not all take a large one; resamples are held in memory."""
+    for option in find(words)[0].params:
+        bounds = getattr(option, "type", option)  # of a type, in earlier versions of typer
+        if option.name in ("seed", "sample_seed"):
+            assert bounds.min == 0, option.name
+        if option.name == "resamples":
+            assert 0 < bounds.min < bounds.max <= 10**6
+
+
+def test_where_results_cannot_be_written_is_said_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        assert execute(["run", "language", str(tmp_path / "no data"), "-o", str(out)]) == 2
+        assert "a file stands where a folder is needed" in capsys.readouterr().err
+    line = ["build", "medlaybench-v", "--captions", "sample", "--limit", "1", "--out", str(tmp_path / "file")]
+    assert execute(line) == 2
+    assert "already there, and not a release" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def _imported(*words: str) -> set[str]:
     said = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "scripts", *words],

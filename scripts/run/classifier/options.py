@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from loaders.errors import InputError
-from scripts.terminal.options import EMBEDDINGS, Cache, Device, Out, Resamples, Slices
+from scripts.terminal.options import EMBEDDINGS, LAST_SEED, Cache, Device, Out, Resamples, Slices
 from scripts.terminal.photos import Photos
 
 
@@ -44,7 +44,7 @@ class Common:
     workers: Annotated[
         int | None, typer.Option(min=0, help="Processes that make views. [0 where the photos fit in memory]")
     ] = None
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0
+    seed: Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Seed of everything random.")] = 0
     slices: Slices = ()
     resamples: Resamples = 10_000
     allow_untrained: Annotated[
