@@ -28,7 +28,7 @@ _COMMON = frozenset(
 
 def crossed(expert: Reading, lay: Reading) -> str:
     """Two things that the expert caption tells together, and two others, of which each changed partners; or ""."""
-    if _is_one(expert) or _is_one(lay) or _keeps_order(expert, lay):
+    if _keeps_order(expert, lay) or _is_one(expert) or _is_one(lay):
         return ""
     here, there = expert.get(_places), lay.get(_places)
     shared = [(here[key], there[key]) for key in here if key in there]
@@ -39,11 +39,14 @@ def crossed(expert: Reading, lay: Reading) -> str:
             rows, columns = {at_here[i] for i in places}, {at_there[i] for i in others}
             if len(rows) == len(columns) == 1:
                 cells.setdefault((rows.pop(), columns.pop()), min(places))
-        for (row, column), (other_row, other_column) in combinations(sorted(cells), 2):
-            corners = (row, column), (row, other_column), (other_row, other_column), (other_row, column)
-            if row != other_row and column != other_column and all(corner in cells for corner in corners):
-                pairs = (sorted(cells[corner] for corner in corners[i : i + 2]) for i in (0, 2))
-                return " and ".join(f"{expert.texts[one]} with {expert.texts[other]}" for one, other in pairs)
+        for (row, column), (other_row, other_column) in combinations(cells, 2):
+            if row == other_row or column == other_column:
+                continue
+            partner, other_partner = cells.get((row, other_column)), cells.get((other_row, column))
+            if partner is not None and other_partner is not None:
+                pairs = (cells[row, column], partner), (cells[other_row, other_column], other_partner)
+                told = (f"{expert.texts[one]} with {expert.texts[other]}" for one, other in map(sorted, sorted(pairs)))
+                return " and ".join(told)
     return ""
 
 
@@ -55,11 +58,15 @@ def _is_one(reading: Reading) -> bool:
 def _keeps_order(expert: Reading, lay: Reading) -> bool:
     """Whether the phrases of the expert caption come in their order, as far as its own words tell, and they tell most:
     so does nearly every draft, of which nothing more is to be asked."""
-    at = _segments(expert.get(phrases))
     words = expert.bag - STOP_WORDS
-    first = {word: at[i] for i, word in reversed([*enumerate(expert.texts)]) if word in words}
+    first = {word: i for i, word in reversed([*enumerate(expert.texts)]) if word in words}
     told = [first[word] for word in dict.fromkeys(lay.texts) if word in first]
-    return 2 * len(told) >= len(words) and all(one <= other for one, other in pairwise(told))
+    if 2 * len(told) < len(words):
+        return False
+    if all(one <= other for one, other in pairwise(told)):
+        return True
+    at = _segments(expert.get(phrases))
+    return all(at[one] <= at[other] for one, other in pairwise(told))
 
 
 def _places(reading: Reading) -> dict[str, set[int]]:
