@@ -82,8 +82,12 @@ def _time_draft(shown: Table, captions: Sequence[str], few: Sequence[str], draft
     """Adds the draft against the replace loop; returns how many of the few captions the loop writes differently."""
     pairs = sorted(drafter.pairs, key=lambda pair: -len(pair[0]))
     readings = [read(caption) for caption in captions]
-    ours = len(captions) / _best(lambda: [drafter.draft(r, drafter.match(r)).text for r in readings], repeats)
-    loop = len(few) / _best(lambda: [_replace_loop(c, pairs) for c in few], 1)
+    turns = {
+        "draft": lambda: [drafter.draft(r, drafter.match(r)).text for r in readings],
+        "loop": lambda: [_replace_loop(c, pairs) for c in few],
+    }
+    best = _best_by_turns(turns, repeats)
+    ours, loop = len(captions) / best["draft"], len(few) / best["loop"]
     shown.add_row(
         "draft", f"{ours:,.0f}", f"replace loop ({len(few)} captions)", f"{loop:,.1f}", f"{ours / loop:,.0f}x"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -273,3 +274,18 @@ def test_datasets_pushes_and_loads_by_tag(hub: LoopbackHub, tmp_path: Path) -> N
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "['a', 'b', 'c'] [4]"
+
+
+def test_a_hub_for_another_shell_keeps_what_it_is_given(tmp_path: Path) -> None:
+    for turn in range(2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "scripts.loopback_hub", str(tmp_path / "kept")], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        exports = dict(iter(process.stdout.readline().removeprefix("export ").strip().split("=", 1)) for _ in range(8))
+        api = HfApi(endpoint=exports["HF_ENDPOINT"], token=exports["HF_TOKEN"])
+        if turn == 0:
+            api.create_repo("org/mine", repo_type="dataset")
+        assert api.repo_exists("org/mine", repo_type="dataset")
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
