@@ -305,12 +305,33 @@ def _key(path: Path, *, own: bool) -> bytes:
     return key
 
 
+_SUBJECTS = "Fear, shame, illness, dying, alcohol and mistrust."
+_RETOLD: dict[str, JsonValue] = {
+    "preparation": "Names, places, dates and other identifiers are taken out, texts are put in other words, and what "
+    "would give a concern away is refused; threads are known by pseudonyms only.",
+    "annotation": "Profiles, concerns with their evidence, categories and plans are written by a language model and "
+    "checked by rules.",
+    "left_out": "Left out by rule: posts and comments that were deleted, removed or written by a bot; cross-posts; "
+    "posters under 18 by their own words; threads without a chain of eight alternating turns. Of an edited post, what "
+    'stands behind an "EDIT:" mark is cut off. Of each poster one thread is kept.',
+}
+_INVENTED: dict[str, JsonValue] = {
+    "biases": "Written examples: they show what their authors thought of, not who asks for care.",
+    "sensitive": f"{_SUBJECTS} Nobody is described.",
+}
+
+
 def _invented_card(manifest: Manifest) -> dict[str, JsonValue]:
     return {
         **_open_terms(),
         "method": "No model was used: cases were written by hand, larger sets are put together from the same parts. "
         "Each concern quotes a narrative that stands in the hidden part. No clinician has reviewed them.",
         "origin": "Every patient here was made up for this project. Nobody is described, and none of them exists.",
+        **_INVENTED,
+        "collection": "Profiles written for this project; none of the patients exists.",
+        "preparation": "None: the profiles were written whole.",
+        "annotation": "Profiles, concerns with their evidence, categories and plans are written by people.",
+        "left_out": "Nothing was left out by rule.",
     }
 
 
@@ -320,20 +341,36 @@ def _own_card(manifest: Manifest) -> dict[str, JsonValue]:
         "method": "The profiles were made elsewhere and are published as they came. Each is whole, no chart gives a "
         "concern away, and no text holds an identifier that Bedside knows.",
         "origin": f"The cases are those of `{manifest.sources[0].name}`; column `attribution` says whom to name.",
+        "collection": "Profiles of the maintainer's own, from the source named in this card. How they were collected, "
+        "whether the patients exist, and whether they agreed, is not stated by the maintainer.",
+        "preparation": "The profiles are published as they came. One that is not whole, gives a concern away in its "
+        "chart, or holds an identifier that the rules know, is left out.",
+        "annotation": "Who wrote the profiles, their concerns and plans is not stated by the maintainer beyond the "
+        "columns `author` and `attribution`.",
+        "biases": "Whom the profiles show, and whom not, is not stated by the maintainer.",
+        "sensitive": f"{_SUBJECTS} What of it people told is not stated by the maintainer.",
+        "left_out": "",
     }
 
 
 def _card(manifest: Manifest, chat: Chat, invented: bool) -> dict[str, JsonValue]:
     if invented:
         origin = "The threads were written for this project. Nobody said any of it."
-        return {**_open_terms(), "method": _by_model(chat), "origin": origin}
+        told = {"method": _by_model(chat), "origin": origin, "collection": origin}
+        return {**_open_terms(), **told, **_INVENTED, **_RETOLD}
     return {
+        **_RETOLD,
         **_closed_terms(
             "These profiles retell, in other words, what people wrote on a public forum about their health."
         ),
         "method": _by_model(chat),
         "origin": "Each case is retold from one thread of r/AskDocs: a post with the flair *Physician Responded* and a "
         "single chain of replies, a verified clinician and the poster by turns, of at least eight turns.",
+        "collection": "Profiles made from public threads in which a physician answered; nobody who wrote there was "
+        "asked for this corpus.",
+        "biases": "Posters of the forum are young, English-speaking and often American.",
+        "sensitive": f"{_SUBJECTS} First names of third persons can survive in running text; a quotation of up to "
+        "seven words may be found by a search engine.",
     }
 
 

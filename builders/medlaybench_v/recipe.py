@@ -15,6 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import JsonValue
 
+from builders.medlaybench_v.card import card
 from builders.medlaybench_v.concepts import Recognizer
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY, Lexicon
 from builders.medlaybench_v.measure import RULES, check_row, measure
@@ -25,20 +26,15 @@ from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
 from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from builders.pipeline.rows import Row
-from builders.recipe import Build, ModelOptions, Plan, Recipe, licence_facts
+from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from loaders.errors import InputError
 from loaders.files.untrusted import BadRow
-from loaders.manifest import Manifest, Source, order_splits
+from loaders.manifest import Manifest, Source
 from loaders.medlaybench_v import CORPUS
 
 BUNDLED = "bundled"
-RULES_METHOD = (
-    "No language model was used. Expert terms found in the lay vocabulary were replaced in one pass that never touches "
-    "a protected fact, names of pictures were unfolded, places were put behind their nouns, and fragments were made "
-    "into sentences. The captions are plainer, not rewritten: expect the expert's order of thoughts."
-)
 _PACKAGES = ("ahocorasick-rs", "inflect", "numpy", "pillow")
 
 
@@ -143,7 +139,7 @@ def plan(build: Build[Options]) -> Plan:
         steps=_steps(build, Lexicon(vocabulary.terms, options.substitute), recognizers, chat),
         sources=lambda rows: _sources(source, rows, vocabulary),
         settings=_settings(options, vocabulary, recognizers, chat),
-        card=lambda manifest: _card(manifest, options, vocabulary, chat),
+        card=lambda manifest: card(manifest, source.origin, options.condition, chat),
         chat=chat,
         packages=[*_PACKAGES, *["medcat"] * bool(options.medcat), *["spacy"] * bool(options.spacy)],
         stand_in=[*reasons * (options.captions == SAMPLE), *(chat.stand_in("the lay captions") if chat else [])],
@@ -211,29 +207,6 @@ def _sources(source: CaptionSource, rows: int, vocabulary: Vocabulary) -> list[S
             for v in vocabulary.sources
         ),
     ]
-
-
-def _card(manifest: Manifest, options: Options, vocabulary: Vocabulary, chat: Chat | None) -> dict[str, JsonValue]:
-    statistics = cast(dict[str, Any], manifest.statistics)
-    return {
-        **licence_facts(statistics["licence"], "rows", "each row's"),
-        "method": RULES_METHOD if chat is None else _model_method(chat, options),
-        "example_split": order_splits(manifest.splits)[-1],
-    }
-
-
-def _model_method(chat: Chat, options: Options) -> str:
-    blocks = {
-        "scgr": "the concepts with their lay phrases, the facts to keep and the draft",
-        "llm+cui": "the list of medical terms",
-        "llm": "nothing but the caption",
-    }
-    checked = (
-        "A text that failed a gate was sent back with the failed gates named, twice at most; then the draft stood in."
-        if options.condition == "scgr"
-        else "This is an ablation build: a text that failed a gate was kept and is marked `ungated`."
-    )
-    return f"`{chat.model.name}` rewrote each caption; its prompt held {blocks[options.condition]}. {checked}"
 
 
 def summary(manifest: Manifest) -> Iterable[Table | str]:

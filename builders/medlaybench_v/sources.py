@@ -26,15 +26,17 @@ from loaders.files.image_files import ImageIndex
 from loaders.files.tables import read_records
 from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
 
-__all__ = ["SAMPLE", "CaptionSource", "Row", "open_source"]
+__all__ = ["ARTICLES", "OWN", "SAMPLE", "WRITTEN", "CaptionSource", "Row", "open_source"]
 
 SAMPLE = "sample"
+WRITTEN, ARTICLES, OWN = "written", "articles", "own"  # for this project, in PubMed Central, of the user
 
 
 @dataclass(frozen=True)
 class CaptionSource:
     """A source of captions, opened and checked: `name` and `url` for the manifest, `licence` where it has one for all.
 
+    `origin` is who is behind the captions: WRITTEN, ARTICLES or OWN.
     `digest` is the SHA-256 of the captions; `identity` that of captions and images, never of paths. Images are read for
     it once.
     """
@@ -42,6 +44,7 @@ class CaptionSource:
     name: str
     url: str | None
     licence: str
+    origin: str
     each: Callable[[], Iterator[Row | BadRow]]
     digest: str
     images: ImageIndex | None = None
@@ -118,20 +121,20 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
     if name == SAMPLE:
         bundled = read_records(CAPTIONS)
         each = partial(caption_rows, bundled, "train")
-        return CaptionSource("bundled sample", None, "per row", each, bundled.digest, _images(IMAGES))
+        return CaptionSource("bundled sample", None, "per row", WRITTEN, each, bundled.digest, _images(IMAGES))
     if name in (roco.ROCOV2, "rocov2"):
         commit = roco.rocov2_commit()
         digest = hashlib.sha256(f"{roco.ROCOV2}@{commit}".encode()).hexdigest()
         url = f"https://huggingface.co/datasets/{roco.ROCOV2}/tree/{commit}"
-        return CaptionSource(roco.ROCOV2, url, roco.ROCOV2_LICENCE, lambda: roco.rocov2_rows(commit), digest)
+        return CaptionSource(roco.ROCOV2, url, roco.ROCOV2_LICENCE, ARTICLES, lambda: roco.rocov2_rows(commit), digest)
     path = Path(source)
     if is_folder(path):
         folders = roco.roco_folders(path, default_split)
         fetched = [one.folder / "images" for one in folders if is_folder(one.folder / "images")]
         own = folder or (_images(*fetched) if fetched else None)
-        return CaptionSource("ROCO", None, "per row", lambda: roco.roco_rows(folders), roco.roco_digest(folders), own)
+        each = partial(roco.roco_rows, folders)
+        return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco.roco_digest(folders), own)
     records = read_records(path)
     Columns(records)
-    return CaptionSource(
-        name_of(path), None, "per row", lambda: caption_rows(records, default_split), records.digest, folder
-    )
+    each = partial(caption_rows, records, default_split)
+    return CaptionSource(name_of(path), None, "per row", OWN, each, records.digest, folder)

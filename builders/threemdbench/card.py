@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from pydantic import JsonValue
@@ -9,16 +10,18 @@ from pydantic import JsonValue
 from builders.recipe import licence_facts
 from builders.steps import Chat
 from builders.threemdbench.measure import PAPER
+from builders.threemdbench.sources import DRAWN, OWN, PUBLISHED
 from loaders.manifest import Manifest, order_splits
 from loaders.models.messages import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
 
-def card(manifest: Manifest, chat: Chat | None) -> dict[str, JsonValue]:
-    """The facts that the template asks for."""
+def card(manifest: Manifest, origins: Sequence[tuple[str, str]], chat: Chat | None) -> dict[str, JsonValue]:
+    """The facts that the template asks for; `origins` are name and origin of each source."""
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
         **licence_facts(statistics["licence"], "photos", "each one's"),
+        **_provenance(origins),
         "method": _by_hand() if chat is None else _by_model(chat.model),
         "classes": _classes(manifest),
         "drawing": _drawing(manifest),
@@ -26,6 +29,38 @@ def card(manifest: Manifest, chat: Chat | None) -> dict[str, JsonValue]:
         "usage": _usage(manifest),
         "private": _private(manifest),
         "paper_test": f"{PAPER['test photos']:,}",
+    }
+
+
+def _provenance(origins: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
+    """Where the photos come from and whom they show, as far as that is known of each kind of source."""
+    names = {kind: ", ".join(f"`{name}`" for name, origin in origins if origin == kind) for kind in (PUBLISHED, OWN)}
+    published, own, drawn = names[PUBLISHED], names[OWN], any(origin == DRAWN for _, origin in origins)
+    collection = [
+        *["Photos that were drawn for this project; nobody was photographed."] * drawn,
+        *[f"Photos that others published with a diagnosis ({published}); none was taken for this corpus."]
+        * bool(published),
+        *[
+            f"Photos of the maintainer's own ({own}): how they were taken, who diagnosed, and whether those whom they "
+            "show agreed, is not stated by the maintainer."
+        ]
+        * bool(own),
+    ]
+    biases = [
+        *["Drawings show what their author thought of, no range of skin, camera and setting."] * drawn,
+        *[f"Light skin is over-represented in most published sources ({published})."] * bool(published),
+        *[f"Whom the maintainer's own photos show ({own}), and whom not, is not stated."] * bool(own),
+        *[
+            "Camera, setting and country may differ by source, and a model may learn the source instead of the "
+            "condition."
+        ]
+        * bool(published or own),
+    ]
+    bodies = "Photos of bodies, mostly skin, mouths, eyes and nails; faces that a source shows are not blurred."
+    return {
+        "collection": " ".join(collection),
+        "biases": " ".join(biases),
+        "sensitive": bodies if published or own else "None: the photos are drawings, and nobody is shown.",
     }
 
 

@@ -35,7 +35,7 @@ from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source
+from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of
 from builders.threemdbench.steps import (
     SOURCE,
     Queue,
@@ -172,6 +172,7 @@ def plan(build: Build[Options]) -> Plan:
     curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     identity = rows_digest(rows)
+    origins = [(_name(text), origin_of(text)) for text in options.sources]
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json")
     return Plan(
         rows=[*bad, *_rows(rows)],
@@ -181,7 +182,7 @@ def plan(build: Build[Options]) -> Plan:
         sources=lambda count: _sources(sources, rows),
         settings=_settings(options, targets, curator, chat, licences)
         | {"decisions": _counted(decisions, applied) if decisions.by_key else None},
-        card=lambda manifest: card(manifest, chat),
+        card=lambda manifest: card(manifest, origins, chat),
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
         stand_in=_stand_in(options, chat),

@@ -28,9 +28,11 @@ from builders.threemdbench.sources.table import open_table
 from loaders.errors import InputError
 from loaders.files.tables import read_table
 
-__all__ = ["KINDS", "SAMPLE", "Facts", "Photo", "PhotoSource", "open_source"]
+__all__ = ["DRAWN", "KINDS", "OWN", "PUBLISHED", "SAMPLE", "Facts", "Photo", "PhotoSource", "open_source", "origin_of"]
 
 SAMPLE = "sample"
+DRAWN, PUBLISHED, OWN = "drawn", "published", "own"  # for this project, by others, of the user
+_OWN_KINDS = ("folder", "table")
 Opener = Callable[[Path, Facts, LabelMap], PhotoSource]
 
 
@@ -79,3 +81,11 @@ def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
     known = KINDS[kind]
     table = read_label_map(labels) if labels else bundled(known.labels) if known.labels else BY_NAME
     return known.open(Path(path), replace(known.facts, name=name or known.facts.name), table)
+
+
+def origin_of(text: str) -> str:
+    """Who is behind the photos of a source, written as for `open_source`: DRAWN, PUBLISHED or OWN."""
+    if text == SAMPLE:
+        return DRAWN
+    kind = text.partition("=")[0].partition(":")[0]
+    return OWN if kind in _OWN_KINDS else PUBLISHED

@@ -103,6 +103,17 @@ def test_every_caption_is_kept_or_excluded_with_its_reason(tmp_path: Path) -> No
     assert verify(release, row_check=recipe.check_row, measure=recipe.measure) == []
 
 
+def test_the_card_states_of_captions_of_somebodys_own_nothing_that_nobody_said(tmp_path: Path) -> None:
+    cards = {}
+    for out, captions in (("own", captions_file(tmp_path)), ("sample", "sample")):
+        build(tmp_path, captions, out=out, limit=20)
+        cards[out] = (tmp_path / out / "README.md").read_text(encoding="utf-8")
+        assert "PubMed" not in cards[out] and "radiologist wrote" not in cards[out]
+    assert "those whom they show agreed, is not stated by the maintainer" in cards["own"]
+    assert "nobody was asked" not in cards["own"] and "Published cases" not in cards["own"]
+    assert "nobody was asked or photographed" in cards["sample"] and "not stated by" not in cards["sample"]
+
+
 def test_licences_pass_only_by_name(tmp_path: Path) -> None:
     build(tmp_path, captions_file(tmp_path), allowed_licences=frozenset({"unknown", "CC-BY-ND"}))
     assert {"a4", "a5"} <= set(rows_of(tmp_path / "release"))

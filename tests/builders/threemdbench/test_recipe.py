@@ -26,6 +26,7 @@ from builders.release.verify import verify
 from builders.threemdbench import recipe
 from builders.threemdbench.authored import SOURCE
 from builders.threemdbench.download import Limits
+from builders.threemdbench.sources import PUBLISHED, origin_of
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
 from loaders.engines.local import Local
@@ -181,6 +182,15 @@ def test_the_card_says_what_it_is(sample: Path) -> None:
     assert "2,996" in card
     assert "short of 64 in test by" in card
     assert card.count("| chalazion | ophthalmology |") == 1
+    assert "nobody was photographed" in card and "Light skin" not in card
+
+
+def test_the_card_states_of_photos_of_somebodys_own_nothing_that_nobody_said(tmp_path: Path) -> None:
+    build(tmp_path, f"table:clinic={drawn(tmp_path / 'photos', 'acne')}")
+    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert "maintainer's own (`clinic`): how they were taken" in card and "is not stated by the maintainer" in card
+    assert "nobody was photographed" not in card and "Light skin" not in card
+    assert origin_of("scin=scin") == PUBLISHED
 
 
 def test_the_tables_of_the_card_are_those_of_the_rows(sample: Path) -> None:
