@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from loaders.errors import InputError
+
 UNKNOWN = "unknown"
+NOT_STATED = "licence unknown"  # the reason of rows that are left out
 _AND = " AND "  # of an SPDX expression: all of these hold
 
 # Elements of a Creative Commons licence, in the order in which its name lists them.
@@ -175,7 +178,24 @@ def allows_rewriting(licence: str | None, allowed: frozenset[str] = frozenset())
         return True, ""
     if read.derivatives == "no":
         return False, f"no derivatives: {read.id}"
-    return False, "licence unknown" if read.id == UNKNOWN else f"licence unknown: {read.id}"
+    return False, NOT_STATED if read.id == UNKNOWN else f"{NOT_STATED}: {read.id}"
+
+
+def check_vouched(option: str, licence: str | None, allowed: frozenset[str]) -> None:
+    """Refuse a licence that a user gives to rows that state none, where it would only leave them out for want of one.
+
+    Raises: InputError for one that nothing here can read, and that is not among the `allowed`.
+    """
+    read = read_licence(licence)
+    if licence is None or read.derivatives != UNKNOWN or any(read.named_by(name) for name in allowed):
+        return
+    raise InputError(
+        option,
+        found=repr(licence),
+        expected="a licence that is known here: CC0-1.0, CC-BY-4.0, CC-BY-SA-4.0, CC-BY-NC-4.0, CC-BY-NC-SA-4.0, "
+        "public-domain, MIT or Apache-2.0",
+        do="If it is another whose terms let rows be rewritten, say --allow-licence with the same words as well",
+    )
 
 
 def corpus_licence(licences: Iterable[str | None]) -> str:

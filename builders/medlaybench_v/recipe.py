@@ -15,6 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import JsonValue
 
+from builders.licences import check_vouched
 from builders.medlaybench_v.card import card
 from builders.medlaybench_v.concepts import Recognizer
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY, Lexicon
@@ -48,8 +49,8 @@ class Options(ModelOptions):
 
         bedside build medlaybench-v --captions sample --out runs/sample
 
-        bedside build medlaybench-v --captions captions.csv --images pictures/ --model openai/gpt-4o-mini --out
-        runs/mine
+        bedside build medlaybench-v --captions captions.csv --images pictures/ --licence CC-BY-4.0 --model
+        openai/gpt-4o-mini --out runs/mine
     """
 
     captions: Annotated[
@@ -94,7 +95,11 @@ class Options(ModelOptions):
         str, typer.Option(metavar=f"{ALL}|{ONTOLOGY}", help="Every vocabulary term, or only CUIs (Algorithm 1).")
     ] = ALL
     licence: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Licence of rows that state none, on your word.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Licence of rows that state none, such as CC-BY-4.0, on your word. A row without any is left out.",
+        ),
     ] = None
     allowed_licences: Annotated[
         frozenset[str],
@@ -124,6 +129,7 @@ class Options(ModelOptions):
 def plan(build: Build[Options]) -> Plan:
     """What the options come to."""
     options = build.options
+    check_vouched("--licence", options.licence, options.allowed_licences)
     source = open_source(options.captions, images=options.images, default_split=options.default_split)
     named = options.vocabularies if BUNDLED in options.vocabularies else (BUNDLED, *options.vocabularies)
     vocabulary = combine(

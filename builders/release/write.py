@@ -21,6 +21,7 @@ import datasets
 import filelock
 from pydantic import JsonValue
 
+from builders.licences import NOT_STATED
 from builders.pipeline.rows import Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.publish.naming import CROISSANT
@@ -111,7 +112,11 @@ def write_release(
         excluded, reasons = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
-            raise ReleaseError(out, found=f"no row is left ({counted})", expected="at least one row")
+            stated = (
+                "Give each row its licence in a column `licence`, say it of all on your word with --licence, or let "
+            )
+            do = stated + "rows that state none in with --allow-licence unknown" if NOT_STATED in reasons else ""
+            raise ReleaseError(out, found=f"no row is left ({counted})", expected="at least one row", do=do)
         manifest = _manifest(facts, splits, excluded, _list_files(folder, shards))
         for problem in manifest.check_counts():
             raise ReleaseError(out, found=str(problem), expected="in = out + excluded")

@@ -23,7 +23,7 @@ from loaders.errors import InputError
 from loaders.files.untrusted import BadRow, digest_of
 
 # Licences that are no Creative Commons ones, but that were read and allow a photo to be shared and adapted.
-_SHAREABLE = frozenset({"SCIN Data Use License"})
+SHAREABLE = frozenset({"SCIN Data Use License"})
 _VOUCHED = "whoever built this release (--licence)"
 _Why = dict[str, str]
 
@@ -103,7 +103,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
         refused = _why(assigned.reason, assigned.detail)
     else:
         # A photo without its metadata is an altered one: it takes a licence that allows that.
-        _, problem = allows_rewriting(photo.licence, admission.licences | _SHAREABLE)
+        _, problem = allows_rewriting(photo.licence, admission.licences | SHAREABLE)
         reason, _, detail = problem.partition(": ")
         refused = _why(reason, detail) if problem else None
     return {

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from builders.curation import review
 from builders.curation.review import Decision, Decisions, read_decisions, read_queue, write_queue
 from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
+from builders.licences import check_vouched
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
@@ -29,7 +30,7 @@ from builders.threemdbench.card import card
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.findings import FAULTS
-from builders.threemdbench.gather import Admission, gather, rows_digest
+from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
@@ -108,7 +109,8 @@ class Options(ModelOptions):
         typer.Option(
             "--licence",
             metavar="NAME=LICENCE",
-            help="Licence of a source's photos that state none, on your word. May be repeated.",
+            help="Licence of a source's photos that state none, on your word; photos without any are left out. May be "
+            "repeated.",
         ),
     ] = ()
     allowed_licences: Annotated[
@@ -165,6 +167,8 @@ def plan(build: Build[Options]) -> Plan:
     decisions = read_decisions(options.decisions)
     chat = build.chat(read_prompts)
     licences = _pairs("--licence", options.licences)
+    for name, licence in licences.items():
+        check_vouched(f"--licence {name}", licence, options.allowed_licences | SHAREABLE)
     sources = _open(options, licences)
     downloads = Downloads(options.downloads or workspace / "downloads", replace(options.limits, pause=options.pause))
     admission = Admission(options.allowed_licences, licences, options.mixed_labels)

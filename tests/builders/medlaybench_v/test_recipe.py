@@ -114,6 +114,18 @@ def test_the_card_states_of_captions_of_somebodys_own_nothing_that_nobody_said(t
     assert "nobody was asked or photographed" in cards["sample"] and "not stated by" not in cards["sample"]
 
 
+def test_a_table_without_licences_is_told_how_to_state_them(tmp_path: Path) -> None:
+    captions = captions_file(tmp_path, [("a", "Renal cyst on ultrasound.", "", "")])
+    with pytest.raises(
+        ReleaseError, match=r"licence unknown: 1.* column `licence`, .*--licence, .*--allow-licence unknown"
+    ):
+        build(tmp_path, captions)
+    with pytest.raises(InputError, match="^--licence: 'foo' .*CC-BY-4.0.*--allow-licence"):
+        build(tmp_path, captions, licence="foo")
+    build(tmp_path, captions, licence="The clinic's terms", allowed_licences=frozenset({"the clinic's terms"}))
+    assert rows_of(tmp_path / "release")["a"]["licence"] == "The clinic's terms"
+
+
 def test_licences_pass_only_by_name(tmp_path: Path) -> None:
     build(tmp_path, captions_file(tmp_path), allowed_licences=frozenset({"unknown", "CC-BY-ND"}))
     assert {"a4", "a5"} <= set(rows_of(tmp_path / "release"))

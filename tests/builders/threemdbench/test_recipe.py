@@ -344,6 +344,7 @@ def test_the_curve_of_the_paper_meets_what_the_paper_states() -> None:
         ({"splits": ","}, "--splits"),
         ({"labels": ("scin=x.csv",)}, "--labels"),
         ({"licences": ("scin=CC0",)}, "--licence"),
+        ({"licences": ("table=foo",)}, "--licence table"),
         ({"prompts": Path("no such folder")}, "no such folder"),
     ],
 )
