@@ -38,7 +38,7 @@ from builders.release.counted import Measure
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
-from builders.release.write import Facts, refuse_other_things, write_release
+from builders.release.write import Facts, occupied, release_at, write_release
 from builders.steps import Chat, Step, first_pictures, stages
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
@@ -48,8 +48,8 @@ from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import beside
 from loaders.files.image_formats import HEIF, readable
 from loaders.files.stores import Folder, Store
-from loaders.files.untrusted import MAX_BAD, BadRow, parse_json, read_text
-from loaders.manifest import Config, Manifest, Source, other_versions, versions_in_words
+from loaders.files.untrusted import MAX_BAD, BadRow, parse_json, read_text, resolved
+from loaders.manifest import Config, Manifest, Source, canonical_json, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
@@ -57,6 +57,7 @@ from loaders.registry import find_corpus
 
 _PACKAGES = ("datasets", "pyarrow")
 VERSIONS = "versions.json"
+MACHINES = "machines"  # the setting that names those that a release was built on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,11 +224,12 @@ def build(
     `tell` is given what waits for a person, if anything does, and which library versions are not those that a release
     at `out` or kept results were made with.
 
-    Raises: InputError, ModelError, MissingExtra for what the options name; InputError for `.` or `/` as `out`;
-    BedsideError for a full disk or a workspace in use; ReleaseError when no row is left.
+    Raises: InputError, ModelError, MissingExtra for what the options name; InputError for `.` or `/` as `out` and,
+    before any work, for one that holds another release or something else; BedsideError for a full disk or a workspace
+    in use; ReleaseError when no row is left.
     """
     beside(out, "{}")  # what cannot be replaced is refused now, not when all is done
-    refuse_other_things(out)
+    release_at(resolved(out))
     if store is not None and recipe.folder_only:
         found = f"a build of {recipe.corpus.name} cannot lie in a bucket: {recipe.folder_only}"
         do = "Give --work a folder of a disk; with several nodes, one that all of them share"
@@ -237,6 +239,8 @@ def build(
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
+    if not overwrite:
+        _refuse_another(out, known.name, plan)
     versions = _versions(plan)
     for sentence in _other_versions(versions, out, at_hand.store):
         tell(sentence)
@@ -254,7 +258,7 @@ def build(
         progress=progress,
     )
     if len(engine.machines) > 1:
-        plan = replace(plan, settings={**plan.settings, "machines": list(engine.machines)})
+        plan = replace(plan, settings={**plan.settings, MACHINES: list(engine.machines)})
     if several := first_pictures(finished, known.key):
         tell(several)
     if plan.review is not None and (waiting := plan.review(finished)):
@@ -270,6 +274,26 @@ def build(
         overwrite=overwrite,
         engine=engine,
     )
+
+
+def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
+    """Refuse a place where a release of another corpus, other sources or other settings lies, before the work is done.
+
+    Raises: InputError.
+    """
+    there = release_at(resolved(out))
+    if there is None:
+        return
+    here = {name: value for name, value in there.settings.items() if name != MACHINES}  # known when all is done
+    sources = [[(source.name, source.digest) for source in listed] for listed in (there.sources, plan.sources(0))]
+    differs = {
+        f"corpus {there.corpus}": there.corpus != corpus,
+        "other sources": sources[0] != sources[1],
+        "other settings": canonical_json(here) != canonical_json(plan.settings),
+    }
+    for what, is_so in differs.items():
+        if is_so:
+            raise occupied(out, f"already holds another release ({what})")
 
 
 def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[str, str]) -> Facts:

@@ -247,7 +247,7 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
         try:
             if is_there(previous) and not is_there(out):
                 previous.rename(out)  # the old release, from a build that was killed between two renames
-            refuse_other_things(out)
+            release_at(out)
             for leftover in (folder, made, previous):
                 shutil.rmtree(leftover, ignore_errors=True)
             with writing(folder):
@@ -261,15 +261,23 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
                 lock.unlink()
 
 
-def refuse_other_things(out: Path) -> None:
-    """Raises: InputError where something stands at `out` that is no release, and no empty folder."""
+def release_at(out: Path) -> Manifest | None:
+    """The release that lies where one is to be written; None where nothing does.
+
+    Raises: InputError when the place is taken by something else.
+    """
     if not is_there(out) or (is_folder(out) and not entries(out)):
-        return
+        return None
     try:
-        Manifest.read(out)
+        return Manifest.read(out)
     except ReleaseError as error:
         do = "Choose another folder, or delete this one yourself"
         raise InputError(out, found=f"already there, and not a release ({error.found})", do=do) from error
+
+
+def occupied(out: Path, found: str) -> InputError:
+    """What is said of a place where a release lies that nobody asked to replace."""
+    return InputError(out, found=found, do="Choose another folder, or say --overwrite to replace it")
 
 
 def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None:
@@ -284,7 +292,7 @@ def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None
             return  # up to date
         if not overwrite:
             found = f"holds this release, damaged ({problems[0]})" if same else "already holds another release"
-            raise InputError(out, found=found, do="Choose another folder, or say --overwrite to replace it")
+            raise occupied(out, found)
     try:
         if replace:
             _exchange(folder, out)

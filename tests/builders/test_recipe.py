@@ -10,6 +10,7 @@ import pytest
 from builders import recipe
 from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.recipe import build
+from loaders.errors import InputError
 from loaders.files.images import ImageError, clean_bytes
 from scripts.cli import execute
 from tests.parts.places import ROOT
@@ -41,6 +42,40 @@ def test_a_place_that_cannot_be_replaced_is_refused_before_anything_is_done(
     words = ["build", "medlaybench-v", "--captions", "sample", "--out", out]
     assert execute([*words, "--work", work] if work else words) == 2
     assert "has no name of its own" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (Options(captions="sample", limit=4), "other settings"),
+        (Options(captions="captions.csv", limit=3), "other sources"),
+        (None, "corpus small"),
+        (Options(captions="sample", limit=3), ""),
+    ],
+)
+def test_a_place_that_holds_another_release_is_refused_before_the_work(
+    options: Options | None, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("captions.csv").write_text("id,caption,licence\na,Renal cyst.,CC0\n", encoding="utf-8")
+    out, chosen = tmp_path / "out", Options(captions="sample", limit=3)
+    made = build(RECIPE, chosen, out, workspace=tmp_path / "first")
+    if options is None:
+        made.model_copy(update={"corpus": "small"}).write(out)
+    if not found:
+        assert build(RECIPE, chosen, out, workspace=tmp_path / "second") == made
+        return
+    monkeypatch.setattr(recipe, "run", lambda *given, **named: pytest.fail("the work began"))
+    with pytest.raises(InputError, match=rf"already holds another release \({found}\)\. .*--overwrite"):
+        build(RECIPE, options or chosen, out, workspace=tmp_path / "second")
+
+
+def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    monkeypatch.setattr(recipe, "run", lambda *given, **named: pytest.fail("the work began"))
+    with pytest.raises(InputError, match="already there, and not a release"):
+        build(RECIPE, Options(captions="sample"), tmp_path, workspace=tmp_path / "work")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_the_pictures_of_the_samples_pass_no_encoder() -> None:
