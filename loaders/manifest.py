@@ -71,8 +71,12 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 
 
+IMAGES_OF = "images of "  # begins the name of such a source
+
+
 class Source(_Part):
-    """Something that the rows were made from."""
+    """Something that the rows were made from. `digest` is the SHA-256 of its file where it is one, else of all that it
+    holds; the images that lie beside a table are a source of their own, IMAGES_OF it."""
 
     name: str
     digest: str

@@ -30,7 +30,7 @@ def command(
     folder = resolve(name)
     manifest = Manifest.read(folder)
     summarise(recipe_of(manifest.corpus), Path(name), manifest)
-    sources = table("\nSources", "source", "rows", "licence", "SHA-256", right=("rows",))
+    sources = table("\nSources", "source", "rows", "licence", "digest (SHA-256)", right=("rows",))
     for source in manifest.sources:
         sources.add_row(source.name, source.rows, source.licence, source.digest[:16] + "…")
     output.print(sources)

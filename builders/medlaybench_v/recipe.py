@@ -32,7 +32,7 @@ from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from loaders.errors import InputError
 from loaders.files.untrusted import BadRow
-from loaders.manifest import Manifest, Source
+from loaders.manifest import IMAGES_OF, Manifest, Source
 from loaders.medlaybench_v import CORPUS
 
 BUNDLED = "bundled"
@@ -205,9 +205,15 @@ def _settings(
     }
 
 
+def _pictures(source: CaptionSource) -> Source:
+    count, digest = source.pictured
+    return Source(name=f"{IMAGES_OF}{source.name}", digest=digest, rows=count, licence=source.licence)
+
+
 def _sources(source: CaptionSource, rows: int, vocabulary: Vocabulary) -> list[Source]:
     return [
-        Source(name=source.name, digest=source.identity, rows=rows, licence=source.licence, url=source.url),
+        Source(name=source.name, digest=source.digest, rows=rows, licence=source.licence, url=source.url),
+        *([_pictures(source)] if source.images else []),
         *(
             Source(name=f"vocabulary: {v.name}", digest=v.digest, rows=v.used, licence="; ".join(v.licences))
             for v in vocabulary.sources

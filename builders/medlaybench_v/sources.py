@@ -37,8 +37,8 @@ class CaptionSource:
     """A source of captions, opened and checked: `name` and `url` for the manifest, `licence` where it has one for all.
 
     `origin` is who is behind the captions: WRITTEN, ARTICLES or OWN.
-    `digest` is the SHA-256 of the captions; `identity` that of captions and images, never of paths. Images are read for
-    it once.
+    `digest` is the SHA-256 of the captions, `pictured` how many rows have an image, and the SHA-256 of these images
+    under the identifiers of their rows; `identity` that of both, never of paths. Images are read for it once.
     """
 
     name: str
@@ -50,14 +50,19 @@ class CaptionSource:
     images: ImageIndex | None = None
 
     @cached_property
+    def pictured(self) -> tuple[int, str]:
+        digest, found = hashlib.sha256(), 0
+        for row in self.rows():
+            if not isinstance(row, BadRow):
+                found += row["content"] is not None
+                digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
+        return found, digest.hexdigest()
+
+    @property
     def identity(self) -> str:
         if self.images is None:
             return self.digest
-        digest = hashlib.sha256(self.digest.encode())
-        for row in self.rows():
-            if not isinstance(row, BadRow):
-                digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
-        return digest.hexdigest()
+        return hashlib.sha256(f"{self.digest} {self.pictured[1]}".encode()).hexdigest()
 
     def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
         """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read.

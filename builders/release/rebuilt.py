@@ -19,7 +19,7 @@ from builders.release.verify import verify
 from builders.release.write import CARD
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, read_text
-from loaders.manifest import Manifest, Problem, other_versions, versions_in_words
+from loaders.manifest import IMAGES_OF, Manifest, Problem, other_versions, versions_in_words
 
 _NAMED = "names the repository and version that it was published as"
 _MEASURED = re.compile(r"[0-9a-f]{12,}|\d[\d,.]*")
@@ -84,11 +84,14 @@ def _why(
 ) -> str:
     if name not in old.files or name not in new.files:
         return ""
+    same_content = old.content_digest == new.content_digest and old.exclusions == new.exclusions
     if name in writers:
         (before, now), same = writers[name], _same_rows(name, old, new)
         if not same:
             return "holds other rows"
         return f"the same rows, written by {before}, now by {now}" if before != now else ""
+    if name in (CROISSANT, CARD) and not same_content:
+        return "tells of other rows"
     if name == CROISSANT:
         before, now = (json.loads(read_text(folder / name)) for folder in (published, again))
         if before == {**now, **{key: before[key] for key in ADDED if key in before}}:
@@ -134,6 +137,8 @@ def told(found: Rebuilt) -> Iterator[str]:
     """The findings in sentences: the release itself, its sources, its content, its files."""
     yield from (f"the published release is not sound: {problem}" for problem in found.problems)
     yield from (f"another source: {change.where}: {change.a}, now {change.b}" for change in found.sources)
+    if any(change.where.startswith(f"sources.{IMAGES_OF}") and change.b is None for change in found.sources):
+        yield "The published release was built with images, this one without: add --images DIR to its options"
     digests = (found.difference.content_a, found.difference.content_b)
     same = "the same content" if found.same_content else "ANOTHER CONTENT (bedside diff says where)"
     yield f"{same}: digest {digests[0][:16]}…, rebuilt {digests[1][:16]}…"

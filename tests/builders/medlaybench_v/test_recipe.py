@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import random
@@ -112,6 +113,20 @@ def test_the_card_states_of_captions_of_somebodys_own_nothing_that_nobody_said(t
     assert "those whom they show agreed, is not stated by the maintainer" in cards["own"]
     assert "nobody was asked" not in cards["own"] and "Published cases" not in cards["own"]
     assert "nobody was asked or photographed" in cards["sample"] and "not stated by" not in cards["sample"]
+
+
+def test_captions_and_their_images_are_sources_with_a_digest_each(tmp_path: Path) -> None:
+    captions, images = captions_file(tmp_path, CAPTIONS[:2]), tmp_path / "images"
+    images.mkdir()
+    Image.new("L", (40, 40), 90).save(images / "a1.png")
+    plain, pictured = build(tmp_path, captions, out="plain"), build(tmp_path, captions, out="pictured", images=images)
+    digest = hashlib.sha256(captions.read_bytes()).hexdigest()
+    told = [[(one.name, one.digest, one.rows) for one in made.sources[:-1]] for made in (plain, pictured)]
+    assert told[0] == [("captions.csv", digest, 2)] == told[1][:1]
+    assert [(name, rows) for name, _, rows in told[1][1:]] == [("images of captions.csv", 1)]
+    Image.new("L", (40, 40), 91).save(images / "a1.png")
+    other = build(tmp_path, captions, out="other", images=images).sources
+    assert other[0] == pictured.sources[0] and other[1] != pictured.sources[1]
 
 
 def test_a_table_without_licences_is_told_how_to_state_them(tmp_path: Path) -> None:
