@@ -157,6 +157,7 @@ class Recipe(Generic[Chosen]):
     `sample` are the words of the command that builds the bundled sample. `template` is the card; without one it is the
     corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release: tables of counts and sentences.
     `measure` is a function of all rows, or `Counted` where shards can be counted one by one and added up.
+    `source_columns` are what a table of the user's may hold: the names of each column, and what stands in it.
     `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and `measure` hold
     rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made before.
     `folder_only` is why a workspace has to be a folder, "" where a bucket does as well.
@@ -172,6 +173,7 @@ class Recipe(Generic[Chosen]):
     sample: Sequence[str]
     configs: Sequence[Config] = ()
     template: Path | None = None
+    source_columns: Sequence[tuple[Sequence[str], str]] = ()
     extras: Sequence[str] = ()
     rules: int = 1
     folder_only: str = "it opens files of its workspace by path"

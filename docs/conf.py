@@ -16,7 +16,7 @@ from markupsafe import escape as marked
 from sphinx.util.docutils import SphinxDirective
 
 from builders.recipe import recipe_of
-from builders.release.cards import SOFTWARE
+from builders.release.cards import SOFTWARE, markdown_table
 from builders.release.preview import entries
 from loaders import __version__
 from scripts.commands import COMMANDS, Group
@@ -144,6 +144,17 @@ class Columns(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(takewhile(bool, lines[first:])))
 
 
+class SourceColumns(SphinxDirective):
+    """The columns that a table of one's own may have, from the names that its reader knows."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        known = recipe_of(self.arguments[0]).source_columns
+        lines = ([", ".join(f"`{name}`" for name in names), what] for names, what in known)
+        return self.parse_text_to_nodes(markdown_table(["column, or", "what it holds"], lines))
+
+
 class Bibtex(SphinxDirective):
     """The BibTeX of a corpus's paper, as its card has it; or of this software."""
 
@@ -159,5 +170,5 @@ class Bibtex(SphinxDirective):
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _as_rst)
     app.connect("autodoc-skip-member", _skipped)
-    for directive in (Bibtex, Columns, Commands, Rows):
+    for directive in (Bibtex, Columns, Commands, Rows, SourceColumns):
         app.add_directive(directive.__name__.lower(), directive)

@@ -23,6 +23,7 @@ from builders.medlaybench_v.measure import RULES, check_row, measure
 from builders.medlaybench_v.preview import PREVIEW
 from builders.medlaybench_v.prompts import CONDITIONS, read_prompts
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
+from builders.medlaybench_v.source_files import SOURCE_COLUMNS
 from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
 from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
@@ -57,7 +58,8 @@ class Options(ModelOptions):
         str,
         typer.Option(
             metavar="FILE|FOLDER|sample|ID",
-            help="Expert captions: CSV, TSV, JSON Lines or Parquet; a ROCO folder; `sample` (bundled); "
+            help="Expert captions: CSV, TSV, JSON Lines or Parquet with the columns `image_id` and `caption` (and `licence`, "
+            "`split`, …); a ROCO folder; `sample` (bundled); "
             "or `eltorio/ROCOv2-radiology` from the Hub.",
         ),
     ]
@@ -242,6 +244,7 @@ RECIPE = Recipe(
     summary,
     PREVIEW,
     sample=("--captions", SAMPLE),
+    source_columns=SOURCE_COLUMNS,
     rules=RULES,
     folder_only="",
 )

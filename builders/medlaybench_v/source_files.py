@@ -38,6 +38,20 @@ _LINKS = ("url", "source_url", "doi")
 _SPLIT = ("split", "subset")
 _FILES = ("image_path", "image_file", "file", "filename", "file_name", "image", "pmc_file", "source_filename")
 
+SOURCE_COLUMNS = (
+    (_IDENTIFIER, "needed: the row's identifier, or the file name of its image"),
+    (_CAPTION, "needed: the expert caption"),
+    (_SPLIT, f"{', '.join(SPLITS)}; without it, what the name of a ROCOv2 image says, else `--split`"),
+    (_LICENCE, "the caption's licence (CC BY 4.0, CC-BY-NC, an address …); a row without one needs `--licence`"),
+    (_ASSERTED, "on whose word the licence is stated; without it, this table's"),
+    (_ATTRIBUTION, "whom to name; without it, the links and the article"),
+    (_LINKS, "addresses for the attribution, all of them"),
+    (_ARTICLE_COLUMN, "the article that the figure comes from, such as PMC1234567: rows of one are resampled together"),
+    (_CUIS, "UMLS identifiers, separated by blanks, commas or semicolons, or a list"),
+    (_FILES, "file names by which `--images` may know the row, all of them; in Parquet, `image` may hold the bytes"),
+)
+"""What a table may say: the names of a column, the first that is there counting, and what it holds."""
+
 
 class Columns:
     """Which of a file's columns says what.

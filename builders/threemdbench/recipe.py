@@ -37,6 +37,7 @@ from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of
+from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (
     SOURCE,
     Queue,
@@ -85,8 +86,8 @@ class Options(ModelOptions):
         typer.Option(
             "--source",
             metavar="KIND=PATH|KIND:NAME=PATH|sample",
-            help=f"Photos, as their publisher ships them, KIND one of {', '.join(KINDS)}; or `sample` (bundled). May "
-            "be repeated; a NAME tells two of a kind apart.",
+            help=f"Photos, as their publisher ships them, KIND one of {', '.join(KINDS)}; or `sample` (bundled). "
+            "A table has the columns `label` and `file` or `url`. May be repeated; a NAME tells two of a kind apart.",
         ),
     ]
     labels: Annotated[
@@ -403,6 +404,7 @@ RECIPE = Recipe(
     summary,
     PREVIEW,
     sample=("--source", SAMPLE),
+    source_columns=SOURCE_COLUMNS,
     configs=CONFIGS,
     extras=("curation",),
     rules=RULES,

@@ -19,13 +19,34 @@ _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
 _LABELS = ("label", "diagnosis", "class", "query")
 _GROUPS = ("group_id", "group", "lesion_id", "case_id", "patient_id")
+_MD5_DIGESTS = ("md5", "md5hash")
+_LICENCE = ("licence", "license")
+_ASSERTED = ("licence_asserted_by",)
+_ATTRIBUTION = ("attribution", "credit", "page", "host_page_url")
+_SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type"), ("skin_type_asserted_by",)
+_AGE, _SEX = ("age_group", "age"), ("sex",)
+SOURCE_COLUMNS = (
+    (_LABELS, "needed: the label, a diagnosis by its name or what `--labels` maps to one"),
+    (_FILES, "needed, or an address: the photo's file, below the table's folder"),
+    (_ADDRESSES, "needed, or a file: where the photo is fetched from"),
+    (_GROUPS, "patient, lesion or case: one group stands in one split"),
+    (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
+    (_ASSERTED, "on whose word the licence is stated; without it, this table's"),
+    (_ATTRIBUTION, "whom to name; without it, the photo's address"),
+    (_MD5_DIGESTS, "MD5 of the file, that what is fetched has to have"),
+    (_SKIN, "skin type: a number of the Fitzpatrick scale, or Monk and a number"),
+    (_SAID_BY, "who said the skin type"),
+    (_AGE, "age in years, or age group"),
+    (_SEX, "sex"),
+)
+"""What a table may say: the names of a column, the first that is there counting, and what it holds."""
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 
 
 def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of a table with a column of labels, and one of files (below the table's folder) or addresses.
 
-    Columns that may be there: group_id, licence (or license), licence_asserted_by, attribution, md5.
+    SOURCE_COLUMNS says which else may be there.
 
     Raises:
         InputError: the table cannot be read, or has no column for labels, or none for photos.
@@ -39,12 +60,12 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             found=f"columns {', '.join(table.columns)}",
             expected=f"a column of files ({', '.join(_FILES)}) or addresses ({', '.join(_ADDRESSES)})",
         )
-    group, md5 = table.column(*_GROUPS), table.column("md5", "md5hash")
-    licence, asserted = table.column("licence", "license"), table.column("licence_asserted_by")
-    attribution = table.column("attribution", "credit", "page", "host_page_url")
+    group, md5 = table.column(*_GROUPS), table.column(*_MD5_DIGESTS)
+    licence, asserted = table.column(*_LICENCE), table.column(*_ASSERTED)
+    attribution = table.column(*_ATTRIBUTION)
     images = ImageIndex(path.parent) if file else None
-    skin, said_by = table.column("skin_type", "fitzpatrick_skin_type"), table.column("skin_type_asserted_by")
-    age, sex = table.column("age_group", "age"), table.column("sex")
+    skin, said_by = table.column(*_SKIN), table.column(*_SAID_BY)
+    age, sex = table.column(*_AGE), table.column(*_SEX)
     own_word = f"column {skin} of {name_of(path)}"
 
     def each() -> Iterator[Photo | BadRow]:

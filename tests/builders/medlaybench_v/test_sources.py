@@ -18,8 +18,10 @@ from PIL import Image
 
 from builders.medlaybench_v import roco
 from builders.medlaybench_v.caption_checks import row_problem
+from builders.medlaybench_v.source_files import SOURCE_COLUMNS, Columns
 from builders.medlaybench_v.sources import open_source
 from loaders.errors import HubError, InputError
+from loaders.files.tables import Records
 from loaders.files.untrusted import BadRow
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.http_client import httpx
@@ -447,3 +449,11 @@ def test_real_radiographs_as_they_are() -> None:
     assert all(row["image_path"] for row in found)
     assert found[0]["attribution"] == "https://www.eurorad.org/case/12943"
     assert found[0]["licence"] == "CC BY-NC-SA 4.0"
+
+
+@pytest.mark.parametrize("name", [name for names, _ in SOURCE_COLUMNS for name in names])
+def test_a_column_that_the_documentation_names_is_found(name: str, tmp_path: Path) -> None:
+    needed = [names[0] for names, what in SOURCE_COLUMNS if what.startswith("needed") and name not in names]
+    assert needed in (["image_id", "expert_caption"], ["image_id"], ["expert_caption"])
+    columns = Columns(Records(tmp_path / "t.csv", (*needed, name), lambda _: iter(()), ""))
+    assert any(name == found or name in found for found in vars(columns).values() if isinstance(found, str | list))
