@@ -58,9 +58,8 @@ class Options(ModelOptions):
         str,
         typer.Option(
             metavar="FILE|FOLDER|sample|ID",
-            help="Expert captions: CSV, TSV, JSON Lines or Parquet with the columns `image_id` and `caption` (and `licence`, "
-            "`split`, …); a ROCO folder; `sample` (bundled); "
-            "or `eltorio/ROCOv2-radiology` from the Hub.",
+            help="Expert captions: CSV, TSV, JSON Lines or Parquet with the columns `image_id` and `caption` (and "
+            "`licence`, `split`, …); a ROCO folder; `sample` (bundled); or `eltorio/ROCOv2-radiology` from the Hub.",
         ),
     ]
     images: Annotated[Path | None, typer.Option(metavar="DIR", help="Images, matched by id or file name.")] = None
