@@ -184,7 +184,12 @@ def _fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
             do='The authors\' release is loaded with source="official"',
         ) from None
     except HUB_ERRORS as error:
-        raise hub_error(error, at) from error
+        said = hub_error(error, at)
+        if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # else there is such a repository
+            said = HubError(
+                at, found=f"no such folder is here, and the repository {said.found}", expected=said.expected, do=said.do
+            )
+        raise said from error
     folder = Path(path).parent
     return folder, f"{at} (commit {folder.name[:12]})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from builders.release.preview import Table as Counts
 from loaders.files.bucket import Bucket, is_address
 from loaders.files.disk import beside
 from loaders.files.untrusted import understood
-from loaders.manifest import Manifest
+from loaders.manifest import KEPT, Manifest
 from scripts.terminal.console import output, table
 from scripts.terminal.engines import Engines
 from scripts.terminal.options_of import options_of
@@ -66,13 +67,19 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
             workspace=Path(place.work) if place.work and not store else beside(place.out, "{}.work"),
             store=store,
             engine=engine,
-            progress=progress,
+            progress=None if output.quiet else progress,
             overwrite=place.overwrite,
             tell=waiting.append,
         )
     summarise(recipe, place.out, manifest)
     for sentence in waiting:
         output.print(sentence, highlight=False, soft_wrap=True)
+    out = shlex.quote(str(place.out))
+    output.print("Next:")
+    output.print(f"  bedside verify {out}", highlight=False)
+    output.print(f"  bedside preview {out} -o preview.html", highlight=False)
+    if KEPT not in manifest.settings:
+        output.print(f"  bedside publish {out} ORG/NAME --tag v1.0.0 --dry-run", highlight=False)
 
 
 def _shown(part: Counts) -> Table:

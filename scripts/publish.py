@@ -56,5 +56,7 @@ def command(
         endpoint=endpoint,
         report=lambda line: errors.print(line, highlight=False, markup=False),
     )
-    if not dry_run:
+    if dry_run:
+        output.print("Nothing was sent (--dry-run).", highlight=False)
+    else:
         output.print(f"{published.url}  (commit {published.commit[:12]}, tag {published.tag})", highlight=False)

@@ -111,6 +111,9 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
     """
     if is_folder(Path(source)):
         return Path(source)
+    if is_file(Path(source)):
+        do = "A file of caption pairs is checked by `bedside audit`"
+        raise ReleaseError(source, found="is a file", expected="a release folder, or REPO[@TAG] on the Hub", do=do)
     repo, _, tag = source.partition("@")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
         raise ReleaseError(source, found="no such folder", expected="a release folder, or REPO[@TAG] on the Hub")

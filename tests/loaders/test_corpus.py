@@ -340,7 +340,7 @@ def test_a_damaged_download_is_found(hub: LoopbackHub, release: Path) -> None:
 
 
 def test_repositories_that_do_not_have_it(hub: LoopbackHub, release: Path) -> None:
-    with pytest.raises(HubError, match="does not exist"):
+    with pytest.raises(HubError, match="no such folder is here, and the repository does not exist"):
         load("medlaybench-v", source="org/nothing")
     put(hub, REPO, release)
     with pytest.raises(HubError, match="has no such revision") as error:

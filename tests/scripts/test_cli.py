@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.cli import execute, find, keep_bars_from_logs, root
+from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import printed
 
@@ -53,6 +54,34 @@ def test_a_damaged_release_exits_with_1_and_names_the_file(
     assert execute(["verify", str(copy), "--json"]) == 1
     problems = json.loads(capsys.readouterr().out)
     assert problems and shard.name in problems[0]["where"]
+
+
+def test_a_build_says_what_is_next_and_nothing_where_it_is_told_to_be_quiet(
+    release: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert execute([*BUILD, "--out", str(release)]) == 0
+    said = capfd.readouterr()
+    assert f"Next:\n  bedside verify {release}\n  bedside preview {release} -o preview.html\n" in said.out
+    assert "--tag v1.0.0 --dry-run" in said.out and "admit: 20 rows" in said.err
+    assert execute([*BUILD, "--out", str(release), "--quiet"]) == 0
+    said = capfd.readouterr()
+    assert said.out == said.err == ""
+
+
+def test_a_rehearsed_publication_says_that_nothing_was_sent(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LoopbackHub() as hub:
+        words = ["publish", str(release), "org/name", "--tag", "v1.0.0", "--dry-run", "--endpoint", hub.url]
+        assert execute(words) == 0
+    assert capsys.readouterr().out == "Nothing was sent (--dry-run).\n"
+
+
+def test_a_file_is_no_release_and_is_called_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "captions.csv").write_text("id,caption\n", encoding="utf-8")
+    assert execute(["verify", str(tmp_path / "captions.csv")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "is a file" in said and "bedside audit" in said and "no such folder" not in said
 
 
 def test_two_releases_that_differ_exit_with_1(

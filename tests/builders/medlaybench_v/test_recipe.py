@@ -110,6 +110,8 @@ def test_the_card_states_of_captions_of_somebodys_own_nothing_that_nobody_said(t
         build(tmp_path, captions, out=out, limit=20)
         cards[out] = (tmp_path / out / "README.md").read_text(encoding="utf-8")
         assert "PubMed" not in cards[out] and "radiologist wrote" not in cards[out]
+        gates = {str(gate["gate"]) for row in rows_of(tmp_path / out).values() for gate in row["gates"]}  # type: ignore[attr-defined]
+        assert len(gates - {"abbreviations"}) == 12 and "a remark, `abbreviations`, that always passes" in cards[out]
     assert "those whom they show agreed, is not stated by the maintainer" in cards["own"]
     assert "nobody was asked" not in cards["own"] and "Published cases" not in cards["own"]
     assert "nobody was asked or photographed" in cards["sample"] and "not stated by" not in cards["sample"]
