@@ -37,6 +37,10 @@ _ASKED = {(row["block"], row["field"]): row["question"].format(**_NAMED) for row
 _QUESTIONS = {key: question for key, question in _ASKED.items() if key[0] != "hidden_concerns"}
 """(block, field) -> the question. A block of "" is the profile itself."""
 _CONCERN = {field: question for (block, field), question in _ASKED.items() if block == "hidden_concerns"}
+SOURCE_COLUMNS = tuple(
+    ((f"{block}.{field}" if block else field,), question) for (block, field), question in _ASKED.items()
+)
+"""What a table of profiles may say: each field, with its block, and what it holds."""
 _OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
 
 

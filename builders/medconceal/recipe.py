@@ -26,6 +26,7 @@ from pydantic import JsonValue
 from builders.curation.privacy import scrub
 from builders.medconceal.dumps import window_of
 from builders.medconceal.measure import RULES, check_row, measure
+from builders.medconceal.own import SOURCE_COLUMNS
 from builders.medconceal.plausibility import read_plausibility, write_sheet
 from builders.medconceal.preview import PREVIEW
 from builders.medconceal.prompts import read_prompts
@@ -419,6 +420,7 @@ RECIPE = Recipe(
     summary,
     PREVIEW,
     sample=("--source", SAMPLE),
+    source_columns=SOURCE_COLUMNS,
     configs=CONFIGS,
     extras=("threads",),
     rules=RULES,

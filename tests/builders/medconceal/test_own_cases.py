@@ -20,7 +20,7 @@ from builders.samples.medconceal import profiles
 from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.manifest import Manifest
-from loaders.medconceal import CATEGORIES, PatientProfile, profile_of, row_of
+from loaders.medconceal import CATEGORIES, FOREIGN, PatientProfile, profile_of, row_of
 from scripts.cli import execute
 
 CANARY = "zirconium quokka"
@@ -255,3 +255,7 @@ def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys:
         publish(out, "org/name", tag="v1.0.0", token="none", endpoint="http://127.0.0.1:9", dry_run=True)
     assert execute(["cases", "new", str(tmp_path / "x.yaml")]) == 2
     assert "nobody to ask" in capsys.readouterr().err
+
+
+def test_every_documented_column_is_a_field_that_a_mapping_may_name() -> None:
+    assert {name.rpartition(".")[2] for names, _ in recipe.RECIPE.source_columns for name in names} <= set(FOREIGN)
