@@ -69,13 +69,17 @@ def _given_dye(reading: Reading) -> bool:
 
 def _denied_dye(reading: Reading) -> bool:
     """Whether the one dye that a caption speaks of was not given: "gadolinium was not used"."""
-    at = [i for i, word in enumerate(reading.texts) if word in ("dye", "gadolinium")]
-    if not at or at[-1] - at[0] >= len(at) or "not" not in reading.bag:
+    if "not" not in reading.bag:
+        return False
+    texts = reading.texts
+    at = [i for i, word in enumerate(texts) if word in ("dye", "gadolinium") or texts[i : i + 2] in _MEDIA]
+    if not at or at[-1] - at[0] >= len(at):
         return False  # "gadolinium dye" is one; elsewhere it may have been given
-    behind = reading.texts[at[-1] + 1 : at[-1] + 4]
-    return "not" in behind and not _GIVEN_AWAY.isdisjoint(reading.texts[at[-1] + 2 : at[-1] + 6])
+    behind = texts[at[-1] + 1 : at[-1] + 5]
+    return "not" in behind and not _GIVEN_AWAY.isdisjoint(texts[at[-1] + 2 : at[-1] + 7])
 
 
+_MEDIA = (["contrast", "material"], ["contrast", "medium"], ["contrast", "agent"], ["contrast", "media"])
 _GIVEN_AWAY = frozenset("given used injected needed part employed administered required applied".split())
 _DYES = frozenset(("dye", "gadolinium", "contrast"))
 _GIVEN = frozenset("injection injected inject injecting given after received infusion using help put".split())

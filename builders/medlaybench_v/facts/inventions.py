@@ -66,7 +66,7 @@ _ADVISED = frozenset(
     "monitored watched".split()
 )
 _STRONG = frozenset("severe severely mild mildly moderate serious seriously".split())
-_WAS_DONE = frozenset("was were been".split())
+_WAS_DONE = frozenset("was were been did".split())
 _VERDICTS = frozenset(("advice", "reassurance", "outcome"))  # which no explanation of a term needs
 _WITH_CHILD = frozenset("week weeks trimester fetal foetal fetus foetus placenta placental amniotic gestation".split())
 # Findings and verdicts that no plain word for another finding is.

@@ -155,6 +155,8 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         word == "egg" and after in ("tube", "tubes", "cell", "cells", "sac")
     ):
         return False
+    if shape == "asterisk" and before in ("t1", "t2"):
+        return False  # "T2*-weighted", "T2-star"
     if shape in ("line", "circle", "oval", "triangle", "box", "inset") or word in (
         "star",
         "stars",

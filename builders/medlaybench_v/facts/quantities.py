@@ -712,11 +712,7 @@ class _Reader:
         raw = self.raw(i)
         if raw in ("IVF", "IVC", "XI", "IVA", "VIA"):
             return i + 1
-        alone = (
-            len(numeral[1]) > 1
-            and raw[: len(numeral[1])].isupper()
-            and self.word(i + 1) not in ("contrast", "line", "access", "drug")
-        )
+        alone = len(numeral[1]) > 1 and raw[: len(numeral[1])].isupper() and self.word(i + 1) not in _INTRAVENOUS
         if not (graded or alone) or self.reading.lower[self.words[i].end :][:4] in ("-ray", " ray"):
             return i + 1
         if raw[:1] in "IVX" and len(numeral[1]) == 1 and not graded:
@@ -804,6 +800,10 @@ _FAR_ORDINALS = {
     "twentieth": 20, "thirtieth": 30,
 }  # fmt: skip
 ABOVE, BELOW, DECADE = "a little more", "a little less", "decade"
+# Behind "IV", which is no four there.
+_INTRAVENOUS = frozenset(
+    "contrast line access drug drugs dye gadolinium injection bolus antibiotics fluid fluids cannula catheter".split()
+)
 _SLIGHTLY = frozenset("bit little slightly just".split())
 _DECADES = {
     "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,

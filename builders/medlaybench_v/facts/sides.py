@@ -251,7 +251,8 @@ def compare(
         ):
             continue
         else:
-            outcome.lost.append(side)
+            pump = side == LEFT and "pumping" in texts and "ventric" in expert.lower  # "the main pumping chamber"
+            outcome.add("lost", side, Basis.UNMET if pump else Basis.MISSING)
     for side in sorted(told - hinted):
         if side == BOTH:
             changed = _new_both(expert, lay, there)

@@ -29,6 +29,11 @@ FAITHFUL = [
     ("CT of a normal appendix.", "CT of the appendix, the worm-shaped tail of the bowel, which is fine."),
     ("CT of a cyst (asterisk).", "CT of a cyst, marked with the star-shaped sign."),
     ("Angiogram: 75% stenosis.", "A picture of vessels: a quarter of the normal width of the artery is left."),
+    ("CT. Intravenous contrast material was not administered.", "CT. No dye was put into a vein."),
+    ("CT of a stone after IV antibiotics.", "CT of a stone after drugs against germs through a vein."),
+    ("Axial T2*-weighted MRI of a bleed.", "A cross-section MRI, T2-star, of a bleed."),
+    ("Left ventricular volume of 260 mL.", "The main pumping chamber of the heart holds 260 mL."),
+    ("Biopsy was obviated.", "The doctors did not need to take a sample."),
     ("MRI of a likely cancer.", "MRI: a clearly darker spot, which should be a cancer."),
     ("MR angiogram without gadolinium.", "MRI of vessels. Gadolinium dye was not part of this scan."),
 ]
