@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from builders.publish.naming import CROISSANT, named_card, named_croissant
+from builders.release.naming import CROISSANT, named_card, named_croissant
 from loaders.errors import ReleaseError
 from loaders.files.untrusted import read_file
 from loaders.manifest import KEPT, NAME, FileFacts, Manifest, file_digest

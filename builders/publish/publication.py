@@ -22,13 +22,12 @@ from builders.publish.hub_state import (
     HubFault,
     HubRepo,
     Refs,
-    http_cause,
-    is_temporary,
 )
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, ReadBack, Wishes, message
 from builders.publish.watch import in_minutes
 from loaders.errors import HubError, InputError
+from loaders.hub_errors import http_cause, is_temporary
 
 LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
 

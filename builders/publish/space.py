@@ -9,9 +9,10 @@ from pathlib import Path
 
 from huggingface_hub import CommitOperationAdd, HfApi
 
-from builders.publish.hub_state import check_name, in_words
+from builders.publish.hub_state import check_name
 from loaders.errors import HubError
 from loaders.files.untrusted import read_text
+from loaders.hub_errors import in_words
 
 MARK = "bedside-report"
 """The tag of a Space's card by which a page of ours is known."""

@@ -14,7 +14,7 @@ the head, is replaced by a fact of the manifest:
 
 The head may hold, besides what the Hub knows, `statement` (parts by name, `croissant.STATEMENT`) and `bibtex`: they
 stand in the card and in croissant.json. A card names its repository and version by what stands for
-them in `builders.publish.naming`, until it is published.
+them in `builders.release.naming`, until it is published.
 """
 
 from __future__ import annotations

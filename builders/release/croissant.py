@@ -15,7 +15,7 @@ from typing import Any
 
 import datasets
 
-from builders.publish.naming import CROISSANT as NAME
+from builders.release.naming import CROISSANT as NAME
 from loaders.errors import InputError
 from loaders.files.untrusted import read_json
 from loaders.manifest import Config, Json, Manifest, Problem

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from builders.publish.naming import ADDED, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.diff import Change, Diff, diff
+from builders.release.naming import ADDED, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.verify import verify
 from builders.release.write import CARD
 from loaders.files.tables import open_parquet

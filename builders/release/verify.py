@@ -22,17 +22,17 @@ from pydantic import JsonValue
 
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
-from builders.publish.hub_state import in_words
-from builders.publish.naming import CROISSANT
 from builders.release import croissant
 from builders.release.cards import config_info, config_metadata
 from builders.release.counted import Measure
+from builders.release.naming import CROISSANT
 from builders.release.shards import CANARY, read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_text
+from loaders.hub_errors import in_words
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
 

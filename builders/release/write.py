@@ -24,8 +24,8 @@ from pydantic import JsonValue
 from builders.licences import NOT_STATED
 from builders.pipeline.rows import Row, to_table
 from builders.pipeline.run import EXCLUSIONS
-from builders.publish.naming import CROISSANT
 from builders.release.counted import Counted, Measure
+from builders.release.naming import CROISSANT
 from builders.release.parts import LINES, Held, Stored, Written, shard_name, write_shards
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_rows
 from loaders.engines.engine import Engine

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import dataset_cards
-from builders.publish.naming import CROISSANT as NAME
-from builders.publish.naming import REPOSITORY, TAG
 from builders.publish.run import publish
 from builders.recipe import canary
 from builders.release.cards import render_card, render_croissant
 from builders.release.croissant import STATEMENT
+from builders.release.naming import CROISSANT as NAME
+from builders.release.naming import REPOSITORY, TAG
 from builders.release.rebuilt import compare
 from builders.release.verify import verify
 from builders.release.write import Facts, write_release
