@@ -39,7 +39,7 @@ MAPLE_FLOORS = {
     "time": (0.25, 0.25, 0.13),
     "all": (0.60, 0.12, 0.013),
 }
-# The last ones, each played once before it was read, the last one not read since: of all pairs, and most faithful ones
+# The last ones, each played once before it was read, the last two not read since: of all pairs, and most faithful ones
 # in doubt.
 LAST = [
     ("sycamore", (0.55, 0.07, 0.0), 0.14),
