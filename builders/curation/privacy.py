@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from builders.curation.identifiers.contacts import without_contacts, without_phones
-from builders.curation.identifiers.numbers import DATES_AND_RECORDS, LONG_AND_AGES, OLDEST
+from builders.curation.identifiers.numbers import AGES, DATES, LONG, OLDEST, RECORDS
 from builders.curation.identifiers.people import without_names
 from builders.curation.identifiers.places import without_places
+from builders.curation.identifiers.rules import masked
 from loaders.spans import shares_span
 
 __all__ = ["OLDEST", "SPAN", "Scrubbed", "mask_names", "scrub", "survivors"]
@@ -65,9 +66,9 @@ def _once(text: str, users: Iterable[str], counts: Counter[str]) -> str:
         text, n = whole.subn("[user]", text)
         counts["user"] += n
     text = without_contacts(text, counts)
-    text = DATES_AND_RECORDS.masked(text, counts)
+    text = masked(text, (*DATES, *RECORDS), counts)
     text = without_phones(text, counts)
-    text = LONG_AND_AGES.masked(text, counts)
+    text = masked(text, (*LONG, *AGES), counts)
     text = without_places(text, counts)
     return without_names(text, counts)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-from builders.curation.identifiers.rules import Rule, Rules, part, rule, without_spans
+from builders.curation.identifiers.rules import Rule, masked, part, rule, without_spans
 from loaders.errors import MissingExtra
 
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
@@ -165,37 +165,29 @@ def _spoken(match: re.Match[str]) -> str:
     return "[phone]" if spoken >= 3 and spoken + written >= 7 else match[0]
 
 
-ADDRESSES, PLATFORMS = Rules(*_EMAILS), Rules(*_LINKS, *_USERS)
-NUMBERS = Rules(*_PHONES, Rule("phone", _SPOKEN, _spoken))
-_ADDRESS = re.compile(r"[.@:/]\S")  # each that linkify-it knows holds one
-_FEWEST = 9  # digits of what phonenumbers takes for one
-
-
 def without_contacts(text: str, counts: Counter[str]) -> str:
     """The text without addresses and names on platforms.
 
     Raises: MissingExtra.
     """
-    text = ADDRESSES.masked(text, counts)
-    linkify = _linkify()
-    matches = (_ADDRESS.search(text) and linkify.match(text)) or ()
+    text = masked(text, _EMAILS, counts)
+    matches = _linkify().match(text) or ()
     spans = [(m.index, m.last_index, "email" if m.schema == "mailto:" else "link") for m in matches]
     text = without_spans(text, spans, counts)
-    return PLATFORMS.masked(text, counts)
+    return masked(text, (*_LINKS, *_USERS), counts)
 
 
 def without_phones(text: str, counts: Counter[str]) -> str:
     """The text without telephone numbers. Raises: MissingExtra."""
     phonenumbers = _phonenumbers()
-    if sum(map(str.isdigit, text)) >= _FEWEST:
-        spans = {
-            (match.start, match.end, "phone")
-            for region in ("US", "GB")
-            for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.POSSIBLE)
-            if sum(map(str.isdigit, match.raw_string)) >= _FEWEST
-        }
-        text = without_spans(text, sorted(spans), counts)
-    return NUMBERS.masked(text, counts)
+    spans = {
+        (match.start, match.end, "phone")
+        for region in ("US", "GB")
+        for match in phonenumbers.PhoneNumberMatcher(text, region, leniency=phonenumbers.Leniency.POSSIBLE)
+        if sum(c.isdigit() for c in match.raw_string) >= 9
+    }
+    text = without_spans(text, sorted(spans), counts)
+    return masked(text, (*_PHONES, Rule("phone", _SPOKEN, _spoken)), counts)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from builders.curation.identifiers.rules import Rules, part, rule
+from builders.curation.identifiers.rules import Rule, part, rule
 
 OLDEST = 89
 """Ages above are given as "over 89": there are too few people of each."""
@@ -194,5 +194,7 @@ def _if_plate(said: str) -> str:
     return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 else said
 
 
-DATES_AND_RECORDS = Rules(*_DATES, *_RECORDS)
-LONG_AND_AGES = Rules(*_LONG, *_AGES)
+DATES: tuple[Rule, ...] = _DATES
+AGES: tuple[Rule, ...] = _AGES
+RECORDS: tuple[Rule, ...] = _RECORDS
+LONG: tuple[Rule, ...] = _LONG

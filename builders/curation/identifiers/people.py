@@ -24,19 +24,21 @@ from builders.curation.identifiers.naming import (
     known,
     sure,
 )
-from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, Rules
+from builders.curation.identifiers.rules import CAPITAL, UPPER
 from builders.curation.identifiers.words import is_medical, is_no_name, names_a_thing
 
 
 def without_names(text: str, counts: Counter[str]) -> str:
     """The text without names of people."""
-    text = AROUND.masked(text, counts)
-    if not text.isascii():
-        text = _FOREIGN.masked(text, counts)
+    for patterns, lower in ((CONTEXTS, False), (LOWERED, True)):
+        for pattern, judge in patterns:
+            whole = lower and LOWER_WHOLE in pattern.pattern
+            text = pattern.sub(partial(_masked, judge=judge, counts=counts, lower=lower, whole=whole), text)
+    text = _FOREIGN.sub(partial(_masked, judge=by_position, counts=counts, lower=False, whole=False), text)
     return _KNOWN.sub(lambda match: _masked_known(match, counts), text)
 
 
-def _masked(match: re.Match[str], judge: Judge, lower: bool = False, whole: bool = False) -> str:
+def _masked(match: re.Match[str], judge: Judge, counts: Counter[str], lower: bool, whole: bool) -> str:
     said, start = match[0], match.start("name")
     words = list(re.finditer(r"\S+", match["name"]))
     large = [word[0].strip(".,") for word in words if not _is_small(word[0])]
@@ -50,6 +52,7 @@ def _masked(match: re.Match[str], judge: Judge, lower: bool = False, whole: bool
     taken = match["name"][: words[kept - 1].end()]
     if taken.endswith(("'s", "’s")):
         taken = taken[:-2]
+    counts["name"] += 1
     at = start - match.start()
     return f"{said[:at]}[name]{said[at + len(taken) :]}"
 
@@ -82,19 +85,8 @@ _KNOWN = re.compile(
     rf"|{CAPITAL}|[{UPPER}]\.?(?=[,;!?\s]|$)))*"
 )
 # Two capitalised words within a sentence, one of them with a letter that English has not.
-_FOREIGN = Rule(
-    "name",
-    re.compile(
-        rf"(?<=[a-zß-ÿ,;:.] )(?=[^\W\d_ ]*(?: [{UPPER}])?[^\W\d_ ]*[à-öø-ɏ])(?P<name>{CAPITAL} {CAPITAL})(?! [{UPPER}])"
-    ),
-    partial(_masked, judge=by_position),
-)
-AROUND = Rules(
-    *(Rule("name", pattern, partial(_masked, judge=judge)) for pattern, judge in CONTEXTS),
-    *(
-        Rule("name", pattern, partial(_masked, judge=judge, lower=True, whole=LOWER_WHOLE in pattern.pattern))
-        for pattern, judge in LOWERED
-    ),
+_FOREIGN = re.compile(
+    rf"(?<=[a-zß-ÿ,;:.] )(?=[^\W\d_ ]*(?: [{UPPER}])?[^\W\d_ ]*[à-öø-ɏ])(?P<name>{CAPITAL} {CAPITAL})(?! [{UPPER}])"
 )
 _SAINT = re.compile(r"\b(?:St|Saint|San|Santa|São|Sankt|Sint|Mount|Mt|Lake|Port|Fort|Cape|New|El|Los|Las)\.?\s$")
 

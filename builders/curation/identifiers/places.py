@@ -10,7 +10,7 @@ import re
 from collections import Counter
 
 from builders.curation.identifiers.institutions import INSTITUTIONS, NAMES
-from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, Rules, part, rule
+from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, masked, part, rule
 from builders.curation.identifiers.towns import coarse, town_names
 from builders.curation.identifiers.words import is_medical, is_no_name, names_a_thing
 
@@ -182,12 +182,9 @@ _HOMES = (
 )
 
 
-PLACES = Rules(*_POSTCODES, *_STREETS, *INSTITUTIONS, *_HOMES)
-
-
 def without_places(text: str, counts: Counter[str]) -> str:
     """The text without streets, postcodes, institutions, employers and towns. Raises: MissingExtra."""
-    text = PLACES.masked(text, counts)
+    text = masked(text, (*_POSTCODES, *_STREETS, *INSTITUTIONS, *_HOMES), counts)
     towns = town_names()
 
     def mask(match: re.Match[str]) -> str:

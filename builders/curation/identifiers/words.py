@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from builders.curation.identifiers.rules import part
@@ -37,7 +37,6 @@ def listed(kind: str) -> frozenset[str]:
     return frozenset(plain(word) for _, row in rows if row["kind"] == kind for word in row["names"].split())
 
 
-@lru_cache(maxsize=1 << 14)
 def plain(word: str) -> str:
     """A word as it is compared: no accents, no possessive, lower case."""
     return re.sub(r"['’]s?$", "", word.casefold().replace("’", "'")).translate(_fold())
