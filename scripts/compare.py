@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,7 @@ from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
 from scripts.terminal.console import output, table
 
-_BARRING: tuple[State, ...] = ("differs", "unknown")
-_STATES: tuple[State, ...] = (*_BARRING, "equal", "not stated")
+_STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 
 
 def command(
@@ -134,13 +132,12 @@ def _print_alone(pairs: list[Compared]) -> None:
     output.print(shown, markup=False)
     text = "The paper prints these tables for other models, settings or cases: `bedside report` shows both in one."
     output.print(f"\n{text}", style="yellow", highlight=False)
-    _print_conditions(pairs, states=_BARRING)
     _print_standing(pairs)
 
 
-def _print_conditions(pairs: list[Compared], states: Collection[str] = _STATES) -> None:
+def _print_conditions(pairs: list[Compared]) -> None:
     """The conformance table: what is not the paper's first, then what is, then what the paper does not say."""
-    found = [one for one in conditions([pair.own for pair in pairs]) if one.entry.state in states]
+    found = conditions([pair.own for pair in pairs])
     if any(pair.own.kind == "unknown" for pair in pairs):
         text = "Runs of earlier versions recorded no conditions: unknown. `bedside rescore` records what it can."
         output.print(f"\n{text}", style="yellow", highlight=False)
@@ -156,7 +153,7 @@ def _print_conditions(pairs: list[Compared], states: Collection[str] = _STATES) 
             _brief(entry.here),
             entry.state,
             ", ".join(one.tables),
-            style="yellow" if entry.state in _BARRING else "dim",
+            style="yellow" if entry.state in ("differs", "unknown") else "dim",
         )
     output.print(shown, markup=False, highlight=False)
 

@@ -165,4 +165,4 @@ def test_images_are_kept_by_content_and_those_that_cannot_be_are_told(tmp_path: 
     assert one("missing.png") == Excluded("image missing", "does not exist")
     assert one(None, b"") == Excluded("image empty", one(None, b"").detail)  # type: ignore[union-attr]
     assert one(None, None, {"reason": "download: 404", "detail": "gone"}) == Excluded("download: 404", "gone")
-    assert one(None) == {"image": None}
+    assert one(None) == {"image": None, "image_frames": 0}

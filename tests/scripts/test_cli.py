@@ -57,8 +57,9 @@ def test_a_damaged_release_exits_with_1_and_names_the_file(
 
 
 def test_a_build_says_what_is_next_and_nothing_where_it_is_told_to_be_quiet(
-    release: Path, capfd: pytest.CaptureFixture[str]
+    release: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert execute([*BUILD, "--out", str(release)]) == 0
     said = capfd.readouterr()
     assert f"Next:\n  bedside verify {release}\n  bedside preview {release} -o preview.html\n" in said.out
