@@ -95,9 +95,8 @@ class Local:
                 found="a worker process ended before its batch was done (killed, or out of memory)",
                 do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
             ) from None
-        finally:
-            for future in under_way:
-                future.cancel()
+        # What is under way when nobody asks any more is cancelled by the pool as it ends: one of Python 3.11 whose
+        # workers are gone falls over what others have cancelled.
 
 
 def pickled(task: Task[Any], where: str) -> bytes:
