@@ -92,8 +92,9 @@ def main() -> None:
     except Shadowed as error:
         print(*error.lines, sep="\n", file=sys.stderr)
         sys.exit(2)
-    from scripts.terminal import stopping
+    from scripts.terminal import stopping, streams
 
+    streams.guard()
     stopping.end_as_by_ctrl_c()
     try:
         from scripts.cli import main as run

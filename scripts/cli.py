@@ -1,7 +1,7 @@
 """The `bedside` command; `python -m scripts` is the same.
 
 The commands are in `scripts.commands`. Errors of the user end here: one message, no traceback, exit code 2; Ctrl-C,
-SIGTERM and SIGHUP say what was kept and end with 130, 143 and 129.
+SIGTERM and SIGHUP say what was kept and end with 130, 143 and 129. What becomes of what is printed: `streams`.
 """
 
 from __future__ import annotations
@@ -154,19 +154,9 @@ def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    say_anything()
     keep_bars_from_logs()
     stopping.end_as_by_ctrl_c()
-    code = execute(arguments)
-    stopping.let_go_of_terminal()
-    sys.exit(code)
-
-
-def say_anything() -> None:
-    """Let a terminal that has no letter for a character show its number: no command ends for what it had to print."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    sys.exit(execute(arguments))
 
 
 def keep_bars_from_logs() -> None:
@@ -180,6 +170,7 @@ def execute(arguments: list[str] | None = None) -> int:
     by SIGTERM, 129 by SIGHUP)."""
     try:
         code = root().main(arguments, prog_name="bedside", standalone_mode=False)
+        sys.stdout.flush()
         if stopping.asked() is not None or code == 128 + signal.SIGINT:  # typer has taken it before a command's turn
             return stopping.code()
         return code if isinstance(code, int) else 0

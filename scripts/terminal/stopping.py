@@ -108,12 +108,3 @@ def _ask_again(lost: UnraisableHookArgs) -> None:
     again = Timer(0.02, os.kill, (os.getpid(), asked() or signal.SIGINT))
     again.daemon = True
     again.start()
-
-
-def let_go_of_terminal() -> None:
-    """What is still to be printed goes nowhere where the terminal is gone: else Python's end would fail by it."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

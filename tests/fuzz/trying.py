@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from loaders.errors import BedsideError
-from scripts.cli import say_anything
+from scripts.terminal import streams
 from tests.parts.places import ROOT
 
 ENDED = 77
@@ -72,7 +72,7 @@ def serve(here: Connection, yard: Path) -> None:
     def where(_: int, frame: FrameType | None) -> None:
         here.send(("where", "".join(traceback.format_stack(frame)[-12:])))
 
-    say_anything()
+    streams.guard()
     signal.signal(signal.SIGUSR1, where)
     here.send(("ready", os.getpid()))
     number = 0

@@ -1,0 +1,102 @@
+"""What is printed where nobody reads it, where nothing has room for it, and where there is nothing to print to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import IO
+
+import pytest
+
+from loaders.errors import InputError
+from scripts.terminal import stopping
+from scripts.terminal.streams import _Results, _Stream
+from tests.parts.processes import starting
+
+INFO = ("-m", "scripts", "info", "medlaybench-v")
+FULL = Path("/dev/full")
+
+
+def ended(out: int | IO[str], err: int | IO[str], *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(**starting(words, {}), stdout=out, stderr=err, timeout=60)
+
+
+def unread() -> int:
+    reading, writing = os.pipe()
+    os.close(reading)
+    return writing
+
+
+def test_a_reader_who_leaves_ends_a_command_as_unix_does_and_one_of_progress_does_not() -> None:
+    gone = unread()
+    done = ended(gone, subprocess.PIPE, *INFO)
+    assert (done.returncode, done.stderr) == (141, "")  # 1 would say that a check found problems
+    assert ended(subprocess.DEVNULL, gone, *INFO).returncode == 0
+    assert ended(subprocess.DEVNULL, gone, *INFO, "--nope").returncode == 2
+    os.close(gone)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full on this system")
+def test_results_that_find_no_room_are_an_error() -> None:
+    with FULL.open("w") as full:
+        done = ended(full, subprocess.PIPE, *INFO)
+    assert done.returncode == 2 and "Error standard output\n  found    cannot be written (No space left" in done.stderr
+
+
+def test_no_file_takes_the_place_of_a_stream_that_is_closed(tmp_path: Path) -> None:
+    """What a library prints would stand in it."""
+    file = tmp_path / "file"
+    code = (
+        "import os, sys\n"
+        "for number in range(3): os.close(number)\n"
+        "sys.stdin = sys.stdout = sys.stderr = None\n"
+        "from scripts.terminal import streams\n"
+        "streams.guard()\n"
+        f"number = os.open({str(file)!r}, os.O_CREAT | os.O_RDWR)\n"
+        "print('said'); print('said', file=sys.stderr); os.write(1, b'said'); sys.stdout.flush()\n"
+        "os.write(number, repr((number, sys.stdin.read())).encode())\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    assert file.read_text() == "(3, '')"
+
+
+@pytest.mark.parametrize("kind", [_Stream, _Results])
+def test_a_terminal_that_does_not_wait_is_waited_for(kind: Callable[[int], _Stream]) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    came: list[bytes] = []
+
+    def read() -> None:
+        while block := os.read(reading, 4096):
+            came.append(block)
+
+    reader = Thread(target=read)
+    reader.start()
+    stream = kind(writing)
+    text = os.urandom(500_000)
+    rest = memoryview(text)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    os.close(writing)
+    reader.join()
+    os.close(reading)
+    assert b"".join(came) == text
+
+
+def test_what_is_lost_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = unread()
+    results = _Results(gone)
+    with pytest.raises(SystemExit, match="141"):
+        results.write(b"said")
+    assert results.write(b"said") == 4
+    monkeypatch.setattr(stopping, "asked", lambda: 1)
+    assert _Results(gone).write(b"said") == 4  # with the terminal that was closed
+    monkeypatch.undo()
+    results = _Results(gone)
+    os.close(gone)
+    with pytest.raises(InputError, match="Bad file"):
+        results.write(b"said")
