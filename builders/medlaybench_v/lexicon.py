@@ -8,10 +8,10 @@ from typing import Any
 
 from builders.licences import UNKNOWN
 from builders.medlaybench_v.concepts import Mention
-from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import Reading
-from builders.medlaybench_v.matches import Match
-from builders.medlaybench_v.terms import Term, terms_digest
+from builders.medlaybench_v.words.terms import Term, terms_digest
+from builders.medlaybench_v.writing.draft import Drafter
+from builders.medlaybench_v.writing.matches import Match
 from loaders.medlaybench_v import MODALITIES
 
 ALL, ONTOLOGY = "all", "onto"

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, OUTCOMES, Verdict, check
-from builders.medlaybench_v.reads_well import READS_WELL, unexplained_words
 from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
+from builders.medlaybench_v.words.reads_well import READS_WELL, unexplained_words
 from builders.pipeline.rows import Row
 from builders.release.counted import Counted
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of

@@ -23,8 +23,8 @@ from builders.medlaybench_v.measure import RULES, check_row, measure
 from builders.medlaybench_v.preview import PREVIEW
 from builders.medlaybench_v.prompts import CONDITIONS, read_prompts
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
-from builders.medlaybench_v.source_files import SOURCE_COLUMNS
 from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
+from builders.medlaybench_v.sources.files import SOURCE_COLUMNS
 from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from builders.pipeline.rows import Row

@@ -18,15 +18,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from builders.medlaybench_v.draft import Draft, Drafter, Piece
 from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check, verdict_of
-from builders.medlaybench_v.glosses import inside_brackets
-from builders.medlaybench_v.grammar import polish, tidy
-from builders.medlaybench_v.matches import Match
 from builders.medlaybench_v.prompts import user_prompt
-from builders.medlaybench_v.reads_well import READS_WELL, reading_of
-from builders.medlaybench_v.sentences import in_sentences
+from builders.medlaybench_v.words.reads_well import READS_WELL, reading_of
+from builders.medlaybench_v.writing.draft import Draft, Drafter, Piece
+from builders.medlaybench_v.writing.glosses import inside_brackets
+from builders.medlaybench_v.writing.grammar import polish, tidy
+from builders.medlaybench_v.writing.matches import Match
+from builders.medlaybench_v.writing.sentences import in_sentences
 from loaders.models.asking import Ask, Unfit, ask_until, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts

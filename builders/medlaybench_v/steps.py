@@ -8,14 +8,14 @@ from dataclasses import asdict
 import pyarrow as pa
 
 from builders.licences import allows_rewriting, strictest
-from builders.medlaybench_v.caption_checks import row_problem
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
-from builders.medlaybench_v.draft import Draft
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.lexicon import Lexicon
-from builders.medlaybench_v.reads_well import reading_of
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, without_model
+from builders.medlaybench_v.sources.checks import row_problem
+from builders.medlaybench_v.words.reads_well import reading_of
+from builders.medlaybench_v.writing.draft import Draft
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import WHY, Chat, step

@@ -24,11 +24,11 @@ from baselines.results.published import published
 from builders.medlaybench_v.audit import audit, read_pairs
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import Lexicon
-from builders.medlaybench_v.reads_well import unexplained_words
 from builders.medlaybench_v.refine import Caption, by_rules
 from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import read_vocabulary
+from builders.medlaybench_v.words.reads_well import unexplained_words
 from loaders.files.untrusted import BadRow
 from scripts.terminal.console import output, table
 

@@ -27,13 +27,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from builders.medlaybench_v import recipe
-from builders.medlaybench_v.draft import Drafter
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, by_rules
 from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from builders.medlaybench_v.writing.draft import Drafter
 from builders.recipe import build
 from loaders.files.untrusted import BadRow
 from scripts.bench.language import cmudict_for_textstat, textstat_values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders.medlaybench_v.terms import Term
+from builders.medlaybench_v.words.terms import Term
 
 
 def term(expert: str, lay: str, kind: str = "finding", pos: str = "noun", **more: object) -> Term:

@@ -23,7 +23,7 @@ from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import ANATOMY, Said, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
-from builders.medlaybench_v.reads_well import plain_words
+from builders.medlaybench_v.words.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
 _CONCEPT = attrgetter("concept")

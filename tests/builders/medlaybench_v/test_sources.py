@@ -16,10 +16,9 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from PIL import Image
 
-from builders.medlaybench_v import roco
-from builders.medlaybench_v.caption_checks import row_problem
-from builders.medlaybench_v.source_files import SOURCE_COLUMNS, Columns
-from builders.medlaybench_v.sources import open_source
+from builders.medlaybench_v.sources import open_source, roco
+from builders.medlaybench_v.sources.checks import row_problem
+from builders.medlaybench_v.sources.files import SOURCE_COLUMNS, Columns
 from loaders.errors import HubError, InputError
 from loaders.files.tables import Records
 from loaders.files.untrusted import BadRow

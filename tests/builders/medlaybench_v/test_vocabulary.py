@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from builders.medlaybench_v import vocabulary as module
-from builders.medlaybench_v.terms import KINDS, POS, Term, english, plural_forms, terms_digest
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
+from builders.medlaybench_v.words.terms import KINDS, POS, Term, english, plural_forms, terms_digest
 from loaders.errors import InputError
 from tests.parts.places import SHARED
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.parts.places import ROOT, shared_data
 
-HERE = ROOT / "builders" / "medlaybench_v"
+HERE = ROOT / "builders" / "medlaybench_v" / "vocabulary"
 COLUMNS = ["expert", "lay", "cui", "kind", "pos", "expert_plural", "lay_plural", "site", "gloss"]
 KINDS = set("modality view anatomy finding disease procedure device agent laterality direction time other".split())
 NUMBER_WORDS = set(

@@ -1,0 +1,145 @@
+"""Where captions come from: a file, a ROCO folder, ROCOv2 on the Hub, or the bundled sample; with images or without.
+
+    source = open_source("captions.csv", images=Path("images"))
+    for row in source.rows(): ...
+
+A row holds image_id, split, expert_caption, cuis, licence as the source writes it, licence_asserted_by, attribution,
+article_id, and where it stands (`file:line`). Its image is image_path, with the SHA-256 of the file as `content`, or
+image_bytes; `no_image` says why there is none where one should be. What is wrong with one row is no error here: the
+build excludes the row with that reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import islice
+from pathlib import Path
+
+from builders.medlaybench_v.sources import roco
+from builders.medlaybench_v.sources.files import SPLITS, Columns, Row, caption_rows
+from builders.samples.medlaybench_v import CAPTIONS, IMAGES
+from loaders.errors import InputError
+from loaders.files.image_files import ImageIndex
+from loaders.files.tables import read_records
+from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
+
+__all__ = ["ARTICLES", "OWN", "SAMPLE", "WRITTEN", "CaptionSource", "Row", "open_source"]
+
+SAMPLE = "sample"
+WRITTEN, ARTICLES, OWN = "written", "articles", "own"  # for this project, in PubMed Central, of the user
+
+
+@dataclass(frozen=True)
+class CaptionSource:
+    """A source of captions, opened and checked: `name` and `url` for the manifest, `licence` where it has one for all.
+
+    `origin` is who is behind the captions: WRITTEN, ARTICLES or OWN.
+    `digest` is the SHA-256 of the captions, `pictured` how many rows have an image, and the SHA-256 of these images
+    under the identifiers of their rows; `identity` that of both, never of paths. Images are read for it once.
+    """
+
+    name: str
+    url: str | None
+    licence: str
+    origin: str
+    each: Callable[[], Iterator[Row | BadRow]]
+    digest: str
+    images: ImageIndex | None = None
+
+    @cached_property
+    def pictured(self) -> tuple[int, str]:
+        digest, found = hashlib.sha256(), 0
+        for row in self.rows():
+            if not isinstance(row, BadRow):
+                found += row["content"] is not None
+                digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
+        return found, digest.hexdigest()
+
+    @property
+    def identity(self) -> str:
+        if self.images is None:
+            return self.digest
+        return hashlib.sha256(f"{self.digest} {self.pictured[1]}".encode()).hexdigest()
+
+    def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
+        """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read.
+
+        Raises:
+            InputError: the file turns out to be of another format.
+            HubError: the Hub went away.
+        """
+        for row in islice(self.each(), limit):
+            yield row if isinstance(row, BadRow) else self._pictured(row)
+
+    def _pictured(self, row: Row) -> Row:
+        files = row.pop("files")
+        image, missing = None, None
+        if self.images and row["image_bytes"] is None:
+            file = self.images.find(*files) or self.images.named(row["image_id"])
+            problem = file.problem if file else f"image missing: no image for {row['image_id']}"
+            reason, _, detail = problem.partition(": ")
+            missing = {"reason": reason, "detail": detail} if reason else None
+            image = file.usable if file else None
+        content = _content(image) if image else None
+        return {**row, "image_path": str(image) if image else None, "content": content, "no_image": missing}
+
+
+def _content(path: Path) -> str | None:
+    try:
+        facts = path.stat()
+        return _digest(path, facts.st_mtime_ns, facts.st_size)
+    except (OSError, InputError):
+        return None
+
+
+@cache
+def _digest(path: Path, *stamp: int) -> str:
+    return digest_of(path)
+
+
+def _images(*folders: Path) -> ImageIndex:
+    """The images of the folders. Raises: InputError when one is not there, or none holds an image."""
+    index = ImageIndex(*folders)
+    if not len(index):
+        where = ", ".join(map(str, folders))
+        raise InputError(where, found="holds no image", expected="files such as ROCO_00001.jpg")
+    return index
+
+
+def open_source(source: str | Path, *, images: Path | None = None, default_split: str = "train") -> CaptionSource:
+    """Open a source by name ("sample", "rocov2" or its Hub id) or path, and check its structure.
+
+    `images` is a folder whose files are matched by id or name. `default_split` is for rows whose split nothing tells.
+
+    Raises:
+        InputError: a file or folder that is missing, empty, cut off, not UTF-8, without a needed column or of another
+            type.
+        HubError: ROCOv2 cannot be reached.
+    """
+    if default_split not in SPLITS.values():
+        raise InputError("split", found=repr(default_split), expected="train, validation or test")
+    folder = _images(images) if images is not None else None
+    name = str(source)
+    if name == SAMPLE:
+        bundled = read_records(CAPTIONS)
+        each = partial(caption_rows, bundled, "train")
+        return CaptionSource("bundled sample", None, "per row", WRITTEN, each, bundled.digest, _images(IMAGES))
+    if name in (roco.ROCOV2, "rocov2"):
+        commit = roco.rocov2_commit()
+        digest = hashlib.sha256(f"{roco.ROCOV2}@{commit}".encode()).hexdigest()
+        url = f"https://huggingface.co/datasets/{roco.ROCOV2}/tree/{commit}"
+        return CaptionSource(roco.ROCOV2, url, roco.ROCOV2_LICENCE, ARTICLES, lambda: roco.rocov2_rows(commit), digest)
+    path = Path(source)
+    if is_folder(path):
+        folders = roco.roco_folders(path, default_split)
+        fetched = [one.folder / "images" for one in folders if is_folder(one.folder / "images")]
+        own = folder or (_images(*fetched) if fetched else None)
+        each = partial(roco.roco_rows, folders)
+        return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco.roco_digest(folders), own)
+    records = read_records(path)
+    Columns(records)
+    each = partial(caption_rows, records, default_split)
+    return CaptionSource(name_of(path), None, "per row", OWN, each, records.digest, folder)

@@ -1,0 +1,303 @@
+"""The lay vocabulary: which expert term becomes which lay phrase, from whom, under which licence (ML-G7).
+
+`read_vocabulary("bundled")` is the CC0 list written for this project; any other name is a file that the user has: a
+CSV, a UMLS `MRCONSO.RRF` or META folder, MedlinePlus health topics. A pair that cannot stand in for another inside a
+sentence is set aside with its reason, never lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from builders.licences import UNKNOWN, allows_rewriting
+from builders.medlaybench_v.vocabulary.headwords import in_sentence
+from builders.medlaybench_v.vocabulary.readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
+from builders.medlaybench_v.words.terms import Term, terms_digest
+from loaders.errors import InputError
+from loaders.files.tables import read_table
+from loaders.files.untrusted import is_file, is_folder, name_of, open_file
+
+BUNDLED = Path(__file__).with_name("vocabulary.csv")
+REVIEW = Path(__file__).with_name("vocabulary_review.csv")
+LAY_WORDS = 8
+EXPERT_LETTERS = 3
+
+# Headwords of public lists that mean something else, or nothing medical, in a caption. Curated lists are not held
+# against these: their authors chose each word.
+COMMON_WORDS = frozenset(
+    "adhesion alcohol anterior base blow body boil bone brain cavities cavity cell clot coke cold confusion "
+    "contrast cosmetics crystal defect differential discharge disorder drugs ear exhaustion eye face fatigue field "
+    "film finding flushing foot fracture gas genetics growth hand hash head heart image immunity inheritance injury "
+    "irritability lead leg lesion light line liver lung male mass medications meth mole mono mottling newborn nose "
+    "onset pain patient period physician physicians plaque plate pulse rehabilitation resources respiration ring "
+    "rupture scan screen shot skin sodium stage strains stroke study sugar swelling test thorax tick tina tissue "
+    "tube tumor tumour ultrasound view water weakness".split()
+)
+# Words that a lay phrase may not bring in: they would add a fact, or speak of another thing than the expert term.
+ADDED_FACTS = frozenset(
+    "acute adult adults bilateral both care childhood chronic congenital diet left malignant overdose poisoning right "
+    "severe seniors".split()
+)
+_TITLE_WORDS = frozenset("about are can could do does how is should what when who why".split())
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_PARTS = re.compile(r"\w+")
+_STRAY = re.compile(r"[^\w\s'’/(),.+&:;°%-]|_")
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularySource:
+    """One file behind a vocabulary: its name, SHA-256, pairs read and used, and the licences of those used."""
+
+    name: str
+    digest: str
+    pairs: int
+    used: int
+    licences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A pair that is not used, and why."""
+
+    expert: str
+    lay: str
+    source: str
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms with one lay phrase for each expert form, in the order of the expert forms."""
+
+    terms: tuple[Term, ...]
+    rejected: tuple[Rejected, ...]
+    sources: tuple[VocabularySource, ...]
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 over the terms: it changes when a draft could."""
+        return terms_digest(self.terms)
+
+    @cached_property
+    def licences(self) -> dict[str, int]:
+        """Terms under each licence."""
+        return dict(sorted(Counter(term.licence for term in self.terms).items()))
+
+    @cached_property
+    def reasons(self) -> dict[str, int]:
+        """Pairs set aside for each reason."""
+        return dict(sorted(Counter(pair.reason for pair in self.rejected).items()))
+
+
+def read_vocabulary(
+    source: str | Path,
+    *,
+    review: str | Path | None = None,
+    allowed: frozenset[str] | None = None,
+) -> Vocabulary:
+    """Read one vocabulary by name ("bundled") or path.
+
+    Of UMLS the clinical semantic types are kept, of a CSV everything. `review` is a CSV (expert, lay, verdict, reason)
+    of pairs to reject or to accept against the rules below; it comes after the package's own. A pair whose licence
+    forbids to rewrite and hand on is set aside, as a caption is, but for licences that are `allowed` by name; None asks
+    for none, where nothing is published.
+
+    Raises:
+        InputError: a file is missing, empty, of another format or without a needed column, too many of its rows
+            cannot be read, or none can be used.
+    """
+    bundled = str(source) == "bundled"
+    path = BUNDLED if bundled else Path(source)
+    reading = _read(path)
+    if bundled:
+        reading = dataclasses.replace(reading, candidates=[_as_bundled(candidate) for candidate in reading.candidates])
+    verdicts = _verdicts(REVIEW) if is_file(REVIEW) else {}
+    if review is not None:
+        verdicts |= _verdicts(Path(review))
+    if allowed is not None:
+        reading = dataclasses.replace(reading, candidates=[_licensed(c, allowed) for c in reading.candidates])
+    fit, rejected = _judge(in_sentence(reading), verdicts, bundled)
+    terms, ambiguous = _choose(fit, verdicts)
+    name = "bundled" if bundled else name_of(path)
+    rejected += [Rejected("", "", name, bad.where, f"cannot be read: {bad.reason}") for bad in reading.bad]
+    if not terms:
+        raise _nothing_usable(path, rejected)
+    licences = tuple(sorted({term.licence or UNKNOWN for term in terms}))
+    note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms), licences)
+    return Vocabulary(terms, (*rejected, *ambiguous), (note,))
+
+
+def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
+    """One vocabulary out of several: for each expert form, whatever its case, the earliest that has it wins."""
+    terms: dict[str, Term] = {}
+    rejected: list[Rejected] = []
+    for vocabulary in vocabularies:
+        rejected += vocabulary.rejected
+        for term in vocabulary.terms:
+            if terms.setdefault(term.expert.casefold(), term) is not term:
+                rejected.append(Rejected(term.expert, term.lay, term.source, "", "an earlier vocabulary has the term"))
+    sources = tuple(source for vocabulary in vocabularies for source in vocabulary.sources)
+    return Vocabulary(tuple(terms[key] for key in sorted(terms)), tuple(rejected), sources)
+
+
+def _read(path: Path) -> Reading:
+    if is_folder(path):
+        inside = next((p for p in (path / "MRCONSO.RRF", path / "META" / "MRCONSO.RRF") if is_file(p)), None)
+        if inside is None:
+            raise InputError(path, found="is a folder without MRCONSO.RRF", expected="a UMLS META folder, or a file")
+        return read_umls(inside)
+    with open_file(path, expected="'bundled' or a vocabulary file"):
+        pass  # before anybody looks whether a pipe is an archive
+    suffix = path.suffix.casefold()
+    if suffix == ".rrf":
+        return read_umls(path)
+    if suffix == ".xml" or zipfile.is_zipfile(path):
+        return read_medlineplus(path)
+    if suffix in (".csv", ".tsv"):
+        return read_csv(path)
+    raise InputError(path, found=f"file type {suffix or '(none)'}", expected=".csv, .tsv, .RRF, .xml or .zip")
+
+
+def _licensed(candidate: TermCandidate, allowed: frozenset[str]) -> TermCandidate:
+    """The candidate, refused where its licence does not let its lay side into a caption that is handed on."""
+    _, why_not = allows_rewriting(candidate.term.licence, allowed)
+    return dataclasses.replace(candidate, refused=why_not) if why_not and not candidate.refused else candidate
+
+
+def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
+    reasons = Counter(pair.reason for pair in rejected)
+    why, pairs = min(reasons.items(), key=lambda reason: (-reason[1], reason[0])) if reasons else ("", 0)
+    licence = why.startswith(("licence unknown", "no derivatives"))
+    return InputError(
+        path,
+        found="no usable line" + (f": {pairs:,} of {len(rejected):,} set aside because: {why}" if why else ""),
+        expected="pairs of an expert and a lay term under a licence that allows changes",
+        do="Name the licence of each line in a column `licence`, or let it in by name with --allow-licence"
+        if licence
+        else "Check the columns `expert` and `lay`",
+    )
+
+
+def _as_bundled(candidate: TermCandidate) -> TermCandidate:
+    return dataclasses.replace(
+        candidate, term=dataclasses.replace(candidate.term, source="bedside-cc0", licence="CC0-1.0")
+    )
+
+
+def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
+    """Reviewed pairs, case-folded: accepted or not, and why."""
+    table = read_table(path)
+    columns = [table.column(name, needed=True) for name in ("expert", "lay", "verdict", "reason")]
+    reviewed: dict[tuple[str, str], tuple[bool, str]] = {}
+    for line, row in table.rows:
+        expert, lay, verdict, reason = (row[str(column)].strip() for column in columns)
+        if verdict not in ("accept", "reject"):
+            raise InputError(f"{path}:{line}", found=f"verdict {verdict!r}", expected="accept or reject")
+        reviewed[expert.casefold(), lay.casefold()] = (verdict == "accept", reason)
+    return reviewed
+
+
+def _judge(
+    candidates: Iterable[TermCandidate], verdicts: dict[tuple[str, str], tuple[bool, str]], bundled: bool
+) -> tuple[list[TermCandidate], list[Rejected]]:
+    fit: list[TermCandidate] = []
+    rejected: list[Rejected] = []
+    for candidate in candidates:
+        term = candidate.term
+        reviewed = verdicts.get((term.expert.casefold(), term.lay.casefold()))
+        accepted = reviewed is not None and reviewed[0]
+        reason = candidate.refused or _unusable(term, bundled)
+        if not reason and reviewed is not None and not accepted:
+            reason = "rejected by review: " + (reviewed[1] or "no reason given")
+        if not reason and not candidate.curated and not accepted:
+            reason = _doubtful(term)
+        if reason:
+            rejected.append(Rejected(term.expert, term.lay, term.source, candidate.where, reason))
+        else:
+            fit.append(candidate)
+    return fit, rejected
+
+
+def _unusable(term: Term, bundled: bool) -> str:
+    """Why a pair can never be substituted, whoever wrote it; "" when it can."""
+    if not term.expert or not term.lay:
+        return "one side is empty"
+    if any(len(part.split()) > LAY_WORDS for part in term.lay.split(" (")):
+        return f"lay side longer than {LAY_WORDS} words"
+    if bundled:
+        # Its short terms ("CT") and its protected names (same on both sides) are there on purpose.
+        return ""
+    if sum(map(str.isalpha, term.expert)) < EXPERT_LETTERS:
+        return f"expert side shorter than {EXPERT_LETTERS} letters"
+    if term.expert.casefold() == term.lay.casefold():
+        return "both sides are the same"
+    if set(re.findall(r"\d+", term.lay)) - set(re.findall(r"\d+", term.expert)):
+        return "lay side has a number that the expert side lacks"
+    if _STRAY.search(term.expert) or _STRAY.search(term.lay):
+        return "a side holds characters that are not part of a phrase"
+    return ""
+
+
+def _doubtful(term: Term) -> str:
+    """Why a pair out of a list of synonyms, not written for substitution, is left alone; "" when it is not."""
+    expert, lay = term.expert.casefold(), term.lay.casefold()
+    if expert in COMMON_WORDS:
+        return "expert side is a common English word"
+    if term.pos == "adjective":
+        return "expert side is an adjective, the lay side may not be one"
+    if f" {' '.join(_PARTS.findall(expert))} " in f" {' '.join(_PARTS.findall(lay))} ":
+        return "lay side only adds words to the expert side"
+    words = _WORD.findall(lay)
+    if words[:1] and words[0] in _TITLE_WORDS:
+        return "lay side is a page title"
+    if re.search(r"[(),;:/]", lay):
+        return "lay side is a list or holds a parenthesis"
+    if added := ADDED_FACTS.intersection(words).difference(_WORD.findall(expert)):
+        return f"lay side adds {min(added)!r}"
+    return ""
+
+
+def _choose(
+    fit: list[TermCandidate], verdicts: dict[tuple[str, str], tuple[bool, str]]
+) -> tuple[tuple[Term, ...], list[Rejected]]:
+    """One lay phrase for each expert form: accepted by review, then the source that comes first in the file, then the
+    fewest words, then the most frequent words of the list, then the alphabet."""
+    sources = {source: place for place, source in enumerate(dict.fromkeys(c.term.source for c in fit))}
+    frequency = Counter(word for c in fit for word in _WORD.findall(c.term.lay.casefold()))
+
+    def rank(candidate: TermCandidate) -> tuple[bool, int, int, float, str, str, int]:
+        term = candidate.term
+        words = _WORD.findall(term.lay.casefold())
+        commonness = sum(frequency[word] for word in words) / max(len(words), 1)
+        return (
+            not verdicts.get((term.expert.casefold(), term.lay.casefold()), (False, ""))[0],
+            sources[term.source],
+            len(term.lay.split()),
+            -commonness,
+            term.lay,
+            # Of one pair written twice, the row that names the concept and the kind.
+            term.expert,
+            (term.cui is None) + (term.kind == "other"),
+        )
+
+    groups: dict[str, list[TermCandidate]] = defaultdict(list)
+    for candidate in fit:
+        groups[candidate.term.expert.casefold()].append(candidate)
+    terms: list[Term] = []
+    rejected: list[Rejected] = []
+    for key in sorted(groups):
+        best, *others = sorted(groups[key], key=rank)
+        terms.append(best.term)
+        for other in others:
+            same = other.term.lay.casefold() == best.term.lay.casefold()
+            reason = "the same pair twice" if same else "ambiguous: another lay phrase was chosen"
+            rejected.append(Rejected(other.term.expert, other.term.lay, other.term.source, other.where, reason))
+    return tuple(terms), rejected

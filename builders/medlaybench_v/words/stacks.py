@@ -1,0 +1,206 @@
+"""Stacks of nouns and adjectives: which word belongs to which name, and what is better said behind its noun.
+
+"a subcutaneous fluid collection was drained"  ->  "a pocket of fluid under the skin was drained"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+from builders.medlaybench_v.words.terms import Term
+
+# What may follow a phrase that already holds a preposition. Any other word would be its new head noun.
+FUNCTION_WORDS = frozenset(
+    "of in on at from around near between under behind inside outside through due by with without for to along "
+    "above below that which and or but nor as than then while when where whose the a an this these those is are "
+    "was were be been being has have had may can could might will would not no also both into within over after "
+    "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
+    "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
+    "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
+    "appear seen noted about approximately along across up down via per until because shown associated present "
+    "toward towards onto upto rather instead though although whereas despite besides except among beyond throughout "
+    "beneath alongside upon versus vs even still again already further only became becomes remained remains measures "
+    "did does should must cannot just out off".split()
+)
+# Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
+_ANY_HEAD = frozenset(
+    "blockage abnormalities abnormality anomaly area areas biopsy bleed bleeding border borders bowel "
+    "calcification calcifications cancer cavity changes collection collections compartment contour damage "
+    "defect defects deformity disease disorder drainage end enlargement exam examination failure fat fluid fragment "
+    "fragments function gas growth half heads image images imaging infection inflammation injury injuries "
+    "invasion involvement layer lesion lesions level levels line lines mass masses margin "
+    "margins obstruction operation pain part parts pathology perforation "
+    "portion rate region regions repair rupture scan scans segment segments shadow side sides site sites size "
+    "skin space spaces spread stone stones structure structures surface surgery swelling symptoms system tenderness "
+    "thickening third tip tissue tissues transplant trauma treatment tumor tumors tumour tumours ultrasound "
+    "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri "
+    "fracture fractures dislocation dislocations diameter dimension extension angle edge edges position branch "
+    "branches "
+    "injection height pole plane tunnel approach floor roof stump erosion erosions infiltration infiltrates "
+    "destruction "
+    "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst "
+    "cysts muscle "
+    "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
+    "formation ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
+)
+# Whole words only: "T" of "T1-weighted" is none.
+_BEFORE_NEXT = frozenset(" -")
+_NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
+# Names with figures, such as sequences and levels, are parts of a noun: "T1-weighted", "C3", "L4-5", "3D", "FDG-18".
+_NEXT_IN_NOUN = re.compile(r"([ ]+|-)([^\W\d_]\w*(?:[-–/][^\W_]+)*|[23]D)(?![-–/]?\w|\.\d)")
+_NUMBERED = frozenset("case class day figure grade group level month number patient stage step type week year".split())
+_VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
+NOUNS_IN_ING = frozenset(
+    "thickening swelling bleeding imaging narrowing widening lining opening ring thinning scarring stranding "
+    "flattening stenting coiling banding grafting nailing plating filling sampling mapping staging packing bowing "
+    "beading wasting clipping cupping notching".split()
+)
+_JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
+# What each thing has, so that a direction before it is one of its sides.
+_SIDES = re.compile(
+    r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
+    r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh)(?![\w-])",
+    re.IGNORECASE,
+)
+_VESSELS = re.compile(
+    r"[ ]+(?:\w+[ ])?(?:arter(?:y|ies|iograms?|iography)|angiogra\w+|veno?gra\w+|veins?|nerves?|plexus|sinus(?:es)?|"
+    r"gangli\w+|foram\w+|ligaments?|muscles?|tendons?|process(?:es)?|roots?|ducts?|bod(?:y|ies)|canals?|"
+    r"fasci\w+|fossae?|cords?|arch(?:es)?|nucle\w+|plates?|grooves?|tubercles?|notch)(?![\w-])",
+    re.IGNORECASE,
+)
+# Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
+_VIEWED = re.compile(
+    r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
+    r"sequences?|projections?|orientation|direction|axis|axes|and|or|c[ae]?ct\b|nect\b|ncct\b|hrct\b|mri?|"
+    r"t[12]\w*|flair|"
+    r"stir|contrast|non-?contrast|computed|pet\b|pet/|fused|mip\b|fat|proton|diffusion|dwi\b|adc\b|post-?\w*|enhanced|"
+    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*|(?:bone|lung|soft[ -]tissue|brain|"
+    r"mediastinal)[ ](?:window|ct)|"
+    r"\d(?:\.\d)?[ -]?(?:mm|t|tesla)\b|noncontrast|gadolinium\w*|gradient|susceptib\w*|short|bright|source|"
+    r"reconst\w*|reform\w*)",
+    re.IGNORECASE,
+)
+_PLACING = frozenset(
+    "above after around at before behind below beside between during in inside near of on outside present that through "
+    "removed cut rich poor under with without".split()
+)
+
+
+def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bool) -> bool:
+    """Whether the term at [start, end) is only a part of a longer name, such as "Baker cyst" or "femoral hernia".
+
+    `heads` are the places at which a term of the vocabulary starts that can stand behind it. An adjective that says how
+    a thing is ("dilated"), not where, is no part of a name.
+    """
+    if text[start - 1 : start] == " ":
+        name = text[text.rfind(" ", 0, start - 1) + 1 : start - 1].rpartition("(")[2]
+        if _is_name(name) and (name.endswith(("'s", "’s")) or not _starts(text, start - 1 - len(name))):
+            return True
+    if adjective or text[end : end + 1] not in _BEFORE_NEXT:
+        return False
+    after = _NEXT.match(text, end)
+    if after is None or after[1] == "-":
+        return after is not None
+    word = after[2].lower()
+    if word in FUNCTION_WORDS or word in _NO_NOUNS or word in _ANY_HEAD or after.start(2) in heads:
+        return False
+    return not (_VERBAL.search(word) or after[2][:1].isupper())
+
+
+def is_joined(text: str, start: int) -> bool:
+    """Whether an adjective that starts there is one of several: of "intra- and extrahepatic" the second says half."""
+    return _JOINED_BEFORE.search(text, max(0, start - 6), start) is not None
+
+
+def is_side(text: str, end: int) -> bool:
+    """Whether a direction that ends there is one side of a thing, which any thing has: "posterior wall". Elsewhere it
+    is part of a name ("lateral mass", "posterior cerebral artery") or says whither ("posterior dislocation")."""
+    return _SIDES.match(text, end) is not None
+
+
+def names_a_vessel(text: str, end: int) -> bool:
+    """Whether an adjective of anatomy that ends there says which vessel, nerve or part of a bone is meant, not where it
+    is: "vertebral angiogram" is one of an artery that feeds the brain."""
+    return _VESSELS.match(text, end) is not None
+
+
+def is_view(text: str, end: int) -> bool:
+    """Whether a word of a view that ends there speaks of a picture."""
+    return _VIEWED.match(text, end) is not None or text[end : end + 1] in ("", ".", ",", ")", ":", ";")
+
+
+def _is_name(word: str) -> bool:
+    if not word[:1].isupper():
+        return False
+    plain = word.removesuffix("'s").removesuffix("’s")
+    return plain[:1].isupper() and plain.isalpha() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
+
+
+def _starts(text: str, at: int) -> bool:
+    before = text[:at].rstrip(" (")
+    return not before or before.endswith((".", "!", "?", ":"))
+
+
+def said_behind(term: Term) -> str:
+    """What says an adjective behind its noun, where a chain of hyphens would stand before it; "" for others."""
+    if term.pos != "adjective":
+        return ""
+    words = term.lay.split("-")
+    if words[0] in _PLACING and len(words) > 1:
+        return " ".join(words)
+    return term.lay if term.lay.split(" ")[0] in _PLACING else ""
+
+
+# What is said of the word before it: "well-defined wedge shaped", not "wedge with clear edges shaped".
+_JOINED = frozenset("shaped like sized based related induced guided directed".split())
+_JOINED_ENDS = ("-shaped", "-like", "-sized")
+
+
+# A name ends before these: verbs, and what is said of a thing behind it ("a lesion typical of cancer").
+_NO_NOUNS = frozenset(
+    "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full allows "
+    "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
+    "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
+    "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
+    "contrasts severe".split()
+)
+# No name ends with these: "the left anterior".
+_NO_ENDS = frozenset(
+    "posterior anterior lateral medial distal proximal inferior superior temporal frontal parietal periapical "
+    "recurrent hypoechoic coronal sagittal multi maxillofacial".split()
+)
+
+
+def noun_end(text: str, at: int, stop: int) -> int:
+    """Where the name ends whose adjective ends at `at`; 0 where that is not clear: no noun, or another one joined."""
+    end = at
+    for count in range(6):
+        following = _NEXT_IN_NOUN.match(text, end, stop)
+        if following is None:
+            numbered = end > at and text[at:end].split()[-1].lower() in _NUMBERED
+            if numbered and text[end : end + 2].strip().isdigit():
+                return 0
+            break
+        if following[1] == "-":
+            break
+        word = following[2].lower()
+        joined = word in _JOINED and not text.startswith((" to ", " by ", " on "), following.end())
+        if joined or word.endswith(_JOINED_ENDS):
+            return 0
+        if (
+            word in FUNCTION_WORDS
+            or word in _NO_NOUNS
+            or (_VERBAL.search(word) and word not in NOUNS_IN_ING and "weighted" not in word)
+        ):
+            if word in ("and", "or", "nor"):
+                return 0
+            break
+        if count == 5 or (end > at and following[2][:1].isupper() and word[1:] and following[2][1:].islower()):
+            return 0  # too long, or a new sentence that no full stop parts
+        end = following.end()
+    if end == at or text[end : end + 1] in ("-", "/", "’", "'"):
+        return 0
+    if text[at:end].rpartition(" ")[2].lower() in _NO_ENDS:
+        return 0
+    return 0 if text[end : end + 3].lstrip()[:1] in (",", "&") else end

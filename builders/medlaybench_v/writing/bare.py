@@ -1,0 +1,118 @@
+"""Captions that the vocabulary hardly changes: there the commonest words of radiology are explained, each once.
+
+"Anterior", "distal" and "lesion" are left where plain words would say something else (`stacks`, `company`), and a
+reader who is told the rest of a caption in plain words gets over them. Where nothing else is told in plain words they
+are what is not understood: "inferior dislocation (toward the bottom) of the right hip joint". `bare.csv` lists them,
+with the captions in which each has that sense (`only`, `unless`, patterns as in `senses`).
+
+    >>> from builders.medlaybench_v.facts import read
+    >>> [match.entry.lay for match in in_bare(read("CT of the inferior dislocation of the right hip."), [])]
+    ['inferior (toward the bottom)']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts import Reading
+from builders.medlaybench_v.words.stacks import noun_end
+from builders.medlaybench_v.words.terms import Term
+from builders.medlaybench_v.writing.glosses import bracket_follows, finds_room, inside_brackets
+from builders.medlaybench_v.writing.matches import Entry, Match
+from builders.medlaybench_v.writing.senses import another_sense
+from builders.medlaybench_v.writing.topics import pattern, speaks_of, table
+
+# What tells a reader something; a plainer verb or the name of a picture does not.
+_TELLING = frozenset(("finding", "disease", "anatomy", "device", "procedure", "agent"))
+BUNDLED = "bedside-cc0"  # the vocabulary that these words belong to
+_WORDS_EACH = 24  # of a caption in which at least one thing is told in plain words
+_MOST = 2
+# The word for a whole picture, one of two joined words, the end of a clause: no noun follows that it belongs to.
+_NO_NOUN = re.compile(
+    r"[ ]?(?:[.,;:()/]|\Z)|[ ](?:and|or|to|of|in|on|at|is|are|was|were|views?|x-?rays?|radiogra\w*|films?|images?|"
+    r"project\w*|decubit\w*|cephal\w*|oblique|margins?|\d)",
+    re.IGNORECASE,
+)
+# A view from the side is no view toward it.
+_PICTURED = re.compile(
+    r"(?:[ ][\w-]+){0,3}[ ](?:views?|films?|x-?rays?|radiogra\w*|scans?|images?|angiogra\w*|arteriogra\w*|sections?|"
+    r"slices?|fluorosc\w*|project\w*|stud(?:y|ies)|reconstr\w*|approach|most)\b"
+)
+# "Histiocytosis X", "grade II".
+_NAME_GOES_ON = re.compile(r" [A-Z\d]")
+_HYPHENS = "–/’'-"
+
+
+class _Word(NamedTuple):
+    entry: Entry
+    only: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+
+
+@cache
+def read_bare() -> dict[str, _Word]:
+    """The rows of `bare.csv` by word."""
+    words = {}
+    for row in table("bare.csv"):
+        word, lay = row["word"], f"{row['word']} ({row['told']})"
+        kind = {"adjective": "direction", "time": "time"}.get(row["pos"], "finding")
+        pos = "noun" if kind == "finding" else "adjective"
+        term = Term(word, lay, None, kind, pos, "-", "-", "", False, BUNDLED, "CC0-1.0")
+        entry = Entry(word, lay, term, False, False, term.licence, True)
+        words[word] = _Word(entry, *(pattern(row[cell]) if row[cell] else None for cell in ("only", "unless")))
+    return words
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    """The words, or their parts before a hyphen: a caption without one of them is not searched."""
+    return frozenset(word.partition("-")[0] for word in read_bare())
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w{_HYPHENS}])(?:{'|'.join(read_bare())})(?![\w{_HYPHENS}])")
+
+
+def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
+    """The words to explain in a caption of which `matches` tell too little; none in others. `parts` are words with an
+    explanation that are a part of a longer name, and are left elsewhere: "a clivus (bone at the skull base) fracture".
+    """
+    told = len([entry for _, _, entry in matches if entry.changes and entry.term.kind in _TELLING])
+    lower = caption.lower
+    if told * _WORDS_EACH >= lower.count(" ") + 1:
+        return []
+    free = [part for part in parts if _finds_room(caption.text, part.start, part.end, part.entry.term)]
+    found = {part.entry.surface: part for part in free[: _MOST - told]}
+    words = () if caption.bag.isdisjoint(_first_words()) else _any_word().finditer(lower)
+    for word in words:
+        if len(found) + told >= _MOST:
+            break
+        start, end = word.span()
+        surface, (entry, only, unless) = word[0], read_bare()[word[0]]
+        if (
+            surface in found
+            or (only is not None and not speaks_of(only, lower))
+            or (unless is not None and speaks_of(unless, lower))
+            or not _finds_room(caption.text, start, end, entry.term)
+            or ("toward" in entry.lay and _PICTURED.match(lower, end))
+            or inside_brackets(caption.text, start)
+            or (entry.term.kind != "time" and another_sense(surface, lower, start, end))
+            or any(match.start < end and start < match.end for match in [*matches, *found.values()])
+        ):
+            continue
+        found[surface] = Match(start, end, entry)
+    return list(found.values())
+
+
+def _finds_room(text: str, start: int, end: int, term: Term) -> bool:
+    """Whether a bracket can stand where the draft would put it (`glosses`)."""
+    if term.pos != "adjective":
+        return _NAME_GOES_ON.match(text, end) is None and not bracket_follows(text, end)
+    if term.kind != "time" and _NO_NOUN.match(text, end):
+        return False
+    last = noun_end(text, end, len(text))
+    return last > 0 and finds_room(text, start, end, last) and not bracket_follows(text, last)

@@ -1,0 +1,156 @@
+"""Which terms stand alone, so that plain words can take their place, and which stay and are explained once.
+
+A noun that another word is joined to is no longer free: "uterovaginal agenesis" is no "uterovaginal failure to form",
+and the "upper mandible" no "upper lower jaw". Where the plain words could be read with the word before them the
+expert's word stays, and what it means follows in brackets: nothing can then be attached to the wrong thing. So does a
+word whose plain words end in a place of their own, before another: "infarction (tissue death …) of the thalamus".
+
+    >>> from builders.medlaybench_v.writing.company import binds
+    >>> binds("A port-site metastasis", 12), binds("A large metastasis", 8), binds("The metastasis", 4)
+    (True, False, False)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
+from builders.medlaybench_v.writing.matches import Entry, Match
+
+_WORD_AT_END = re.compile(r"[^\W\d_][\w'’/-]*\Z")
+_FAR = 40  # characters before a term that are looked at
+# What says how large, how many, how old or how sure, of whatever thing: it is joined to no noun more than to another.
+_LOOSE = FUNCTION_WORDS | frozenset(
+    "large small huge big giant tiny massive extensive multiple several many few some any single solitary two three "
+    "four five six both mild moderate severe slight minimal marked significant complete partial total "
+    "subtle "
+    "obvious clear possible probable suspected known new old recent fresh recurrent residual persistent focal diffuse "
+    "local localized widespread multifocal patchy dense round rounded oval irregular smooth thick thin thin-walled "
+    "thick-walled solid soft mobile fixed linear first second third same another other main underlying associated "
+    "increased decreased large-sized small-sized visible typical atypical abnormal normal central peripheral simple "
+    "complex bilateral unilateral early late acute chronic subacute gross dominant discrete distinct mixed vague "
+    "well-defined ill-defined bulky sizeable considerable progressive interval one each every such more less".split()
+)
+_ENDS = ("ly", "ed", "ing")
+_NAMING = frozenset(("ascending", "descending", "communicating", "perforating"))
+# Letters of a department or a journal are a name, whatever they mean: "Department of Bronchoscopy".
+_OF_A_HOUSE = re.compile(
+    r"\b(?:Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
+    r"Foundation|Academy|Board) (?:of|for)(?: [A-Z&][\w&]*,?| and| of| for)* \Z"
+)
+# "Scoliosis Research Society", "Chest Hospital": the house is named at the end.
+_HOUSE_BEHIND = re.compile(
+    r"(?: (?:[A-Z][\w-]*|and|of|&)){0,4} (?:Society|Association|Foundation|Institutes?|College|Academy|Hospital|"
+    r"University|Cent(?:er|re)|Department|Journal|Clinic|Consortium|Council|Federation|Register|Registry)\b"
+)
+_LONG_NAME = 80
+# "Foramen of Monro", "artery of Adamkiewicz": the name of a part ends with a person's.
+_OF_A_NAME = re.compile(
+    r" (?:of|d') ?(?!Abdom|Chest|Brain|Pelvis|Head|Neck|Thorax|Left|Right|The|Both|Upper|Lower|Spine|Patient|Case|"
+    r"Figure|Liver|Lung|Kidney|Heart|Bone)[A-Z][a-z]{2,}\b"
+)
+# One of these words is in every name of a house, and in few captions.
+_HOUSE = re.compile(
+    "Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
+    "Foundation|Academy|Board|Hospital|Clinic|Consortium|Council|Federation|Register|Registry"
+)
+# Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
+_PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
+_PLACED = frozenset(
+    "upper lower superior inferior anterior posterior medial lateral proximal distal mid middle bilateral both".split()
+)
+# Letters of a word that says something, and how many such an explanation needs that the term has not: of a "fluid
+# collection" it says nothing that it is a pocket of fluid.
+_LONG, _LEAST = 4, 2
+# A word that is known as it is says more than what would be put in its place: "a kidney lesion".
+_KNOWN = frozenset(("lesion", "lesions"))
+_NOUNS = frozenset(("anatomy", "finding", "disease", "device", "procedure"))
+_OF_A_PLACE = frozenset(("anatomy", "other", "modality", "device", "procedure", "disease"))
+
+
+def binds(text: str, start: int) -> bool:
+    """Whether the word before `start` is joined to what begins there."""
+    word = _word_before(text, start).lower()
+    if not word:
+        return False
+    return word in _NAMING or not (word in _LOOSE or word.endswith(_ENDS))
+
+
+def _word_before(text: str, start: int) -> str:
+    """The word that a space parts from what begins at `start`; "" where there is none."""
+    if text[start - 1 : start] != " ":
+        return ""
+    far = max(0, start - _FAR)
+    said = text[max(far, text.rfind(" ", far, start - 1) + 1) : start - 1]
+    if said.isalpha():
+        return said
+    word = _WORD_AT_END.search(said)
+    return word[0] if word else ""
+
+
+def in_a_house(text: str, start: int, end: int) -> bool:
+    """Whether what begins there is part of the name of a department, a society or a journal."""
+    if _OF_A_HOUSE.search(text, max(0, start - _LONG_NAME), start) is not None:
+        return True
+    return text[start : start + 1].isupper() and _HOUSE_BEHIND.match(text, end) is not None
+
+
+def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
+    """The matches, with those nouns explained, or left, that do not stand alone."""
+    last: Match | None = None
+    houses = _HOUSE.search(text) is not None
+    for match in matches:
+        if houses and in_a_house(text, match.start, match.end):
+            continue
+        if match.entry.term.kind == "anatomy" and match.entry.changes and _OF_A_NAME.match(text, match.end):
+            last = match
+            continue
+        kept = _kept(text, match, last) if _may_be_joined(match.entry) else match
+        if kept is not None:
+            yield kept
+        last = match
+
+
+@lru_cache(maxsize=32768)
+def _may_be_joined(entry: Entry) -> bool:
+    """Whether plain words could be read with the word before them: they hold a preposition or begin with a place."""
+    if entry.term.pos != "noun" or entry.term.kind not in _NOUNS or entry.placed or not entry.changes:
+        return False
+    if entry.lay.lower().startswith(f"{entry.surface} ("):
+        return False
+    return _is_phrase(entry) or entry.surface in _KNOWN or entry.lay.partition(" ")[0] in _PLACES
+
+
+def _is_phrase(entry: Entry) -> bool:
+    """Whether plain words are more than a noun with adjectives: "pocket of pus", "body's main artery"."""
+    return entry.guarded or "'s " in entry.lay
+
+
+def _free(text: str, match: Match, last: Match | None) -> bool:
+    """Whether what stands before a term may be read with its plain words as well; `last` is the match before it."""
+    if last is None or last.end != match.start - 1 or not last.changes:
+        return not binds(text, match.start)
+    entry, term = last.entry, last.entry.term
+    if term.pos == "adjective":
+        return bool(entry.behind) or term.kind not in _OF_A_PLACE
+    return term.pos == "phrase" or (term.kind == "finding" and match.entry.surface in _KNOWN)
+
+
+def _kept(text: str, match: Match, last: Match | None) -> Match | None:
+    """The match as it is, or as the word that stays and is explained, or nothing."""
+    start, end, entry = match
+    contradicted = entry.lay.partition(" ")[0] in _PLACES and _word_before(text, start).lower() in _PLACED
+    taken = entry.guarded and not entry.tail and text.startswith(" of ", end)
+    bound = (_is_phrase(entry) or entry.surface in _KNOWN) and not _free(text, match, last)
+    if not (contradicted or taken or bound):
+        return match
+    said = entry.lay.partition(" (")[0]
+    words = {part for part in said.lower().split() if len(part) >= _LONG}
+    new = {part for part in words if part not in entry.surface}
+    says_again = new != words and len(new) < _LEAST
+    if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
+        return None
+    return match._replace(entry=replace(entry, lay=f"{entry.surface} ({said})", guarded=False, tail=""))

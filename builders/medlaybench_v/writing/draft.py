@@ -1,0 +1,447 @@
+"""The draft: lay phrases put in the place of expert terms, in one left-to-right pass (Algorithm 1, Substitute).
+
+Matches are word-bounded, case-insensitive, plural-aware and longest first. They never touch a protected fact, and never
+see text that an earlier substitution inserted: the authors' replace loop turns "adrenal" into "adkidney" and rewrites
+its own insertions, which changes every second caption.
+
+    >>> from builders.medlaybench_v.facts import read
+    >>> from builders.medlaybench_v.words.terms import Term
+    >>> hepatic = Term("hepatic", "liver", None, "anatomy", "adjective", "", "", "the liver", False, "doc", "CC0-1.0")
+    >>> abscess = Term("abscess", "pocket of pus", None, "finding", "noun", "", "", "in", False, "doc", "CC0-1.0")
+    >>> drafter = Drafter([hepatic, abscess])
+    >>> caption = read("Two hepatic abscesses and hepatic veins; no adrenal mass.")
+    >>> drafter.draft(caption, drafter.match(caption)).text
+    'Two pockets of pus in the liver and hepatic veins; no adrenal mass.'
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick
+
+from builders.medlaybench_v.facts import Fact, Reading
+from builders.medlaybench_v.words.stacks import noun_end
+from builders.medlaybench_v.words.terms import Term
+from builders.medlaybench_v.writing.attachment import landing, stays_apart
+from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
+from builders.medlaybench_v.writing.company import alone, binds
+from builders.medlaybench_v.writing.footnotes import unfold_key
+from builders.medlaybench_v.writing.glosses import (
+    ALWAYS,
+    MOST,
+    MOST_NOUNS,
+    Told,
+    bracket_follows,
+    explained,
+    finds_room,
+    glossed_behind,
+)
+from builders.medlaybench_v.writing.matches import Entry, Match
+from builders.medlaybench_v.writing.mentions import (
+    SEPARATORS,
+    Form,
+    begins_word,
+    can_stand,
+    cuts_a_fact,
+    ends_word,
+    fits,
+    form_of,
+    means_otherwise,
+    stands_alone,
+    stands_free,
+)
+from builders.medlaybench_v.writing.narrowing import leaves_open, narrowed
+from builders.medlaybench_v.writing.neighbours import (
+    BARE_PREFIXES,
+    deniable,
+    follows_prefix,
+    operations,
+    shares_head,
+    without_contradiction,
+)
+from builders.medlaybench_v.writing.surfaces import dated, entries, keeps_facts, looks_plural, pictured, recognised_as
+from builders.medlaybench_v.writing.views import goes_on, pictures
+
+Place = tuple[int, int, int, Form]  # start, -end, number of the form, form
+
+
+class Piece(NamedTuple):
+    """A stretch of a draft: original text, or a phrase put in place of `match`."""
+
+    text: str
+    match: Match | None = None
+
+
+_piece = partial(tuple.__new__, Piece)  # of both parts at once, without the call of a named tuple
+
+
+class Draft(NamedTuple):
+    """A caption as original and inserted pieces, in order."""
+
+    pieces: list[Piece]
+
+    @property
+    def text(self) -> str:
+        return "".join([text for text, _ in self.pieces])
+
+
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
+_SHOWN = (".", ";", " is ", " are ", " was ", " were ", " as ", " by ")  # "also demonstrated are the lungs"
+_OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
+# "OPLL": what stands behind it would be read as what it stands for.
+_LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
+_ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
+_SCANS = frozenset(("CT scan", "MRI scan"))
+_NEAR = 24  # characters before a term that are looked at
+_NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
+_HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
+_THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
+
+
+class Drafter:
+    """A vocabulary compiled for matching. Compile once, use for every caption; picklable through its terms."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        by_surface: dict[str, Entry] = {}
+        self.rejected: Counter[str] = Counter()
+        for entry in entries(terms):
+            if entry.surface in by_surface:
+                continue
+            if not keeps_facts(entry.surface, entry.lay):
+                self.rejected["lay phrase changes a fact"] += 1
+                continue
+            by_surface[entry.surface] = entry
+        known = by_surface.values()
+        self._forms = [form_of(entry) for entry in known]
+        self._explained = {entry.surface: _explained(entry) for entry in known if explained(entry.term)}
+        self._places_of = frozenset(
+            entry.surface
+            for entry in known
+            if entry.term.pos == "adjective" and entry.term.kind in ("anatomy", "other")
+        )
+        self._bundled = any(term.source == BUNDLED for term in terms)
+        self._attributive = frozenset(entry.surface for entry in known if entry.only_attributive)
+        self._automaton = AhoCorasick(list(by_surface), store_patterns=False)
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(surface form, lay phrase) of everything that is matched."""
+        return [(entry.surface, entry.lay) for entry, *_ in self._forms]
+
+    def match(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]] = ()) -> list[Match]:
+        """The matches to substitute, left to right, without overlap, longest first.
+
+        `recognised` are (start, end, term) of spans that a recogniser tied to a concept of the vocabulary although
+        their wording is not in it; of two equal spans the vocabulary's own wording counts.
+        """
+        places = self._places(caption, recognised)
+        heads = {start for start, _, _, form in places if form.is_head}
+        text, lower, facts = caption.text, caption.lower, caption.facts
+        matches: list[Match] = []
+        left: list[Match] = []  # words that keep their place, to be explained
+        parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
+        longer: list[tuple[int, int]] = []  # names of which they are no part
+        free_from, elsewhere = 0, -1
+        prefixes = not BARE_PREFIXES.isdisjoint(caption.bag)
+        for start, minus_end, _, form in places:
+            if start < free_from:
+                continue
+            end = -minus_end
+            entry, doubts, part_of_name, _ = form
+            if doubts and means_otherwise(form, text, lower, start, end):
+                elsewhere = start
+                continue
+            if entry.takes_head and shares_head(text, start):
+                continue
+            if prefixes and entry.changes and follows_prefix(lower, start):
+                continue
+            if (
+                (entry.guarded and not fits(entry, lower, start, end, self._attributive, self._places_of))
+                or (part_of_name is not None and part_of_name(text, start, end, heads))
+                or (entry.behind and not self._stands_behind(entry, text, start, end))
+            ):
+                if " " in entry.surface and not entry.placed:
+                    longer.append((start, end))
+                elif start != elsewhere and (kept := self._explained.get(entry.surface)):
+                    left.append(Match(start, end, kept))
+                elif start != elsewhere and entry.stays:
+                    parts.append(Match(start, end, entry))
+                continue
+            if not cuts_a_fact(facts, start, end):
+                matches.append(Match(start, end, entry))
+                free_from = end
+        settled = list(alone(text, matches))
+        left += in_bare(caption, [*settled, *left], parts) if self._bundled else []
+        return _with_explained(text, settled, left, longer, facts) if left else settled
+
+    def _stands_behind(self, entry: Entry, text: str, start: int, end: int) -> bool:
+        """Whether an adjective may go behind its noun; another place before it would be left alone with the noun."""
+        before = text[max(0, start - _NEAR) : start].rstrip().rpartition(" ")[2].lower()
+        if entry.behind.startswith("of ") and before in self._places_of:
+            return False
+        if entry.term.kind == "anatomy" and binds(text, start):
+            return False  # "internal intercostal plane block" is one name
+        return can_stand(entry.behind, text, start, end)
+
+    def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
+        """All that could be matched, by start, the longest first."""
+        text, lower = caption.text, caption.lower
+        forms = self._forms
+        places = [
+            (start, -end, number, forms[number])
+            for number, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
+            if (lower[start - 1 : start] in SEPARATORS or begins_word(lower[start - 1]))
+            and (lower[end : end + 1] in SEPARATORS or ends_word(lower, end))
+        ]
+        for start, end, form in _named_here(text, lower, recognised):
+            if form.entry.changes:
+                places.append((start, -end, len(forms) + len(places), form))
+        places.sort()  # never by the forms: no two places have start, end and number in common
+        return places
+
+    def draft(self, caption: Reading, matches: Iterable[Match]) -> Draft:
+        """Put the lay phrase of each match (left to right, not overlapping) in its place.
+
+        An abbreviation key at the end ("LV, left ventricle") is told where each abbreviation is first used (ML-G31),
+        unless its lay phrase starts with the abbreviation itself ("CT (CT scan)").
+        """
+        text = caption.text
+        changing = [match for match in matches if match.entry.changes]
+        pieces: list[Piece] = []
+        told = Told()
+        for part in unfold_key(text):
+            # What explains is not explained again.
+            inside = _substituted(text, part.start, part.end, changing, told.whispered() if part.defines else told)
+            if part.defines is None:
+                pieces += inside
+                continue
+            said = "".join(piece.text for piece in inside).lower()
+            if not said.startswith(part.defines.lower().replace("-", "/")) and not (
+                pieces and pieces[-1].text.lower() == said
+            ):
+                pieces += [Piece(" ("), *inside, Piece(")")]
+        return Draft(pieces)
+
+
+def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: Told) -> list[Piece]:
+    """The pieces of text[at:stop]."""
+    pieces: list[Piece] = []
+    todo = [match for match in matches if match[0] >= at and match[1] <= stop]
+    for place, match in enumerate(todo, start=1):
+        start, end, entry = match
+        if start < at:
+            continue
+        later = todo[place:]
+        if entry.behind:
+            last = noun_end(text, end, stop)
+            if not last and stands_alone(text, end):
+                pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
+                at = end
+            elif last and all(other.end <= last for other in later if other.start < last):
+                pieces.append(_piece((text[at:start], None)))
+                at = _moved(pieces, text, match, last, stop, later, told)
+            continue
+        if start > at:
+            pieces.append(_piece((text[at:start], None)))
+        at = end
+        if entry.stays and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
+            at = _explained_behind(pieces, text, match, last, later, told)
+        elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later)):
+            front = match._replace(entry=replace(entry, lay=entry.lay.removesuffix(f" {entry.tail}")))
+            pieces.append(Piece(_inserted(text, front, told), match))
+            pieces += _substituted(text, end, goal, later, told)
+            pieces.append(Piece(f" {entry.tail}", match))
+            at = goal
+        elif entry.stays and _is_wedged(text, end, later):
+            pieces.append(Piece(text[start:end], match))
+        else:
+            at = _in_place(pieces, text, match, told)
+    if at < stop:
+        pieces.append(_piece((text[at:stop], None)))
+    return pieces
+
+
+def _is_wedged(text: str, end: int, later: Sequence[Match]) -> bool:
+    """Whether an explanation that stands there would part a word from the noun that it belongs to, and that has one of
+    its own: "portal (…) blood vessel scan of the veins (venogram)"."""
+    if not later or later[0].start != end + 1 or text[end] != " ":
+        return False
+    noun = later[0].entry
+    return noun.changes and not noun.stays and noun.term.pos == "noun" and (" (" in noun.lay or noun.term.gloss)
+
+
+def _explained_behind(
+    pieces: list[Piece], text: str, match: Match, last: int, later: Sequence[Match], told: Told
+) -> int:
+    """Add an adjective with its noun, which ends at `last`, and what explains it behind; the adjective alone where its
+    noun is a long name or not its own. Where the pieces end."""
+    start, end, _ = match
+    rest = [other for other in later if other.start < last]
+    if any(other.end > last or other.entry.behind for other in rest):
+        return _in_place(pieces, text, match, told)
+    if not finds_room(text, start, end, last):
+        pieces.append(Piece(text[start:end], match))
+        return end
+    pieces += _glossed(text, match, last, rest, told)
+    return last
+
+
+def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
+    """Add what is said in the place of a match, and where the text goes on."""
+    start, end, entry = match
+    if entry.tail and text.startswith(" of ", end) and entry.surface.endswith(_ENHANCEMENT):
+        dyed = "contrast" in text[max(0, start - _NEAR) : start]
+        match = match if dyed else match._replace(entry=replace(entry, lay=f"{entry.surface} ({entry.lay})"))
+    said = _inserted(text, match, told)
+    own = _OWN_HEAD.match(text, end) if entry.stays else None
+    if own is None or not said.endswith(f" {own[1]})"):
+        pieces.append(_piece((said, match)))
+        return end
+    front, _, gloss = said.partition(" (")  # "tibialis anterior muscle (shin muscle)"
+    pieces += [Piece(front, match), Piece(own[0]), Piece(f" ({gloss}", match)]
+    return own.end()
+
+
+def _moved(
+    pieces: list[Piece], text: str, match: Match, last: int, stop: int, later: Sequence[Match], told: Told
+) -> int:
+    """Add the noun up to `last` first, then what its adjective says, where nothing else takes it; else the adjective
+    stays and is explained. Where the pieces end."""
+    inside = [other for other in later if other.start < last]
+    goal = landing(match.entry.behind, text, last, stop)
+    between = [other for other in later if last <= other.start < goal]
+    apart = all(not other.entry.behind and stays_apart(match.entry.behind, other.entry.lay) for other in inside)
+    if not goal or not apart or any(other.end > goal for other in between):
+        kept = _explained(match.entry)
+        short = len(text[match.end : last].split()) <= MOST_NOUNS
+        if kept.lay and short and not any(other.entry.behind for other in inside):
+            pieces += _glossed(text, match._replace(entry=kept), last, inside, told)
+        else:
+            pieces += [Piece(text[match.start : match.end], match), *_substituted(text, match.end, last, inside, told)]
+        return last
+    noun, behind = _noun_first(text, match, last, inside, told)
+    pieces += [*noun, *_substituted(text, last, goal, between, told), behind]
+    return goal
+
+
+def _behind_complement(tail: str, text: str, end: int, stop: int, later: Sequence[Match]) -> int:
+    """Where the end of a lay phrase goes behind what the name is "of"; 0 where that is not clear."""
+    goal = landing(tail, text, end, stop)
+    return goal if goal > end and all(other.start >= goal or other.end <= goal for other in later) else 0
+
+
+def _noun_first(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> tuple[list[Piece], Piece]:
+    """The noun up to `last`, and what its adjective says behind it."""
+    noun = match.end + len(text[match.end : last]) - len(text[match.end : last].lstrip())
+    first, *others = _substituted(text, noun, last, inside, told)
+    said = first.text
+    if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
+        said = said[:1].upper() + said[1:]
+    # The seam before the noun is one of ours: an article may have to change.
+    behind = narrowed(match.entry.behind, text, match.start)
+    if behind.startswith("that ") and looks_plural(_HEAD_NOUN.split(said + "".join(p.text for p in others))[0]):
+        behind = _THIRD_PERSON.sub(r"\1", behind)
+    return [Piece(said, first.match or match), *others], Piece(f" {behind}", match)
+
+
+def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> list[Piece]:
+    """The word and its noun, then what explains the word: a bracket never parts the two. Of two brackets in a row the
+    noun's own stands alone."""
+    noun = _substituted(text, match.end, last, inside, told)
+    named = text[match.end : last].rpartition(" ")[2]
+    if bracket_follows(text, last) or _LETTERS.match(named) or any(_NAMES_A_PLACE.search(p.text) for p in noun):
+        return [Piece(text[match.start : match.end], match), *noun]
+    said, _, gloss = _inserted(text, match, told).partition(" (")
+    behind = [Piece(f" ({gloss.replace('that brightens', 'brightening')}", match)] if gloss else []
+    return [Piece(said, match), *noun, *behind]
+
+
+def _named_here(text: str, lower: str, recognised: Sequence[tuple[int, int, Term]]) -> Iterator[tuple[int, int, Form]]:
+    """What a caption names in words that no vocabulary has."""
+    for start, end, term in recognised:
+        yield start, end, form_of(recognised_as(lower[start:end], term))
+    for start, end, lay, tail in pictures(text, lower):
+        yield start, end, _picture(lower[start:end], lay, tail)
+    for start, end, lay in operations(text):
+        yield start, end, _date(lower[start:end], lay)
+
+
+@lru_cache(maxsize=16384)
+def _picture(surface: str, lay: str, tail: str) -> Form:
+    """The form of a picture's name (`views`)."""
+    return form_of(pictured(surface, lay, tail))
+
+
+@lru_cache(maxsize=4096)
+def _date(surface: str, lay: str) -> Form:
+    """The form of a time after an operation (`operations`)."""
+    return form_of(dated(surface, lay))
+
+
+def _explained(entry: Entry) -> Entry:
+    """The entry for a word that stays and is explained in brackets."""
+    return replace(entry, lay=explained(entry.term), only_attributive=False, guarded=False, behind="")
+
+
+def _with_explained(
+    text: str, matches: list[Match], left: list[Match], names: list[tuple[int, int]], facts: Sequence[Fact]
+) -> list[Match]:
+    """The matches and, between them, the words that stay, but those that another match, a name or a fact holds."""
+    taken = [*((match.start, match.end) for match in matches), *names]
+    free = {
+        m.start: m
+        for m in left
+        if stands_free(m.entry.term, text, m.start, m.end)
+        and not any(start < m.end and m.start < end for start, end in taken)
+        and not cuts_a_fact(facts, m.start, m.end)
+    }
+    return sorted((*free.values(), *matches), key=lambda match: match.start) if free else matches
+
+
+def _inserted(text: str, match: Match, told: Told) -> str:
+    """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
+    start, end, entry = match
+    if _says_the_same_anywhere(entry):
+        begins = text[start].isupper() and _starts_sentence(text, start)
+        return entry.lay[0].upper() + entry.lay[1:] if begins else entry.lay
+    whole = without_contradiction(narrowed(entry.lay, text, start), text[max(0, start - 60) : start])
+    if whole in _SCANS and goes_on(text, start, end):
+        whole = whole.removesuffix(" scan")
+    lay, bracket, rest = whole.partition(" (")
+    if bracket:
+        unexplained = lay + rest.partition(")")[2]  # "aneurysm (bulge) of the belly's main artery"
+        named = lay.lower()
+        same = named == entry.surface
+        most = ALWAYS if entry.term.kind == "modality" else MOST  # the name of a method is a fact
+        lay = whole if told.may_explain(named, text, start, most) else unexplained
+        lay = text[start:end] + lay[end - start :] if same else lay  # in the capitals of the caption
+    if lay == "showed" and (text.startswith(_SHOWN, end) or _PASSIVE.search(text, max(0, start - _NEAR), start)):
+        lay = "shown"
+    if text[start].isupper() and _starts_sentence(text, start):
+        lay = lay[0].upper() + lay[1:]
+    if entry.term.gloss and told.may_explain(entry.term.expert, text, start, most=1):
+        surface = text[start:end]
+        lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
+    return lay
+
+
+@lru_cache(maxsize=32768)
+def _says_the_same_anywhere(entry: Entry) -> bool:
+    """Whether the lay phrase is put in as it is, whatever stands around it."""
+    lay = entry.lay
+    decided = lay == "showed" or lay in _SCANS or " (" in lay or entry.term.gloss
+    return not (decided or leaves_open(lay) or deniable(lay))
+
+
+def _starts_sentence(text: str, at: int) -> bool:
+    before = text[max(0, at - 4) : at].rstrip(" (")
+    return (not before and at < 4) or before.endswith((".", "!", "?", ":"))

@@ -1,0 +1,69 @@
+"""Tell an abbreviation where it is first used instead of in a key at the end of the caption (ML-G31).
+
+"LV wall motion is normal. LV, left ventricle."  ->  "LV (left ventricle) wall motion is normal."
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from builders.medlaybench_v.words.abbreviations import KEY, resolve, without_key
+
+
+class Part(NamedTuple):
+    """A span of the caption; `defines` is the abbreviation that it explains, to be put in parentheses behind it."""
+
+    start: int
+    end: int
+    defines: str | None = None
+
+
+# Each entry of a key holds a separator, the last one too: most captions have none in their last stretch and leave at
+# once.
+_SEPARATOR = re.compile(r"[:=–—]|\s-\s|[A-Z][\w'’/+&-]*,\s|\s(?:indicates|denotes)\s")
+
+
+def unfold_key(text: str) -> list[Part]:
+    """The caption in reading order.
+
+    The caption stays one span when it has no key, or when the key explains something that its body does not use: a
+    definition is never dropped.
+
+    >>> [tuple(part) for part in unfold_key("RV is large. RV = right ventricle.")]
+    [(0, 2, None), (18, 33, 'RV'), (2, 12, None)]
+    """
+    whole = [Part(0, len(text))]
+    stretch = _last_stretch(text)
+    if not stretch or not _SEPARATOR.search(text, stretch):
+        return whole
+    body, key = without_key(text)
+    if key is None:
+        return whole
+    definitions = [a for a in resolve(text) if a.form == KEY and key[0] <= a.short_span[0] and a.long_span[1] <= key[1]]
+    places: list[tuple[int, Part]] = []
+    for definition in definitions:
+        use = re.search(rf"(?<![\w-]){re.escape(definition.short)}(?![\w-])(?!\s*\()", body)
+        # A single letter is found everywhere: "A large mass … A, aorta".
+        if use is None or len(definition.short) < 2:
+            return whole
+        places.append((use.end(), Part(*definition.long_span, definition.short)))
+    if not places or key[1] < len(text.rstrip(" .;,")):
+        return whole
+    parts: list[Part] = []
+    at = 0
+    for place, definition_part in sorted(places):
+        if place > at:
+            parts.append(Part(at, place))
+        parts.append(definition_part)
+        at = place
+    end = len(body.rstrip())
+    if end > at:
+        parts.append(Part(at, end))
+    return parts
+
+
+def _last_stretch(text: str) -> int:
+    """Where the text after the last full stop, semicolon or opening bracket starts, closing marks aside."""
+    end = len(text.rstrip(" .;)]"))
+    return max(text.rfind(".", 0, end), text.rfind(";", 0, end), text.rfind("(", 0, end), text.rfind("[", 0, end)) + 1

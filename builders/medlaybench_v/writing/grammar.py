@@ -1,0 +1,222 @@
+"""The rule-based refiner: mends what a word-for-word draft breaks, and nothing else.
+
+Used where no chat model is given, and as the draft that is handed to one. It works only at the seams of inserted
+phrases (articles, doubled words) and on the outer form of the caption (spaces, first capital, full stop), so it
+cannot lose a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from builders.medlaybench_v.words.terms import english
+from builders.medlaybench_v.writing.draft import Draft, Piece
+
+_ARTICLE_AT_END = re.compile(r"\b([Aa]n?)(\s+)\Z")
+# What cannot be counted takes no "a": "a massive pneumothorax" is "massive air around the lung".
+_MASS = re.compile(
+    r"(?:air|pus|gas|blood|fluid|free air|free fluid)(?=\Z| (?:in|around|under|inside|within|between|behind|at)\b)"
+)
+_ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!the\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
+# The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
+_COMMA_BEFORE_NAME = re.compile(
+    r"\b(large|small|huge|big|irregular|round|oval|solid|smooth|thick|thin|massive|giant|solitary|single|focal|rounded|"
+    r"soft|lobulated|multiple|new|old|slight|mild|moderate|severe|extensive), \Z",
+    re.IGNORECASE,
+)
+_LAST_WORD = re.compile(r"([^\W_]+(?:-[^\W_]+)*)(\s*)\Z")
+_FIRST_WORD = re.compile(r"\s+([^\W_]+(?:-[^\W_]+)*)")
+_PICTURES = frozenset(
+    "scan scans scanning image images imaging picture pictures study studies examination exam view views film films "
+    "slice slices".split()
+)
+_DETERMINERS = frozenset("the a an".split())
+_DETERMINED_BY = _DETERMINERS | {"this", "that", "its", "his", "her"}
+_HEAD_END = re.compile(r" (?:of|in|on|at|with|from|around|under|between|to|that)\b| \(")
+_PLACES = frozenset("left right upper lower bilateral".split())
+_PLAIN_WORD = re.compile(r"[a-z]{4,}")
+_OFTEN = frozenset("with that from side left right upper lower looking".split())
+_DYE = " with contrast dye"
+_CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
+_STOP = re.compile(r"[.;](?=\s|\Z)")
+# For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
+_SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
+_NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
+_GLUED = re.compile(r"\.(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
+_BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
+_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|[a-z]{5,}) \1\b", re.IGNORECASE)
+_ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
+_BRACKET = re.compile(r" \(([^()]{4,60})\)")
+_ANOTHER_SCAN = re.compile(r" scan\b")
+
+
+def polish(draft: Draft) -> str:
+    """Turn a draft into a caption: articles, doubled words, spaces, sentence case, full stop.
+
+    Length and order of the facts stay as they are.
+    """
+    pieces = [piece for piece in draft.pieces if piece.text]
+    texts = [piece.text for piece in pieces]
+    _take_back_repeats(pieces, texts)
+    for i, piece in enumerate(pieces):
+        if piece.match is None:
+            continue
+        if i > 1 and pieces[i - 2].match is not None and texts[i - 1] == " ":
+            texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
+            if texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
+                texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
+        if i and pieces[i - 1].match is None:
+            texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i])
+            if i > 1 and not texts[i - 1].strip():
+                texts[i] = _without_repeated_head(texts[i - 2], texts[i])
+        if i + 1 < len(pieces):
+            texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
+    _say_contrast_once(pieces, texts)
+    return tidy("".join(texts))
+
+
+def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
+    """ "blood-starved" + "tissue death from lost blood supply": of two neighbours that say one word, the first keeps
+    its own wording."""
+    for i in range(len(pieces) - 2):
+        first, second = pieces[i].match, pieces[i + 2].match
+        if not (first and second and texts[i + 1] == " ") or texts[i].startswith(" "):
+            continue  # what stands behind its noun already is not taken back
+        if first.entry.term.pos == "adjective" and "(" not in texts[i]:
+            said = _said(texts[i])
+            if said & _said(texts[i + 2].partition(" (")[0]):
+                surface = first.entry.surface
+                texts[i] = surface.capitalize() if texts[i][:1].isupper() else surface
+
+
+def _said(text: str) -> set[str]:
+    """Words that a reader would hear twice."""
+    return {word for word in _PLAIN_WORD.findall(text.lower()) if word not in _OFTEN}
+
+
+def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
+    """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
+    for i, text in enumerate(texts):
+        match = pieces[i].match
+        if text.endswith(_DYE) and match is not None and "bright" in match.entry.lay:
+            before = _STOP.split("".join(texts[:i]))[-1]
+            behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
+            if _CONTRAST.search(before) or _CONTRAST.search(behind):
+                texts[i] = text.removesuffix(_DYE)
+
+
+# What a key of abbreviations says of a method: "MRI, magnetic resonance imaging".
+_SCAN_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET/CT) scan)(?:,|:|[ ]?=)[ ]\1\b(?! of)")
+
+
+def tidy(text: str) -> str:
+    """Spaces, first capital, full stop."""
+    text = " ".join(text.split())
+    text = _SPACE_BEFORE.sub("", text)
+    text = text.replace("( ", "(").replace("[ ", "[")
+    text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
+    text = _GLUED.sub(". ", text) if text.find(".", 0, -1) >= 0 else text
+    if _ANY_REPEATED.search(text.lower()):
+        text = _REPEATED.sub(r"\1", text)
+    text = _without_said_twice(text)
+    text = _BRACKET_TWICE.sub(r"\1", text) if ") (" in text else text
+    if not text:
+        return text
+    first = text.split(" ", 1)[0]
+    if first[:1].islower() and not any(c.isupper() or c.isdigit() for c in first):
+        text = text[0].upper() + text[1:]
+    if text[-1].isalnum() or text[-1] in ')]"”’%°':
+        text += "."
+    elif text[-1] in ",;:":
+        text = text[:-1] + "."
+    return text
+
+
+def _without_said_twice(text: str) -> str:
+    """ "CT scan (CT scan) scan": a bracket that says what stands before it says nothing."""
+    if text.count(" scan") > 1:
+        text = _SCAN_TWICE.sub(r"\1", text)
+    for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
+        if text[: bracket.start()].lower().endswith(bracket[1].lower()):
+            scan = _ANOTHER_SCAN.match(text, bracket.end()) if bracket[1].endswith(" scan") else None
+            text = text[: bracket.start()] + text[scan.end() if scan else bracket.end() :]
+    return text
+
+
+def _without_repeated_head(before: str, inserted: str) -> str:
+    """Mend "noncancerous" + "noncancerous gland tumor"."""
+    first, _, rest = inserted.partition(" ")
+    last = _LAST_WORD.search(before, _last_stretch(before))
+    return rest if rest and last and last.group(1).lower() == first.lower() else inserted
+
+
+def _without_head_said_again(before: str, inserted: str) -> str:
+    """Mend "hazy area" + "abnormal area"."""
+    rest, _, last = before.rpartition(" ")
+    return rest if rest and " " not in rest and inserted.endswith(f" {last}") else before
+
+
+def _join_before(before: str, inserted: str) -> tuple[str, str]:
+    """Mend "an" + "bulge", and "chest" + "chest X-ray"."""
+    before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted and before.endswith(", ") else before
+    end = _last_stretch(before)
+    article = _ARTICLE_AT_END.search(before, end)
+    if article and inserted.startswith("areas of "):  # "a metastases"
+        return before[: article.start()], inserted
+    if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
+        kept = before[some.end("article") :].lstrip()
+        return before[: some.start()] + (kept[:1].upper() + kept[1:] if some["article"] == "A" else kept), inserted
+    if article:
+        right = indefinite(inserted)
+        shown = right.capitalize() if article.group(1)[0].isupper() else right
+        return before[: article.start()] + shown + article.group(2), inserted
+    last = _LAST_WORD.search(before, end)
+    if last is None:
+        return before, inserted
+    first, _, rest = inserted.partition(" ")
+    word, parted = last.groups()
+    if parted and word.lower() == first.lower():
+        return before, rest
+    if parted and len(word) > 3 and word.islower() and word in inserted.lower() and word not in _PLACES:
+        named = _HEAD_END.split(inserted, maxsplit=1)[0].lower().split()
+        if word in named[1:]:
+            return before[: last.start()], inserted  # "a dental" + "wide dental X-ray"
+    if first in _DETERMINERS and word.lower() in _DETERMINED_BY:
+        return before, rest
+    return before, inserted
+
+
+def _last_stretch(text: str) -> int:
+    """Where the last stretch without a space begins, spaces at the end aside."""
+    return text.rfind(" ", 0, len(text.rstrip())) + 1
+
+
+def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
+    """Mend "CT scan" + "scan", "X-ray picture" + "images"."""
+    head, _, last = inserted.rpartition(" ")
+    first = _FIRST_WORD.match(after)
+    if first is None or not (head or inserted.endswith("-view")):
+        return inserted, after
+    following = first.group(1).lower()
+    if last.lower() == following and piece.match is None:
+        return inserted, after[first.end() :]
+    if inserted.endswith("-view") and following in ("view", "views"):
+        return inserted.removesuffix("-view"), after
+    if last.lower() in _PICTURES and following in _PICTURES:
+        return head, after
+    return inserted, after
+
+
+@cache
+def _article_of(word: str) -> str:
+    return str(english().a(word)).split(" ", 1)[0]
+
+
+def indefinite(phrase: str) -> str:
+    """ "a" or "an" before a phrase, by the sound of its first word.
+
+    >>> indefinite("X-ray"), indefinite("unusual bulge"), indefinite("ultrasound"), indefinite("MRI scan")
+    ('an', 'an', 'an', 'an')
+    """
+    return _article_of(phrase.split(" ", 1)[0].strip('(“"'))

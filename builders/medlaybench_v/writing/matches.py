@@ -1,0 +1,48 @@
+"""A surface form of the compiled vocabulary, and where it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from builders.medlaybench_v.words.terms import Term
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One surface form of the compiled vocabulary; what is worked out for one is remembered by its identity."""
+
+    surface: str  # lower case, as matched
+    lay: str
+    term: Term
+    only_attributive: bool  # an anatomy adjective: "hepatic lesion", not "the lesion is hepatic"
+    guarded: (
+        bool  # attributive, or the lay phrase holds a preposition, so no noun may follow: "bulge in a vessel" + "sac"
+    )
+    licence: str  # of the lay phrase: of all terms that it is made of
+    changes: bool  # False for names that are in the vocabulary to be left alone
+    behind: str = ""  # what is said behind the noun instead: "subcutaneous abscess" -> "abscess under the skin"
+    placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
+    takes_head: bool = False  # a name of several words: an adjective that is joined to it would lose its noun
+    tail: str = (
+        ""  # the end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye"
+    )
+
+    @cached_property
+    def stays(self) -> bool:
+        """Whether the lay phrase is the expert's word with an explanation."""
+        size = len(self.surface)
+        return self.lay[size : size + 2] == " (" and self.lay[:size].lower() == self.surface
+
+
+class Match(NamedTuple):
+    """An entry found in a caption, at [start, end)."""
+
+    start: int
+    end: int
+    entry: Entry
+
+    @property
+    def changes(self) -> bool:
+        return self.entry.changes

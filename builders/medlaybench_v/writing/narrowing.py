@@ -1,0 +1,88 @@
+"""A lay phrase that leaves open which of two things is meant, as the caption decides it.
+
+>>> narrowed("finger or toe bones", "Fractures of two phalanges of the left hand.")
+'finger bones'
+
+`either.csv` names the two, and by which words of a caption each is known (`topics`); where both or neither are spoken
+of, the phrase stays open.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.writing.topics import pattern, speaks_of, table
+
+
+class _Either(NamedTuple):
+    either: re.Pattern[str]
+    one: str
+    for_one: re.Pattern[str]
+    other: str
+    for_other: re.Pattern[str]
+
+
+# "Pushed anteriorly" says whither, "seen anteriorly" where.
+_WHERE = {
+    "toward the front": "at the front", "toward the rear": "at the rear", "toward the top": "at the top",
+    "toward the bottom": "at the bottom", "toward the side": "at the side", "toward the middle": "on the inner side",
+    "toward the lower end": "at the lower end",
+}  # fmt: skip
+_MOVES = re.compile(
+    r"\b(?:(?:displac|extend|extension|direct|retract|deviat|protru|project|migrat|compress|orient|angul|reflect|sublux|"
+    r"disloc|invad|rotat|concav|convex|pierc|travel|advanc|herniat|expan|continu|infiltrat|encroach|elevat|travers|"
+    r"attract|encas|thrust|mobili|transl|progress|erod)\w*|"
+    r"(?:shift|mov|push|bulg|spread|bow|curv|open|fac|slip|pass|cours|run|point|draw|pull|grow|reach|aris|turn|tilt|taper|"
+    r"ris|fall|slop|go|track|drain|flow|enter|exit|cross|lean|bend|press|lift|driv)(?:e|es|s|ed|d|n|ing|ning)?|bent|drawn|"
+    r"risen|fallen)\b[^.;:]*\Z",
+    re.IGNORECASE,
+)
+_NEARBY = 60  # characters before a word that are looked at
+_OUTER = re.compile(r"outer (?:layer of bone, brain or kidney|bone, brain or kidney layer)")
+_OTHER = "other organ"  # of `layers.csv`: nothing is said
+
+
+@cache
+def read_either() -> tuple[_Either, ...]:
+    """The rows of `either.csv`."""
+    return tuple(
+        _Either(
+            re.compile(rf"\b{row['either']}\b"), row["one"], pattern(row["for_one"]), row["other"],
+            pattern(row["for_other"]),
+        )
+        for row in table("either.csv")
+    )  # fmt: skip
+
+
+@cache
+def read_layers() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The organs that have an outer layer, and what tells of each (`layers.csv`)."""
+    return tuple((row["organ"], pattern(row["told_by"])) for row in table("layers.csv"))
+
+
+def leaves_open(lay: str) -> bool:
+    """Whether a caption may narrow a phrase at all."""
+    return " or " in lay or lay in _WHERE
+
+
+def narrowed(lay: str, text: str, start: int = 0) -> str:
+    """A phrase that leaves open which of two places is meant, as the caption decides it; of an outer layer nothing is
+    said where that is not one organ's. `start` is where the phrase stands in for the expert's word."""
+    if lay in _WHERE and _MOVES.search(text, max(0, start - _NEARBY), start) is None:
+        return _WHERE[lay]
+    if " or " not in lay:
+        return lay
+    lower = text.lower()
+    if _OUTER.search(lay):
+        organs = [organ for organ, told in read_layers() if told.search(lower)]
+        if len(organs) != 1 or organs == [_OTHER]:
+            return lay.partition(" (")[0]
+        return _OUTER.sub(f"outer layer of the {organs[0]}", lay)
+    for either, one, for_one, other, for_other in read_either():
+        if either.search(lay):
+            here, there = speaks_of(for_one, lower), speaks_of(for_other, lower)
+            if here is not there:
+                lay = either.sub(one if here else other, lay)
+    return lay

@@ -1,0 +1,101 @@
+"""Words that mean something else beside certain others: an acute angle is not sudden, a bone that consolidates heals.
+
+>>> another_sense("acute", "acute angle of the graft", 0, 5), another_sense("acute", "acute cholecystitis", 0, 5)
+(True, False)
+
+`senses.csv` has a row for each word, or for words that share their senses ("|" between them). A cell is a pattern in
+lower case, in which "@heart@" stands for the words of a topic (`topics.csv`). The word is not what the vocabulary says
+
+    only    where the caption speaks of nothing of the kind: which sense it has, its company decides
+    about   where the caption speaks of it, and of nothing that `unless` names
+    before  where that stands right before it
+    behind  where that stands right behind it
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from builders.medlaybench_v.words.abbreviations import resolve
+from builders.medlaybench_v.writing.topics import pattern, speaks_of, table
+
+
+class Sense(NamedTuple):
+    """Where a word has another sense than in the vocabulary; a row of `senses.csv`."""
+
+    only: re.Pattern[str] | None
+    about: re.Pattern[str] | None
+    unless: re.Pattern[str] | None
+    before: re.Pattern[str] | None
+    behind: re.Pattern[str] | None
+
+
+# Salt water, bubbles and air are no dye; neither is what makes a picture rich in contrast.
+_NO_DYE = re.compile(
+    r"\b(?:saline|agitated|bubble|air|negative|image|tissue|high|low|good|poor|strong|spontaneous|echo|phase|"
+    r"double)[ -](?:with[ ])?\Z"
+)
+_SIDED = re.compile(r"\A(?:left|right|bilateral) ")
+_NEARBY = 40  # characters before a word that are looked at
+
+
+@cache
+def read_senses() -> dict[str, Sense]:
+    """The rows of `senses.csv` by word."""
+    senses = {}
+    for row in table("senses.csv"):
+        sense = Sense(*(pattern(row[column]) if row[column] else None for column in Sense._fields))
+        senses.update(dict.fromkeys(row["words"].split("|"), sense))
+    return senses
+
+
+def another_sense(surface: str, lower: str, start: int, end: int, singular: str = "") -> bool:
+    """Whether the word at [start, end) does not mean here what the vocabulary says of it; where the table does not name
+    a plural, its `singular` decides. `lower` is the caption in lower case."""
+    senses = read_senses()
+    sense = senses.get(surface) or senses.get(singular)
+    if sense is None:
+        return False
+    only, about, unless, before, behind = sense
+    if behind is not None and behind.match(lower, end):
+        return True
+    if before is not None and before.search(lower, max(0, start - _NEARBY), start):
+        return True
+    if only is not None and not speaks_of(only, lower):
+        return True
+    return about is not None and speaks_of(about, lower) and not (unless is not None and speaks_of(unless, lower))
+
+
+def has_other_sense(surface: str) -> bool:
+    """Whether a word has another sense anywhere."""
+    return surface in read_senses()
+
+
+@lru_cache(maxsize=16384)
+def composed_of(surface: str) -> str:
+    """The adjective of place that a composed name begins with, behind its side."""
+    return _SIDED.sub("", surface).partition(" ")[0]
+
+
+def no_dye(lower: str, start: int) -> bool:
+    """Whether the contrast that is spoken of at `start` is no dye: "saline contrast", "double contrast"."""
+    return _NO_DYE.search(lower, max(0, start - _NEARBY), start) is not None
+
+
+def defined_otherwise(short: str, text: str, expected: str) -> bool:
+    """Whether a caption tells itself what some capitals stand for, and none of the words of `expected` is told."""
+    if _beside_a_mark(short).search(text) is None:
+        return False
+    return any(told.short == short and not re.match(expected, told.long, re.IGNORECASE) for told in resolve(text))
+
+
+@lru_cache(maxsize=1024)
+def _beside_a_mark(short: str) -> re.Pattern[str]:
+    """Some capitals beside what every definition has there (`abbreviations`): most captions define nothing."""
+    short = re.escape(short)
+    # All ways begin with the letters, which are found fast.
+    behind = rf"(?<=[(\[]{short})|(?<=[(\[]\s{short})"
+    before = r"\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s"
+    return re.compile(f"{short}(?:{behind}|{before})")

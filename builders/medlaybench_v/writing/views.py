@@ -1,0 +1,283 @@
+"""The name of a picture as plain words: "enhanced axial CT image" -> "cross-section CT image with contrast dye".
+
+A caption names its picture by a stack of words: when it was taken, with what, from where, of what, by which method.
+The stack is read as a whole and unfolded: what says from where stays in front, the rest goes behind.
+
+    >>> found = next(pictures("Preoperative contrast-enhanced axial CT image of the neck"))
+    >>> found.lay
+    'cross-section CT image with contrast dye before surgery'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick
+
+from builders.medlaybench_v.writing.attachment import landing
+from builders.medlaybench_v.writing.senses import another_sense
+from loaders.files.tables import read_table
+
+
+class Picture(NamedTuple):
+    """A name of a picture at [start, end), in plain words; what it ends with goes behind what the picture is "of"."""
+
+    start: int
+    end: int
+    lay: str
+    tail: str
+
+
+def _table() -> dict[str, dict[str, str]]:
+    """`picture_words.csv` by kind: what a picture is taken from, when, with what and of what, in the words of captions
+    and in plain ones; what goes in front where nothing may stand behind; what a picture is called; and the parts of the
+    body that stand behind a method ("CT abdomen")."""
+    words: dict[str, dict[str, str]] = {}
+    for _, row in read_table(Path(__file__).with_name("picture_words.csv")).rows:
+        words.setdefault(row["kind"], {})[row["said"]] = row["lay"]
+    return words
+
+
+_TABLE = _table()
+_FROM, _WHEN, _WITH, _BODY = (_TABLE[kind] for kind in ("from", "when", "with", "body"))
+IN_FRONT, _PICTURES, _WHOLE = (_TABLE[kind] for kind in ("in front", "picture", "whole"))
+# What a method is called, alone and before "image", "view" and the like.
+_METHODS = {
+    r"(?:x-ray )?(?:computed|computerized|computerised|computer) tomogra(?:phy|phic)(?: \(ct\))?|ct": ("CT scan", "CT"),
+    r"magnetic resonance(?: imaging)?(?: \(mri\)| \(mr\))?|mri|mr imaging|mr": ("MRI scan", "MRI"),
+    r"radiographs?|radiography|radiographic|roentgenograms?|x[- ]?rays?|skiagrams?": ("X-ray", "X-ray"),
+    r"ultrasonographic|ultrasonography|ultrasound|sonographic|sonography|sonograms?|usg|us": (
+        "ultrasound",
+        "ultrasound",
+    ),
+}  # fmt: skip
+_KEPT = (
+    r"t[12](?:-weighted| weighted|w)?|flair|stir|fat-suppressed|fat-saturated|plain|initial|follow-up|repeat|3d|2d|mdct"
+)
+
+
+# Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
+_OTHER_MR = re.compile(
+    r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
+    r"nucl)[a-z]",
+    re.IGNORECASE,
+)
+# Letters that stand for "ultrasound" beside a picture or a body part only.
+_US = re.compile(r"\bus\b", re.IGNORECASE)
+_US_PICTURE = re.compile(
+    r"\bUS (?:image|view|scan|exam|stud|picture|slice|section)|"
+    r"\b(?:[Aa]bdom|[Tt]ransv|[Ll]ong|[Rr]enal|[Bb]reast)\w* US\b"
+)
+_ADVERB = re.compile(r"ly[ ]\Z")
+_LONGEST_ADVERB = 4
+_AMONG_OTHERS = re.compile(r"(?:,? and|,? or|,|/) ?(?!CT|US|PET)[A-Z]{2,}\b")
+_OF_PICTURE = re.compile(r"\b(?:images?|views?|slices?|sections?|cuts?) (?:of|from) (?:the )?\Z", re.IGNORECASE)
+# A name that goes on, in which "scan" would part what belongs together: "MRI brain T2", "CT finding".
+_BARE_NOUN = re.compile(
+    r"[ ](?!(?:of|in|on|at|from|with|without|and|or|to|for|by|after|before|during|through|at|as|near|under|above|below|"
+    r"that|which|who|is|are|was|were|has|had|can|may|shows?|showed|shown|showing|showes|show|taken|made|done|seen|also|"
+    r"again|clearly|scans?|over|around|between|along|across|due|because|following|prior|but|within|then|did|does|not|no|"
+    r"only|here|white|red|arrow\w*|the|an?|\w+ing|\w+ed|\w+ly|\w+ates?|\w+icts?|reveals?|confirms?|suggests?|"
+    r"exhibits?|displays?|identif\w+|discloses?|presents?|depicts?)\b)[A-Za-z]\w"
+)
+_TIMED = ("pre", "post", "intra")
+_AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
+_MAGNETIC = re.compile(r"magnetic|\bMRI|weighted|\bT[12]|FLAIR|gadolin", re.IGNORECASE)
+
+
+def _any(words: object) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))  # type: ignore[call-overload]
+
+
+_WORDLIKE = re.compile(r"\w")
+_MOST_WORDS = 3
+_METHOD = "|".join(_METHODS)
+# Single words of what stands before a method, or begins its name; "" stands between two spaces.
+_STACK_WORDS = frozenset(" ".join([*_FROM, *_WHEN, *_WITH, *_BODY]).split()) | frozenset(
+    (
+        "", *"t1 t2 t1w t2w t1-weighted t2-weighted weighted flair stir fat-suppressed fat-saturated plain".split(),
+        *"initial follow-up repeat 3d 2d mdct and x-ray computed computerized computerised computer magnetic".split(),
+    )
+)  # fmt: skip
+_BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
+_STACK = re.compile(  # in lower case: letters of either case would be compared one by one
+    rf"(?<![\w/-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?!-\w)"
+    rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+(?:{_any(_PICTURES)})))?"
+    rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
+    rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan)))?",
+)
+# "Magnetic resonance imaging" is the method itself.
+_LAST_PICTURE = re.compile(rf"(?:(?<!resonance)(?<!\bmr)[ ]+|[ ]+(?!imaging))({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)
+_METHOD_AT_END = [
+    (re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), alone, before) for pattern, (alone, before) in _METHODS.items()
+]
+_WORDS_IN_FRONT = re.compile(
+    rf"(?<!\S)(?:(?P<from>{_any(_FROM)})|(?P<when>{_any(_WHEN)})|(?P<with>{_any(_WITH)})|(?P<body>{_any(_BODY)})|"
+    rf"(?P<kept>{_KEPT})|(?P<and>and))(?!\S)",
+    re.IGNORECASE,
+)
+_CAPITALS = ("CT", "MR", "US ")  # "ct" and "mr" alone say too little
+# What a method is known by; the last two are words of their own, and the two before them begin one.
+_PARTS_OF_METHODS = (
+    "tomograph", "resonance", "x-ray", "x ray", "xray", "radiogra", "sonogra", "ultraso", "roentgen", "skiagram", "usg",
+    "mr", "ct", "us",
+)  # fmt: skip
+_USG, _CT = _PARTS_OF_METHODS.index("usg"), _PARTS_OF_METHODS.index("ct")
+_METHOD_WORDS = AhoCorasick(_PARTS_OF_METHODS)
+# What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
+_NO_METHOD = re.compile(
+    r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
+    r"department|system|"
+    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|"
+    r"transducer|render|"
+    r"beam|room|suite|findings?\b|features?\b|contrast|volumetr|simulat|plann|perfusion|spectro|elasto|tracto|"
+    r"urogr|myelo|"
+    r"colono|ventriculo|cisterno|sialo|dacryo|[a-z]+gra(?:ph(?:y|ic)|ms?)\b|[a-z]+scop",
+    re.IGNORECASE,
+)
+
+
+def pictures(text: str, lower: str = "") -> Iterator[Picture]:
+    """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
+    lower = lower or text.lower()
+    methods, is_clear = [], False
+    for part, start, end in _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True):
+        is_clear = is_clear or part <= _USG
+        if part < _USG or _is_method(part, lower, start, end):
+            methods.append(start)
+    if not methods or not (is_clear or any(part in text for part in _CAPITALS)):
+        return
+    for start, end in _stacks(lower, methods):
+        surface = text[start:end]
+        if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
+            continue  # a man; we, or a country
+        if end < len(text) and _NO_METHOD.match(text, end + 1):
+            continue
+        if _AFTER_TIME.search(text, max(0, start - 9), start) and surface.lower().startswith(("pre", "post")):
+            continue  # "two weeks post-treatment CT"
+        if surface == "MR" and _AMONG_OTHERS.match(text, end):
+            continue  # a muscle of the eye among others: "the MR and LR"
+        if surface == "MR" and _OTHER_MR.search(text) and not _MAGNETIC.search(text):
+            continue
+        if _ADVERB.search(text, max(0, start - _LONGEST_ADVERB), start) and surface.lower().startswith(_TIMED):
+            continue  # "recently postoperative X-ray"
+        lay, tail = _in_plain_words(surface)
+        if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
+            lay, tail = _in_plain_words(surface, in_front=True)
+        if tail and _BARE_NOUN.match(text, end):
+            continue  # "non-contrast CT abdomen": what goes behind would part the two
+        if "thoracic" in surface.lower() and another_sense("thoracic", lower, end, end):
+            lay = lay.replace("chest", "chest-level spine")
+        if "wide dental" in lay and "X-ray" not in lay and "CT" not in lay:
+            continue  # a wide picture of the skin or the eye
+        if lay and lay.lower() != surface.lower():
+            yield Picture(start, end, lay, tail)
+
+
+def goes_on(text: str, start: int, end: int) -> bool:
+    """Whether a method named there is part of a longer name, which "scan" would part: "an image of CT", "MRI brain"."""
+    before = _OF_PICTURE.search(text, max(0, start - 12), start)
+    return before is not None or _BARE_NOUN.match(text, end) is not None
+
+
+def _is_method(part: int, lower: str, start: int, end: int) -> bool:
+    """Whether a short name of a method is one where it stands: "ct" is a word of its own, "mr" begins one."""
+    return not _WORDLIKE.match(lower[start - 1 : start]) and not (part >= _CT and _WORDLIKE.match(lower, end))
+
+
+def _stacks(lower: str, methods: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Where names of pictures stand in a text in lower case, looked for around the words of `methods`."""
+    done = 0
+    for method in methods:
+        if method >= done:
+            found = _STACK.search(lower, max(done, _stack_start(lower, method)))
+            if found is None:
+                return
+            yield found.span()
+            done = found.end()
+
+
+def _stack_start(lower: str, method: int) -> int:
+    """Where a stack may begin that holds the word of a method at `method`: all its words but the first are known, and
+    so is that, mostly, but for a bracket before it."""
+    start = lower.rfind(" ", 0, method) + 1
+    known = True
+    while known and start:
+        end = start - 1
+        start = lower.rfind(" ", 0, end) + 1
+        known = lower[start:end] in _STACK_WORDS
+    return start
+
+
+@lru_cache(maxsize=16384)
+def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
+    """The name of a picture, and what of it stands at its end; with `in_front` the time stands before it."""
+    words = surface
+    picture = whole = ""
+    if behind := re.search(rf"[ ]+({_any(_WHOLE)})\Z", words, re.IGNORECASE):
+        whole = f"of the {_WHOLE[behind[1].lower()]}"
+        words = words[: behind.start()]
+    while (last := _LAST_PICTURE.search(words)) is not None:
+        picture = picture or _PICTURES[last[1].lower()] + ("s" if last[2] else "")
+        words = words[: last.start()]
+    front: dict[str, list[str]] = {"from": [], "when": [], "with": [], "body": [], "kept": []}
+    late = re.search(rf"[ ]+({_any(_FROM)})\Z", words, re.IGNORECASE)
+    if late and picture:
+        front["from"].append(_FROM[late[1].lower()])
+        words = words[: late.start()]
+    late = re.search(r"[ ]+(chest|abdomen|brain|pelvis|head)\Z", words, re.IGNORECASE)
+    if late and picture:
+        front["body"].append(_BODY[late[1].lower()])
+        words = words[: late.start()]
+    method, alone, before = _method_of(words)
+    if method is None:
+        return "", ""
+    joined, last_kind = False, ""
+    for word in _WORDS_IN_FRONT.finditer(words[: method.start()]):
+        kind = str(word.lastgroup)
+        if kind == "and":
+            joined = True
+            continue
+        values = {"from": _FROM, "when": _WHEN, "with": _WITH, "body": _BODY}.get(kind)
+        said = values[word[0].lower()] if values else word[0]
+        if joined and (kind != last_kind or len(front[kind]) != 1):  # "plain and enhanced CT" are two scans, not one
+            return "", ""
+        front[kind] = [f"{front[kind][0]} and {said}"] if joined else [*front[kind], said]
+        joined, last_kind = False, kind
+    if joined or len(front["with"]) + len(front["when"]) > _MOST_WORDS:
+        return "", ""
+    front["kept"] = [word.lower() if word.istitle() and word.isalpha() else word for word in front["kept"]]
+    plural = method[0].lower().endswith(("graphs", "grams", "rays"))
+    name = _name(alone, before, picture, plural)
+    front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}
+    body = front["body"]  # "dental" beside "wide dental" says nothing
+    front["body"] = [said for said in body if not any(said in other.split() for other in body if other != said)]
+    late_words = [*front["with"], *front["when"]]
+    early_words: list[str] = []
+    if in_front and all(said in IN_FRONT for said in front["when"]):
+        early_words = [IN_FRONT[said] for said in front["when"]]
+        late_words = front["with"]
+    named = [*early_words, *front["kept"], *front["from"], *front["body"], name, *([whole] if whole else [])]
+    return " ".join([*named, *late_words]), " ".join(late_words)
+
+
+def _method_of(words: str) -> tuple[re.Match[str] | None, str, str]:
+    for pattern, alone, before in _METHOD_AT_END:
+        method = pattern.search(words)
+        if method and (method.start() == 0 or words[method.start() - 1] == " "):
+            return method, alone, before
+    return None, "", ""
+
+
+def _name(alone: str, before: str, picture: str, plural: bool) -> str:
+    if before == "X-ray":
+        if picture in ("", "scan", "film", "study", "exam", "scans", "films"):
+            return "X-rays" if plural or picture.endswith("s") else "X-ray"
+        return f"X-ray {picture}"
+    if not picture:
+        return alone + ("s" if plural else "")
+    return f"{before} {picture}"

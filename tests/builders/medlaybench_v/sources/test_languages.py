@@ -1,0 +1,53 @@
+"""Captions in English, and those that only look as if they were."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from builders.medlaybench_v.sources.languages import is_english
+from tests.parts.places import shared_data
+
+ENGLISH = [
+    "CTA chest.",
+    "Postoperative OPG (case 5)",
+    "Carcinoma of the rectum, en bloc resection in situ.",
+    "Sjögren disease with Ménière attacks, naïve to treatment",
+    "Os odontoideum; os trigonum; rete mirabile",
+    "Vena cava inferior (VCI), arteria mesenterica superior",
+    "Mass on MRI (courtesy of Dr. André Dupont, Hôpital de la Croix du Sud et des Alpes, Genève)",
+    "Oblique view of a unique technique",
+    "X",
+]
+OTHERS = [
+    "Échographie rénale",
+    "Kyste hépatique",
+    "IRM cérébrale, coupe axiale en T2",
+    "Scanner thoracique sans injection objectivant une masse",
+    "Fracture de l'humérus gauche",
+    "Thorax-Röntgenaufnahme mit Erguss rechts",
+    "Ecografía abdominal con lesión en el hígado",
+    "Radiografia do tórax após drenagem",
+    "TC della testa: lesione nel lobo destro",
+    "MR van het bekken met een tumor",
+    "RTG klatki piersiowej, strony lewej oraz obraz guza",
+]
+
+
+@pytest.mark.parametrize("caption", ENGLISH)
+def test_english(caption: str) -> None:
+    assert is_english(caption)
+
+
+@pytest.mark.parametrize("caption", OTHERS)
+def test_another_language(caption: str) -> None:
+    assert not is_english(caption)
+
+
+def test_real_captions() -> None:
+    """137 of 8,179 were read one by one: one is English, with the title of an old French book in it."""
+    with shared_data("text/roco_test.csv").open(encoding="utf-8", newline="") as file:
+        foreign = [row["caption"] for row in csv.DictReader(file) if not is_english(row["caption"])]
+    assert 125 <= len(foreign) <= 145
+    assert "Radiographie thoracique normale" in foreign

@@ -1,0 +1,67 @@
+"""A phrase is moved behind its noun only where nothing else takes it: each construction that mis-attaches, once."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.writing.attachment import complement_end, landing
+from tests.builders.medlaybench_v.writing.test_senses import lay
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        # Of a whole picture or finding: behind its "of …", where that ends for sure.
+        ("Preoperative angiogram of the left leg.", "angiogram) of the left leg before surgery"),
+        ("Contrast-enhanced CT of the neck shows a stone.", "CT scan of the neck with contrast dye shows"),
+        ("Bilateral scarring of the cortex.", "scarring of the cortex on both sides"),
+        ("Enhancement of the nerve on MRI.", "brightening of the nerve with contrast dye on"),
+        ("Posttreatment CT with contrast of the neck.", "CT scan with contrast dye of the neck after treatment"),
+        ("CECT of same patient as in Figure 1.", "contrast dye of same patient as in Figure"),
+        # Where "surgery" would take what follows, the time stands in front.
+        ("Postoperative X-ray with a plate.", "post-surgery X-ray with a plate"),
+        ("Preoperative X-ray of the leg with a plate.", "pre-surgery X-ray of the leg with a plate"),
+        ("Postoperative films of the chest, neck and leg.", "post-surgery films of the chest, neck and leg"),
+        # What follows would be read of what the phrase ends in.
+        ("Enhancing mass with a drain in place.", "enhancing mass (brightening with contrast dye) with a drain"),
+        ("Enhancing mass compressing the heart.", "enhancing mass (brightening with contrast dye) compressing"),
+        ("Enhancing mass in the neck.", "mass that brightens with contrast dye in the neck"),
+        ("Calcified mass of the neck.", "calcified mass (with calcium build-up) of the neck"),
+        ("Paraspinal mass containing fat.", "paraspinal mass (beside the spine) containing fat"),
+        ("Retroperitoneal abscess arising from the bowel.", "retroperitoneal"),
+        # A layer is a part of what follows.
+        ("Subcutaneous air of the neck.", "subcutaneous air (air under the skin) of the neck"),
+        ("Transthoracic image of a hole.", "transthoracic (through the chest) image of a hole"),
+        # What stands between would take the phrase.
+        ("Calcified retroperitoneal mass.", "calcified mass behind the belly lining"),
+        ("Bilateral subcutaneous air.", "air under the skin on both sides"),
+        # An adverb before it stays with the time.
+        ("Recently postoperative X-ray.", "recently postoperative X-ray"),
+        ("Immediately postoperative X-ray.", "X-ray just after surgery"),
+        ("Saggital view of the neck.", "side view of the neck"),
+        ("CT abdomen image.", "belly CT image"),
+    ],
+)
+def test_a_phrase_lands_where_nothing_takes_it(caption: str, said: str) -> None:
+    assert said.lower() in lay(caption).lower(), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        (" of the right arm shows", " of the right arm"),
+        (" of the chest and neck.", " of the chest and neck"),
+        (" of chest, neck and arm", ""),
+        (" of the neckThe patient", ""),
+        (" of a patient walking", ""),
+        (" in the arm", ""),
+    ],
+)
+def test_the_end_of_a_complement(text: str, ends: str) -> None:
+    assert text[: complement_end(text, 0, len(text))] == ends
+
+
+def test_a_phrase_of_a_part_never_jumps() -> None:
+    text = "Calcified mass of the neck."
+    assert landing("with calcium build-up", text, 14, len(text)) == 0
+    assert landing("before surgery", text, 14, len(text)) == len(text) - 1

@@ -1,0 +1,76 @@
+"""Terms that do not stand alone are explained or left: each way in which plain words could be read with a neighbour."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.writing.company import binds
+from tests.builders.medlaybench_v.writing.test_senses import lay
+
+
+@pytest.mark.parametrize(
+    ("caption", "said", "never"),
+    [
+        # A noun that another word is joined to stays and is explained.
+        ("Uterovaginal agenesis.", "uterovaginal agenesis (failure to form)", "uterovaginal failure"),
+        ("A port-site metastasis is seen.", "port-site metastasis (spread of cancer)", "port-site spread"),
+        ("A large metastasis is seen.", "large spread of cancer", "metastasis ("),
+        ("A splenic infarction.", "spleen infarction (tissue death", "spleen tissue death"),
+        # What its plain words end in would take the "of" behind it.
+        ("Infarction of the thalamus is seen.", "infarction (tissue death from lost blood supply) of the", "supply of"),
+        # A place that the word before it contradicts.
+        ("Cyst in the upper mandible.", "upper mandible (lower jaw)", "upper lower"),
+        ("Atrophy of the bilateral cerebral hemisphere.", "cerebral hemisphere", "half of"),
+        ("A septic aorta.", "septic aorta (body's main artery)", "septic body"),
+        # A direction is one side of a thing, or part of a name.
+        ("The posterior wall of the bladder.", "rear wall", "posterior"),
+        ("A fracture of the lateral mass.", "lateral mass", "side"),
+        ("Posterior sternoclavicular joint dislocation.", "posterior sternoclavicular", "rear"),
+        ("Just proximal to the medial epicondyle.", "proximal to", "near"),
+        # Which vessel is meant, and which half of two.
+        ("Left vertebral angiograms show a clot.", "vertebral blood vessel scans", "spine"),
+        ("Intra and extrahepatic biliary widening.", "extrahepatic", "outside"),
+        ("A hydatid cyst head of pancreas.", "cyst", "parasite)"),
+        # Salt water is no dye, and the chest no spine.
+        ("View without saline contrast injection.", "saline contrast", "dye"),
+        ("T2 thoracic MRI shows swelling of the disc at T11-T12.", "chest-level spine MRI", "chest MRI"),
+        ("Tracts in the chronic brain.", "chronic brain", "long-term"),
+        # The name of a method that goes on.
+        ("MRI brain T2 image shows a stone.", "MRI brain", "MRI scan brain"),
+        ("An axial image of CT shows a stone.", "image of CT shows", "of CT scan"),
+        # A prefix written apart, a name of several words, a word that is no evidence for itself.
+        ("Non calcified plaques are seen.", "calcified", "with calcium"),
+        ("Image of the internal intercostal plane block.", "internal intercostal plane block", "block between"),
+        ("MRI of the brain shows an intraventricular lesion.", "brain", "heart"),
+        # A side belongs to the place that is named, a verb to who does it, letters of a house to its name.
+        ("A right femoral neck fracture is seen.", "right femoral neck fracture (fracture of", "right fracture"),
+        ("We administered a drug.", "We administered", "given"),
+        ("X-ray on admission to the hospital.", "on admission to", "arrival"),
+        ("Courtesy of the Department of Bronchoscopy.", "Department of Bronchoscopy", "scope"),
+        ("Tumor of the external oblique, internal oblique and psoas.", "internal oblique", "angled"),
+        ("Multi lobulated cyst.", "lobulated", "lumpy"),
+        ("MRI of the eye: areas of the MR and LR near the globe.", "MR and LR", "the MRI"),
+        ("Fluid from the foramen of Monro.", "foramen of Monro", "opening"),
+        ("CT of the transverse and sigmoid sinus.", "transverse and sigmoid", "crosswise"),
+        ("A valgus osteotomy is seen.", "valgus bone-cutting surgery", "bent"),
+        ("Defined by the Scoliosis Research Society.", "Scoliosis Research Society", "curve"),
+        # Behind letters a bracket would be read as what they stand for.
+        ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
+        # No bracket parts a word from a noun that has one of its own.
+        ("A delayed portal venogram is shown.", "portal blood vessel scan of the veins (venogram)", "supply"),
+        # What an organ is stands beside its adjective, never behind another thing.
+        ("A pineal germinoma is seen.", "pineal (deep brain gland) germinoma", "germinoma ("),
+        # A word's own head stands beside it.
+        ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
+        ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
+    ],
+)
+def test_plain_words_stand_alone(caption: str, said: str, never: str) -> None:
+    found = lay(caption)
+    assert said in found or said.capitalize() in found, found
+    assert never not in found, found
+
+
+def test_what_is_joined() -> None:
+    text = "The large tumor thrombus"
+    assert binds(text, text.index("thrombus")) and not binds(text, text.index("tumor")) and not binds(text, 0)

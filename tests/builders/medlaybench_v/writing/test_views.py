@@ -1,0 +1,181 @@
+"""Names of pictures, what stands behind its noun, and fragments as sentences."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.vocabulary import read_vocabulary
+from builders.medlaybench_v.words.reads_well import plain_words, reading_of, unexplained_words
+from builders.medlaybench_v.writing.draft import Drafter
+from builders.medlaybench_v.writing.grammar import polish
+from builders.medlaybench_v.writing.sentences import in_sentences
+from builders.medlaybench_v.writing.views import pictures
+from tests.parts.places import ROOT, shared_data
+
+BUNDLED = Drafter(read_vocabulary("bundled").terms)
+
+
+def lay(caption: str) -> str:
+    expert = read(caption)
+    return in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert))))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Contrast-enhanced axial and coronal CT images", "cross-section and front-view CT images with contrast dye"),
+        ("Postoperative panoramic radiograph", "wide dental X-ray after surgery"),
+        ("AP chest X-ray", "front-to-back chest X-ray"),
+        ("Sagittal T2-weighted MRI", "T2-weighted side-view MRI scan"),
+        ("Non-contrast CT head", "CT scan of the head without contrast dye"),
+        ("magnetic resonance imaging", "MRI scan"),
+        ("CT angiography", None),
+        ("CT-guided biopsy", None),
+        ("PET/CT", None),
+        ("Mr. X. Ray", None),
+    ],
+)
+def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
+    assert [picture.lay for picture in pictures(text)] == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("CT showing a subcutaneous abscess.", "A CT scan shows a pocket of pus in the tissue under the skin."),
+        ("Bilateral pleural effusion.", "The image shows fluid build-up around both lungs."),
+        ("The nodules were bilateral.", "The lumps were on both sides."),
+        # A part of a longer name is left alone.
+        ("Femoral nerve and Baker cyst", "The image shows thigh nerve and Baker cyst."),
+        (
+            "MRI of the axial skeleton and the coronal suture.",
+            "This is an MRI scan of the axial skeleton and the coronal suture.",
+        ),
+        ("Inguinal canal, umbilical cord", "Groin canal, umbilical cord."),
+        # One explanation, at the first mention.
+        (
+            "Its portal vein is wide. The portal vein is open.",
+            "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
+        ),
+        (
+            "CT of gastric and duodenal tissue.",
+            "This is a CT scan of gastric (stomach) and duodenal (upper small bowel) tissue.",
+        ),
+        ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (artery of the cord)."),
+        ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),
+        ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
+        # Adverbs and joined nouns keep their place.
+        ("CT shows subcutaneous fat and muscle.", "A CT scan shows fat under the skin and muscle."),
+        ("Cardiac or arterial failure.", "Heart or artery failure."),
+        ("It was demonstrated; CT demonstrated it.", "It was shown; CT scan showed it."),
+    ],
+)
+def test_what_the_rules_write(caption: str, said: str) -> None:
+    assert lay(caption) == said
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Lateral X-ray of the wrist showing a fragment.", "A lateral X-ray of the wrist shows a fragment."),
+        ("Two CT scans showing stones.", "Two CT scans show stones."),
+        ("A scan performed in May and showing a stone.", "A scan performed in May and showing a stone."),
+        ("MRI showing that the cyst grew.", "MRI showing that the cyst grew."),
+        ("The arrow marks a stone.", "The arrow marks a stone."),
+        ("Swelling of the knee.", "The image shows swelling of the knee."),
+        ("X-ray", "This is an X-ray"),
+        ("X-ray landmarks of the hip", "X-ray landmarks of the hip"),
+        ("8 months postoperative X-ray showing union.", "8 months postoperative X-ray shows union."),
+        # A name keeps its capital, and its fragment stays.
+        ("Charcot knee with a break.", "Charcot knee with a break."),
+        ("Entamoeba coli abscess in the liver.", "Entamoeba coli abscess in the liver."),
+        # A person, a time and a verb are no thing that a picture shows.
+        ("Matthew Hopkins, finder of stones.", "Matthew Hopkins, finder of stones."),
+        ("Nine years after a tear.", "Nine years after a tear."),
+        ("Ultrasound image highlights the cysts.", "Ultrasound image highlights the cysts."),
+    ],
+)
+def test_fragments(caption: str, said: str) -> None:
+    assert in_sentences(caption) == said
+
+
+def test_no_chain_of_more_than_two_hyphens_is_written() -> None:
+    written = {lay for _, lay in BUNDLED.pairs}
+    assert [said for said in sorted(written) if any(word.count("-") > 2 for word in said.split())] == []
+
+
+def test_how_a_caption_reads() -> None:
+    assert len(plain_words()) > 5_000 and {"lungs", "seen", "swelling", "is"} <= plain_words()
+    assert unexplained_words("The hilum (root of the lung) is dense; the omentum (arrow).") == ("omentum",)
+    assert reading_of("A CT with contrast contrast.").repeats == 1
+    assert reading_of("An out-of-the-way thing.").hyphens == 1
+    assert reading_of("Left upper lobe lung cancer tissue mass edge.").stacks == 1
+    assert reading_of("This is an X-ray of the hand.").score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Postcontrast T1-weighted images", "These are T1-weighted images after contrast dye."),
+        ("A preoperative T1 image is shown.", "A T1 image before surgery is shown."),
+        (
+            "Fractures of bilateral C3 pedicles.",
+            "The image shows fractures of C3 pedicles on both sides.",
+        ),
+        ("MRI on postoperative day 10.", "This is an MRI scan on day 10 after surgery."),
+        ("3D CT showing a stone.", "A 3D CT scan shows a stone."),
+        ("C3 fracture", "C3 fracture."),
+        ("A calcified wedge shaped mass.", "A calcified (with calcium build-up) wedge shaped mass."),
+        (
+            "CT also demonstrated a cyst; it was clearly demonstrated.",
+            "CT scan also showed a cyst; it was clearly shown.",
+        ),
+    ],
+)
+def test_a_word_is_taken_whole_or_left(caption: str, said: str) -> None:
+    assert lay(caption) == said
+
+
+def _figures(text: str) -> set[str]:
+    """Every word with a figure in it, as it is written."""
+    return set(re.findall(r"[\w-]*\d[\w-]*", text))
+
+
+@example(text="3D preoperative 3D preoperative")
+@given(
+    st.lists(
+        st.sampled_from(
+            "preoperative Postoperative bilateral well-defined subcutaneous postcontrast contrast-enhanced axial 3D T1 "
+            "T2-weighted L4-5 C3 5-FU 3.5 cm 1.5T IL-6 18F-FDG image CT MRI scan lesion day 3 of and with , . (".split()
+        ),
+        max_size=9,
+    ).map(" ".join)
+)
+def test_words_with_figures_stand_in_any_draft(text: str) -> None:
+    assert _figures(text) <= _figures(BUNDLED.draft(read(text), BUNDLED.match(read(text))).text), text
+    assert _figures(text) <= _figures(lay(text)), text
+
+
+def test_words_with_figures_stand_in_the_drafts_of_real_captions() -> None:
+    with (ROOT / "builders/samples/medlaybench_v/captions.csv").open(encoding="utf-8") as file:
+        sample = [row["caption"] for row in csv.DictReader(file)]
+    with shared_data("text/roco_test.csv").open(encoding="utf-8") as file:
+        captions = [row["caption"] for row in csv.DictReader(file)]
+    for text in (*sample, *captions):
+        caption = read(text)
+        assert _figures(text) <= _figures(BUNDLED.draft(caption, BUNDLED.match(caption)).text), text
+
+
+@pytest.mark.parametrize(
+    "words", ["T1 weighted", "T2-weighted", "follow-up", "initial", "non contrast", "iv contrast enhanced", "3D", "and"]
+)
+def test_the_name_of_a_picture_is_read_from_its_first_word(words: str) -> None:
+    text = f"Note: (axial {words}  sagittal computed tomography (CT) images."
+    found = next(pictures(text))
+    assert text[found.start : found.end].startswith("axial") and text[: found.end].endswith("images")
