@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,10 +116,10 @@ def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dic
     return targets
 
 
-def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int) -> Drawn:
+def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int, before: Collection[str] = ()) -> Drawn:
     """As many photos of each class as its target says, or all there are; groups that are not in it yet come first.
 
-    A class without a target is not drawn.
+    A class without a target is not drawn. Keys in `before`, an earlier drawing, come before all others.
     """
     by_class: dict[str, list[Member]] = defaultdict(list)
     for member in members:
@@ -128,7 +128,8 @@ def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int) ->
     shortages = []
     for label, wanted in targets.items():
         there = by_class.get(label, [])
-        chosen.update(member.key for member in _varied(there, seed)[:wanted])
+        first = sorted(_varied(there, seed), key=lambda member: member.key not in before)
+        chosen.update(member.key for member in first[:wanted])
         if len(there) < wanted:
             shortages.append(Shortage(label, wanted, len(there)))
     return Drawn(tuple(member for member in members if member.key in chosen), tuple(shortages))
@@ -146,13 +147,21 @@ def _varied(members: Sequence[Member], seed: int) -> list[Member]:
 
 
 def split_groups(
-    members: Sequence[Member], ratios: Mapping[str, float], *, seed: int, everywhere: str = ""
+    members: Sequence[Member],
+    ratios: Mapping[str, float],
+    *,
+    seed: int,
+    everywhere: str = "",
+    before: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The split of each photo: every class in the ratios given, as closely as groups allow; no group in two splits.
 
     Photos that share a group, directly or through others, go together. Large groups are placed first, each where its
     classes lack most. The split `everywhere`, where one is named, then has a photo of every class of ENOUGH groups: of
     a class that it lacks the smallest group moves there. Where it lacks none, nothing moves.
+
+    `before` are the splits of photos by an earlier splitting, which they and their groups keep. A group that turns out
+    to have photos of two goes to the one that `ratios` names first: there, models may have learnt from it.
 
     Raises:
         InputError: the ratios do not sum to 1, or one is not positive.
@@ -168,36 +177,47 @@ def split_groups(
     need = {split: {label: share * n for label, n in sizes.items()} for split, share in ratios.items()}
     overall = {split: share * len(members) for split, share in ratios.items()}
     order = sorted(together.values(), key=lambda group: (-len(group), chance(seed, "split", min(m.key for m in group))))
+    kept = {group[0].key: split for group in order if (split := _kept(group, ratios, before or {}))}
+    order.sort(key=lambda group: group[0].key not in kept)
     split_of: dict[str, str] = {}
     for group in order:
         counts = Counter(member.label for member in group)
         # Only whole photos can be lacking in a class; what is left over of many small classes evens out over all, in
         # proportion: a small split would else wait for the large ones to fill, until nothing is left for it.
         lacks = {s: sum(n * math.floor(need[s][label] + 1e-9) for label, n in counts.items()) for s in ratios}
-        best = max(ratios, key=lambda split: (lacks[split], round(overall[split] / ratios[split], 9)))
+        lacking = max(ratios, key=lambda split: (lacks[split], round(overall[split] / ratios[split], 9)))
+        best = kept.get(group[0].key, lacking)
         for label, n in counts.items():
             need[best][label] -= n
         overall[best] -= len(group)
         split_of.update((member.key, best) for member in group)
     if everywhere:
-        _reach(everywhere, order, split_of, seed)
+        _reach(everywhere, order, split_of, seed, kept)
     return split_of
 
 
-def _reach(wanted: str, groups: Sequence[Sequence[Member]], split_of: dict[str, str], seed: int) -> None:
+def _kept(group: Sequence[Member], ratios: Iterable[str], before: Mapping[str, str]) -> str:
+    """The split that a group keeps from before; "" for a new one."""
+    were = {before[member.key] for member in group if member.key in before}
+    return next((split for split in ratios if split in were), "")
+
+
+def _reach(
+    wanted: str, groups: Sequence[Sequence[Member]], split_of: dict[str, str], seed: int, kept: Collection[str]
+) -> None:
     """Move groups to a split until it has a photo of every class of ENOUGH groups: of two that do, the smaller one, and
-    rather one whose split keeps another of the class."""
+    rather one whose split keeps another of the class. Those whose first photo is in `kept` stay."""
     of_class: dict[str, list[Sequence[Member]]] = defaultdict(list)
     for group in groups:
         for label in {member.label for member in group}:
             of_class[label].append(group)
     for _, own in sorted(of_class.items()):
         splits = [split_of[group[0].key] for group in own]
-        if len(own) < ENOUGH or wanted in splits:
+        if len(own) < ENOUGH or wanted in splits or all(group[0].key in kept for group in own):
             continue
         alone = Counter(splits)
         least = [
-            (len(g), alone[s] < 2, chance(seed, "reach", min(m.key for m in g)))
+            (g[0].key in kept, len(g), alone[s] < 2, chance(seed, "reach", min(m.key for m in g)))
             for g, s in zip(own, splits, strict=True)
         ]
         moved = own[least.index(min(least))]

@@ -29,6 +29,7 @@ from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.download import Downloads, Limits
+from builders.threemdbench.earlier import Earlier, read_earlier
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.labels import UNKNOWN
@@ -139,6 +140,14 @@ class Options(ModelOptions):
     splits: Annotated[str, typer.Option(metavar="NAME,…", help="Splits to release: `test` public, the others not.")] = (
         ",".join(RATIOS)
     )
+    follows: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            metavar="DIR|REPO@TAG",
+            help="The release that this one follows: a photo of both keeps its split and temperament. May be repeated, "
+            "for splits that were published apart.",
+        ),
+    ] = ()
     seed: Annotated[int, typer.Option(min=0, help="Decides drawing, splits, temperaments and authored complaints.")] = 1
     model: Annotated[
         str | None,
@@ -166,6 +175,7 @@ def plan(build: Build[Options]) -> Plan:
     options, workspace = build.options, build.workspace
     targets = _targets(options)
     decisions = read_decisions(options.decisions)
+    earlier = read_earlier(options.follows)
     chat = build.chat(read_prompts)
     licences = _pairs("--licence", options.licences)
     for name, licence in licences.items():
@@ -183,10 +193,11 @@ def plan(build: Build[Options]) -> Plan:
         rows=[*bad, *_rows(rows)],
         schema=SOURCE,
         identity=json.dumps([identity, [(row.where, row.reason, row.detail) for row in bad]]),
-        steps=_steps(build, targets, curator, Decisions(applied), queue, chat),
+        steps=_steps(build, targets, curator, Decisions(applied), queue, earlier, chat),
         sources=lambda count: _sources(sources, rows),
         settings=_settings(options, targets, curator, chat, licences)
-        | {"decisions": _counted(decisions, applied) if decisions.by_key else None},
+        | {"decisions": _counted(decisions, applied) if decisions.by_key else None}
+        | ({"follows": [*earlier.contents]} if earlier.contents else {}),
         card=lambda manifest: card(manifest, origins, chat),
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
@@ -195,6 +206,7 @@ def plan(build: Build[Options]) -> Plan:
             [
                 *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
                 *_leave_queue(queue.path, workspace, finished),
+                *_followed(earlier, finished),
             ]
         ),
     )
@@ -206,6 +218,7 @@ def _steps(
     curator: FullCuration,
     decisions: Decisions,
     queue: Queue,
+    earlier: Earlier,
     chat: Chat | None,
 ) -> Iterator[Step]:
     options, authored = build.options, authored_digest()
@@ -213,9 +226,9 @@ def _steps(
     yield unique(CORPUS.key)
     yield images(build.images)
     yield curate(build.images, curator, decisions, queue)
-    yield draw(targets, options.seed)
-    yield split(RATIOS, options.wanted_splits, options.seed)
-    yield temperament(options.seed)
+    yield draw(targets, options.seed, earlier)
+    yield split(RATIOS, options.wanted_splits, options.seed, earlier)
+    yield temperament(options.seed, earlier)
     if chat:
         yield complaints_by_model(options.seed, authored, chat, build.images)
     else:
@@ -243,6 +256,14 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
     if waiting:
         what = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
         yield f"{what} for a person: bedside review {workspace} -o review.html"
+
+
+def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
+    """How many photos of the releases that this one follows are here: a source of another name gives all other keys."""
+    if earlier.splits:
+        rows = finished.workspace.rows(finished.batches, (CORPUS.key,))
+        here = sum(row[CORPUS.key] in earlier.splits for row in rows)
+        yield f"Of {len(earlier.splits):,} photos of the release before, {here:,} are in this one and keep their splits"
 
 
 def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:

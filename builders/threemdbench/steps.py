@@ -5,9 +5,9 @@ Those that weigh photos against each other are given all rows at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from builders.threemdbench.complaints import (
     facts_by_model,
 )
 from builders.threemdbench.curate import FullCuration
+from builders.threemdbench.earlier import NONE, Earlier
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
 from loaders.models.answers import Answers
@@ -150,11 +151,14 @@ _RANK = {"class": 0, "label": 1, "quality": 2, "copy": 3}  # one answer about a 
 
 
 @step(takes="all", reads=("diagnosis", "kin"))
-def draw(rows: Collection[Row], targets: Mapping[str, int] | None, seed: int) -> Iterable[Row | Excluded]:
-    """As many photos of each class as the targets say; without targets, all."""
+def draw(
+    rows: Collection[Row], targets: Mapping[str, int] | None, seed: int, earlier: Earlier
+) -> Iterable[Row | Excluded]:
+    """As many photos of each class as the targets say, those of `earlier` releases first; without targets, all."""
     if targets is None:
         return [{}] * len(rows)
-    chosen = {member.key for member in sampling.draw(_members(rows), targets, seed=seed).members}
+    drawn = sampling.draw(_members(rows), targets, seed=seed, before=earlier.splits)
+    chosen = {member.key for member in drawn.members}
     return [
         {}
         if row["image_id"] in chosen
@@ -165,13 +169,13 @@ def draw(rows: Collection[Row], targets: Mapping[str, int] | None, seed: int) ->
 
 @step(takes="all", reads=("diagnosis", "kin"), adds=pa.schema([("split", pa.string())]), version=sampling.SPLIT_RULE)
 def split(
-    rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int
+    rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int, earlier: Earlier
 ) -> Iterable[Row | Excluded]:
     """The split of each photo, stratified by diagnosis, kin together; photos of splits not asked for are excluded.
 
-    Every diagnosis of at least three kinships has a photo in test.
+    What an `earlier` release holds keeps its split. Every diagnosis of at least three kinships has a photo in test.
     """
-    split_of = split_groups(_members(rows), ratios, seed=seed, everywhere=TEST)
+    split_of = split_groups(_members(rows), ratios, seed=seed, everywhere=TEST, before=earlier.splits)
     for row in rows:
         own = split_of[row["image_id"]]
         # Which split it is in is not told: a split may be kept private.
@@ -179,24 +183,33 @@ def split(
 
 
 @step(takes="all", reads=("diagnosis", "split"), adds=pa.schema([("personality", pa.string())]))
-def temperament(rows: Collection[Row], seed: int) -> Iterable[Row]:
-    """A temperament for each photo of the test split."""
+def temperament(rows: Collection[Row], seed: int, earlier: Earlier) -> Iterable[Row]:
+    """A temperament for each photo of the test split, that of an `earlier` release where it had one."""
     cases = {row["image_id"]: row["diagnosis"] for row in rows if row["split"] == TEST}
-    dealt = temperaments(cases, seed=seed)
+    dealt = temperaments(cases, seed=seed, before=earlier.temperaments)
     return [{"personality": dealt.get(row["image_id"])} for row in rows]
 
 
-def temperaments(diagnosis_of: Mapping[str, str], *, seed: int) -> dict[str, str]:
+def temperaments(
+    diagnosis_of: Mapping[str, str], *, seed: int, before: Mapping[str, str] = NONE.temperaments
+) -> dict[str, str]:
     """The temperament of each case, given its diagnosis; counts differ by one at most in each class, and over all
-    (3M-G10).
+    (3M-G10), or by as little as those that cases keep from `before` allow.
 
     >>> sorted(temperaments({"a": "acne", "b": "acne", "c": "acne", "d": "acne", "e": "warts"}, seed=1).values())[:2]
     ['choleric', 'choleric']
     """
-    classes = ([key for key, diagnosis in diagnosis_of.items() if diagnosis == name] for name in NAMES)
-    keys = chain.from_iterable(shuffled(cases, seed=seed, purpose="temperament") for cases in classes)
-    # Dealt like cards: each class goes on with the temperament after the last one of the class before.
-    return dict(zip(keys, cycle(PERSONALITIES), strict=False))
+    dealt = {key: before[key] for key in diagnosis_of if key in before}
+    in_all = Counter(dealt.values())
+    in_class = Counter((diagnosis_of[key], personality) for key, personality in dealt.items())
+    for name in NAMES:
+        new = (key for key, diagnosis in diagnosis_of.items() if diagnosis == name and key not in dealt)
+        for key in shuffled(new, seed=seed, purpose="temperament"):
+            rarest = min(PERSONALITIES, key=lambda personality: (in_class[name, personality], in_all[personality]))
+            dealt[key] = rarest
+            in_all[rarest] += 1
+            in_class[name, rarest] += 1
+    return dealt
 
 
 @step(adds=_COMPLAINTS, drops=("kin",))

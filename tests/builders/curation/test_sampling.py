@@ -172,6 +172,35 @@ def test_every_class_of_three_groups_reaches_the_test_split(photos: list[tuple[s
     assert all(found[key] == "test" for key in found if group_of[key] in moved)
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 12), st.booleans()), min_size=1, max_size=40),
+    st.integers(0, 5),
+)
+@settings(max_examples=100, deadline=None)
+def test_what_was_split_before_stays_where_it_was(photos: list[tuple[str, int, bool]], seed: int) -> None:
+    """Photos come and go: those of both versions keep their split, and no group crosses."""
+    then = [Member(str(n), label, (f"g{group}",)) for n, (label, group, _) in enumerate(photos)]
+    before = split_groups(then, RATIOS, seed=seed, everywhere="test")
+    new = [Member(f"new {n}", label, (f"g{group}",)) for n, (label, group, _) in enumerate(photos[::2])]
+    now = [member for member, (_, _, stays) in zip(then, photos, strict=True) if stays] + new
+    found = split_groups(now, RATIOS, seed=seed, everywhere="test", before=before)
+    assert found == split_groups(now[::-1], RATIOS, seed=seed, everywhere="test", before=before)
+    assert all(found[key] == split for key, split in before.items() if key in found)
+    assert len({(member.groups, found[member.key]) for member in now}) == len({member.groups for member in now})
+
+
+def test_groups_of_two_splits_that_turn_out_to_be_one_go_where_models_may_have_learnt_from_them() -> None:
+    photos = [Member("1", "a", ("p",)), Member("2", "a", ("p",))]
+    assert set(split_groups(photos, RATIOS, seed=1, before={"1": "test", "2": "train"}).values()) == {"train"}
+
+
+def test_a_drawing_takes_what_was_drawn_before_first() -> None:
+    photos = members("a", 20)
+    before = {member.key for member in photos[7:12]}
+    drawn = draw(photos, {"a": 6}, seed=1, before=before)
+    assert before < {member.key for member in drawn.members} and len(drawn.members) == 6
+
+
 def test_small_classes_do_not_starve_a_split() -> None:
     # One photo of each of 40 classes: no class can be divided, the whole still is.
     found = split_groups([Member(str(i), str(i)) for i in range(40)], RATIOS, seed=1)

@@ -193,6 +193,17 @@ def test_temperaments_are_balanced_in_every_class_and_over_all() -> None:
     assert max(overall.values()) - min(overall.values()) <= 1
 
 
+def test_cases_keep_their_temperaments_when_others_come_and_go() -> None:
+    cases = {f"{name} {i}": name for name in NAMES for i in range(5)}
+    before = temperaments(cases, seed=1)
+    now = {key: name for key, name in cases.items() if not key.endswith(" 3")} | {"new": "acne", "newer": "acne"}
+    found = temperaments(now, seed=1, before=before)
+    assert found.keys() == now.keys()
+    assert all(found[key] == before[key] for key in now if key in before)
+    counts = Counter(found[key] for key, diagnosis in now.items() if diagnosis == "acne")
+    assert max(counts.values()) - min(counts[p] for p in PERSONALITIES) <= 1
+
+
 def test_temperaments_depend_on_the_seed_and_not_on_order() -> None:
     cases = {str(i): "acne" for i in range(40)}
     found = temperaments(cases, seed=1)

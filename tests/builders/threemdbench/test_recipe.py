@@ -315,6 +315,35 @@ def test_photos_are_drawn_to_a_prevalence_with_a_floor(tmp_path: Path) -> None:
     assert "73 photos were shared out" in card
 
 
+def test_a_release_that_follows_another_leaves_each_photo_in_its_split(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", "acne", "warts", each=12)
+    build(tmp_path, f"table={table}", out="v1")
+    of = {row["image_id"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "v1")}
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    table.write_text("".join(lines[:3] + lines[4:]), encoding="utf-8")  # somebody withdraws
+    told: list[str] = []
+    options = recipe.Options(sources=(f"table={table}",), follows=(str(tmp_path / "v1"),))
+    work = tmp_path / "v1.work"
+    manifest = recipes.build(recipe.RECIPE, options, tmp_path / "v2", workspace=work, tell=told.append)
+    now = {row["image_id"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "v2")}
+    assert len(now) == len(of) - 1 and now.items() < of.items()
+    assert f"Of {len(of)} photos of the release before, {len(now)} are in this one and keep their splits" in told[0]
+    assert manifest.settings["follows"] == [Manifest.read(tmp_path / "v1").content_digest]
+    # Without, chance moves others.
+    build(tmp_path, f"table={table}", out="anew")
+    anew = {row["image_id"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "anew")}
+    assert anew.keys() == now.keys() and anew != now
+
+
+def test_only_a_release_of_photos_can_be_followed(sample: Path, tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", "acne")
+    write_small(tmp_path / "captions")
+    with pytest.raises(ReleaseError, match="expected one of 3mdbench"):
+        build(tmp_path, f"table={table}", follows=(str(tmp_path / "captions"),))
+    with pytest.raises(ReleaseError, match="no such folder"):
+        build(tmp_path, f"table={table}", follows=(str(tmp_path / "nowhere"),))
+
+
 def test_only_the_public_split(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne", "warts", each=8)
     whole = build(tmp_path, f"table={table}", out="whole")

@@ -1,0 +1,67 @@
+"""The releases that a release follows: what a photo of both was there, it stays.
+
+Where a photo comes or goes, chance alone would split the others anew, and who compares two versions would test on
+photos that a model of the earlier one has learnt from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from builders.release.verify import resolve
+from loaders.errors import InputError, ReleaseError
+from loaders.files.tables import parquet_rows
+from loaders.files.untrusted import BadRow
+from loaders.manifest import Manifest, canonical_json
+from loaders.threemdbench import CORPUS, PERSONALITIES
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The split of each photo by its key, the temperament of those that have one, and the content of the releases."""
+
+    splits: Mapping[str, str] = field(default_factory=dict)
+    temperaments: Mapping[str, str] = field(default_factory=dict)
+    contents: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """The same for the same photos in the same splits with the same temperaments; "" for no release."""
+        known = canonical_json([dict(self.splits), dict(self.temperaments)])
+        return hashlib.sha256(known).hexdigest() if self.splits else ""
+
+
+NONE = Earlier()
+
+
+def read_earlier(releases: Iterable[str]) -> Earlier:
+    """What releases of 3MDBench, folders or REPO@TAG, say of their photos.
+
+    Raises: ReleaseError for what is none, is of another corpus, or is damaged; HubError as `resolve`; InputError where
+    two of them have a photo in two splits.
+    """
+    splits: dict[str, str] = {}
+    temperaments: dict[str, str] = {}
+    contents = []
+    for release in releases:
+        folder = resolve(release)
+        manifest = Manifest.read(folder)
+        if manifest.corpus != CORPUS.name:
+            raise ReleaseError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
+        for problem in manifest.check_files(folder):
+            raise ReleaseError(problem.where, found=problem.found, expected=problem.expected)
+        contents.append(manifest.content_digest)
+        for split in manifest.splits:
+            for shard in manifest.shards(split):
+                for placed in parquet_rows(folder / shard, (CORPUS.key, "personality")):
+                    if isinstance(placed, BadRow):
+                        raise placed
+                    where, (key, personality) = placed[0], (placed[1][CORPUS.key], placed[1]["personality"])
+                    if splits.setdefault(key, split) != split:
+                        found = f"{key} in {split}, which an earlier one has in {splits[key]}"
+                        raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
+                    if personality in PERSONALITIES:
+                        temperaments[key] = personality
+    return Earlier(splits, temperaments, tuple(contents))
