@@ -54,6 +54,13 @@ class Measure:
         return sum(self.over) / total if total else self.empty
 
     @property
+    def n(self) -> int:
+        """The cases that it is of: those that have a part in it, as the successful in a timing; of `empty` all."""
+        cases = self.cases or tuple(map(str, range(len(self.under))))
+        parts = {case for case, *counts in zip(cases, self.over, self.under, strict=True) if any(counts)}
+        return len(parts) if parts or self.empty is None else len(set(cases))
+
+    @property
     def by_case(self) -> list[float]:
         """The value of each case, 0 where a case has no part in it (MC-G38)."""
         return [over / under if under else 0.0 for over, under in zip(self.over, self.under, strict=True)]

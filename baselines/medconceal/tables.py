@@ -98,7 +98,7 @@ def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, re
     counted = measure.unit == "proportion" and denominator > 0
     return Result(
         paper=PAPER, table=table, row=row, setting=setting, column=measure.name, split_or_group=group, value=value,
-        unit=measure.unit, direction=measure.direction, n=cases, ci95=measure.interval(seed=seed), record=record,
+        unit=measure.unit, direction=measure.direction, n=measure.n, ci95=measure.interval(seed=seed), record=record,
         note=measure.note or ("" if value is not None else "no case has a part in it"),
         numerator=numerator if counted else None, denominator=denominator if counted else None,
     )  # fmt: skip

@@ -266,7 +266,7 @@ def test_confirmation_by_hand() -> None:
     assert values["Process-grounded Recall"] == 1 / 3
     assert values["MBNR"] == 1 / 3
     assert values["Full reveal"] == 1 / 3
-    assert values["Turn to full reveal"] == 5
+    assert values["Turn to full reveal"] == 5 and numbers["Turn to full reveal"].n == 1
     assert values["Turns per revealed concern"] == 3 / 3
     assert values["Values Det."] == 2
     assert values["Word/Turn"] == 3
@@ -278,7 +278,7 @@ def test_an_empty_submission_scores_0_and_is_not_left_out() -> None:
     for level in ("Coarse", "Fine"):
         for part in ("Precision", "Recall", "F1"):
             assert numbers[f"{level} {part}"].value == 0
-            assert numbers[f"{level} {part}"].by_case == [0, 0]
+            assert numbers[f"{level} {part}"].by_case == [0, 0] and numbers[f"{level} {part}"].n == 2
 
 
 def test_findings_beyond_the_most_that_are_kept_still_cost_precision() -> None:
@@ -298,7 +298,11 @@ def test_intervention_by_hand() -> None:
     assert numbers["Reveal Rate"].value == 3 / 4
     assert numbers["Turn-to-Address"].value == 6
     assert numbers["Reveal-to-Address"].value == 3.5
+    assert (numbers["Success"].n, numbers["Turn-to-Address"].n, numbers["Reveal-to-Address"].n) == (4, 2, 2)
+    printed = {one.column: one.n for one in results(cases, RECORD, row="x")}
+    assert printed["Success"] == 4 and printed["Turn-to-Address"] == 2
     nobody = by_name(measures(cases[3:]))
+    assert nobody["Turn-to-Address"].n == 0 and nobody["Success"].n == 1
     assert nobody["Turn-to-Address"].value is None and nobody["Turn-to-Address"].interval() is None
 
 
@@ -333,7 +337,7 @@ def test_repetitions_of_a_case_are_drawn_together() -> None:
     number, repeated = (by_name(measures(run))["Reveal Rate"] for run in (once, once * 4))
     assert repeated.value == number.value
     assert repeated.interval() == pytest.approx(number.interval())
-    assert {one.n for one in results(once * 4, RECORD, row="x")} == {12}
+    assert max(one.n or 0 for one in results(once * 4, RECORD, row="x")) == 12
 
 
 def test_probes_are_counted_over_all_turns() -> None:
