@@ -415,15 +415,15 @@ class Classification:
 def classification_scores(
     truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]
 ) -> Classification:
-    """Accuracy, macro and weighted F1 of n answers over all `labels`, whether or not they occur.
+    """Accuracy, macro and weighted F1 of n answers, out of the fixed list `labels`.
 
-    A label without support and without a prediction has F1 0 and counts in the macro mean; the weighted mean weighs by
-    support. An answer outside the list ("none", None) is a wrong answer, never left out. Raises InputError on a truth
-    outside the list, unequal lengths, no row.
+    The macro mean is over the labels that are some row's truth: of the others no answer could be right. The weighted
+    mean weighs by support. An answer outside the list ("none", None) is a wrong answer, never left out.
+    Raises InputError on a truth outside the list, unequal lengths, no row.
     """
     marks = _answer_marks(truth, predicted, labels)
     hits, support, given = np.split(marks.sum(axis=0), 3)
-    accuracy, macro, weighted = _f1_means(hits[None], support[None], given[None])
+    accuracy, macro, weighted = _f1_means(support > 0, hits[None], support[None], given[None])
     return Classification(
         n=len(marks),
         accuracy=float(accuracy[0]),
@@ -434,6 +434,12 @@ def classification_scores(
         f1=2 * hits / np.maximum(support + given, 1),
         support=support.astype(np.int64),
     )
+
+
+def macro_note(truth: Sequence[Hashable], labels: Sequence[Hashable]) -> str:
+    """What to say beside a macro mean where some labels are no row's truth; "" where all are."""
+    occur = len(set(truth) & set(labels))
+    return "" if occur == len(labels) else f"over the {occur} of {len(labels)} classes that occur here"
 
 
 def confusion(truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]) -> Ints:
@@ -458,8 +464,10 @@ def bootstrap_classification(
     """Bootstrap of (accuracy, macro F1, weighted F1), in this order, over rows or clusters."""
     marks = _answer_marks(truth, predicted, labels)
     sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
-    estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1))
-    replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1)
+    whole = np.split(marks.sum(axis=0)[None], 3, axis=1)
+    occur = whole[1][0] > 0
+    estimates = _f1_means(occur, *whole)
+    replicates = np.stack(_f1_means(occur, *np.split(sums, 3, axis=1)), axis=1)
     units = len(marks) if clusters is None else len(set(clusters))
     return Bootstrap(np.concatenate(estimates), replicates, (0, 1), units)
 
@@ -507,11 +515,14 @@ def paired_bootstrap_classification(
         raise InputError(
             "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
         )
-    return Bootstrap(_f1_differences(units.sum(axis=0)[None])[0], _f1_differences(sums), (-1, 1), len(units))
+    whole = units.sum(axis=0)[None]
+    occur = np.any([np.split(half, 3, axis=1)[1][0] > 0 for half in np.split(whole, 2, axis=1)], axis=0)
+    differences = _f1_differences(whole, occur)[0], _f1_differences(sums, occur)
+    return Bootstrap(*differences, (-1, 1), len(units))
 
 
-def _f1_differences(sums: Floats) -> Floats:
-    treatment, control = (_f1_means(*np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
+def _f1_differences(sums: Floats, occur: NDArray[np.bool_]) -> Floats:
+    treatment, control = (_f1_means(occur, *np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
     return np.stack(treatment, axis=1) - np.stack(control, axis=1)
 
 
@@ -720,8 +731,8 @@ def _answer_marks(truth: Sequence[Hashable], predicted: Sequence[Hashable], labe
     return np.hstack([one_hot[np.where(given == true, true, len(place))], one_hot[true], one_hot[given]])
 
 
-def _f1_means(hits: Floats, support: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
-    """Accuracy, macro F1 and weighted F1, each (b,), from counts (b, L)."""
+def _f1_means(occur: NDArray[np.bool_], hits: Floats, support: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
+    """Accuracy, macro F1 over the labels (L,) that `occur`, and weighted F1, each (b,), from counts (b, L)."""
     f1 = 2 * hits / np.maximum(support + given, 1)
     rows = support.sum(axis=1)
-    return hits.sum(axis=1) / rows, f1.mean(axis=1), (f1 * support).sum(axis=1) / rows
+    return hits.sum(axis=1) / rows, f1[:, occur].mean(axis=1), (f1 * support).sum(axis=1) / rows

@@ -20,6 +20,7 @@ from baselines.results.statistics import (
     bootstrap_means,
     classification_scores,
     confusion,
+    macro_note,
     resampled_sums,
 )
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
@@ -63,8 +64,8 @@ class Answers:
 class Scoring:
     """A classifier named `row` on the test photos, with 95 % intervals over patients or clusters where they are known.
 
-    F1 is over all classes of `labelled` (the 34 diagnoses), whether or not they occur. `train_labels` are the training
-    photos' classes, which the two blind baselines go by.
+    Macro F1 is over the classes of `labelled` that a test photo shows; its note says so where that is not all of them.
+    `train_labels` are the training photos' classes, which the two blind baselines go by.
     """
 
     labelled: Labelled
@@ -225,9 +226,8 @@ class Scoring:
                 clusters=[self.groups[at] for at in inside],
             )
             for at, column in enumerate(_SCORES):
-                results.append(
-                    self._cell(column, boot, at, table=BY_DOMAIN, row=domain, setting=self.row, n=len(inside))
-                )
+                of: dict[str, Any] = {"table": BY_DOMAIN, "row": domain, "setting": self.row, "n": len(inside)}
+                results.append(self._cell(column, boot, at, **of, classes=classes))
             rows.append({"domain": domain, "n": len(inside), "classes": len(classes), **_triples(boot)})
         return results, rows
 
@@ -278,15 +278,19 @@ class Scoring:
         unit: str = "percent",
         direction: Direction = "up",
         n: int | None = None,
+        classes: Sequence[int] | None = None,
     ) -> Result:
         value, low, high = _triple(boot, at)
         missing = n == 0
+        note = f"{row}: no test photo" if missing else ""
+        if column.startswith("Macro F1"):
+            note = macro_note(self.truth, self.labels if classes is None else classes)
         return Result(
             paper=paper_of(self.labelled), table=table, row=row or self.row,
             setting=setting or self.setting, column=column,
             split_or_group=self.labelled.data.split if group is None else group,
             value=None if missing else 100 * value, unit=unit, direction=direction,
-            note=f"{row}: no test photo" if missing else "", n=len(self.truth) if n is None else n,
+            note=note, n=len(self.truth) if n is None else n,
             ci95=None if missing else (100 * low, 100 * high), record=self.record,
         )  # fmt: skip
 
