@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +16,8 @@ from baselines.results.published import Published, named, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
 from scripts.terminal.console import output, table
+from scripts.terminal.options import All
+from scripts.terminal.tables import short_digests
 
 _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 
@@ -26,9 +27,7 @@ def command(
     only: list[str] = typer.Option(
         [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
     ),
-    everything: bool = typer.Option(
-        False, "--all", help="Also print own numbers that the paper has no counterpart of."
-    ),
+    everything: All = False,
     different_data: bool = typer.Option(
         False, "--different-data", help="Let runs over different data stand in one table, as an ablation needs."
     ),
@@ -149,18 +148,13 @@ def _print_conditions(pairs: list[Compared]) -> None:
         shown.add_row(
             entry.condition,
             entry.fact,
-            "; ".join(part for part in (_brief(entry.paper), entry.where) if part),
-            _brief(entry.here),
+            "; ".join(part for part in (short_digests(entry.paper), entry.where) if part),
+            short_digests(entry.here),
             entry.state,
             ", ".join(one.tables),
             style="yellow" if entry.state in ("differs", "unknown") else "dim",
         )
     output.print(shown, markup=False, highlight=False)
-
-
-def _brief(text: str) -> str:
-    """Digests by their first digits."""
-    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b", r"\1…", text)
 
 
 def _print_doubts(doubts: dict[str, int]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -18,12 +19,12 @@ from baselines.medconceal.tables import setting_name
 from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord, because
-from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of
+from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
 from loaders.errors import InputError
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, All
 
 
 def command(
@@ -32,6 +33,7 @@ def command(
         None, "--out", "-o", metavar="RUN", help="Keep the numbers as a run too (MedConceal: Tables 7 to 11)."
     ),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of bootstrap and permutations."),
+    everything: All = False,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Compare runs over the same cases: differences with intervals, and the tests of the paper.
@@ -53,9 +55,9 @@ def command(
     if kinds == {"consultation"}:
         if out is not None:
             raise InputError("--out", found=str(out), expected="none: the paper has no table of these differences")
-        _consultations(read, seed, as_json)
+        _consultations(read, seed, as_json, everything)
     else:
-        _concealment(read, seed, as_json, out, started)
+        _concealment(read, seed, as_json, everything, out, started)
     if not as_json and (reason := because(*(run.record.stand_in for run in read))):
         output.print(f"stand-in: {reason}", style="yellow", highlight=False)
 
@@ -63,30 +65,80 @@ def command(
 # --- 3MDBench ---------------------------------------------------------------------------------------------------------
 
 
-def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool) -> None:
+def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool) -> None:
     systems = []
     for run in read:
         system = system_of(run)
         if system is None:
             raise InputError(run.folder, found="no dialogues", expected="one with consultations")
         systems.append(system)
-    found = differences(systems, seed=seed)
+    found = differences(told_apart(systems, [f"run {number}" for number in range(1, len(read) + 1)]), seed=seed)
     if as_json:
         typer.echo(json.dumps([asdict(one) | {"significant": one.significant} for one in found], indent=1))
         return
-    for (first, second), rows in groupby(found, key=lambda one: (one.first, one.second)):
-        _print_pair(first, second, list(rows))
+    print_differences(found, everything=everything)
+
+
+def print_differences(found: Sequence[Difference], *, everything: bool) -> None:
+    """The differences of every pair: all of them, or what tells its systems apart."""
+    pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
+    if everything:
+        for rows in pairs:
+            _print_pair(rows)
+    elif len(pairs) == 1:
+        _print_differing(pairs[0])
+    else:
+        _print_pairs(pairs)
     output.print(
         "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, "
         f"* below {ALPHA}. F1 has no value a case and so no test: see its interval, by paired bootstrap over cases.",
         style="dim",
         highlight=False,
     )
+    if not everything:
+        output.print("Every number of every pair: --all, --json", highlight=False)
 
 
-def _print_pair(first: str, second: str, rows: list[Difference]) -> None:
+def _differs(one: Difference) -> bool:
+    """By its test; by its interval where it has none."""
+    return one.significant if one.p is not None else not one.ci95[0] <= 0 <= one.ci95[1]
+
+
+def _print_differing(rows: list[Difference]) -> None:
+    right = ("difference", "95 % interval", "adjusted p")
+    title = f"{rows[0].first}\nless {rows[0].second}, {max(one.n for one in rows):,} cases"
+    shown = table(title, "told apart", *right, right=right)
+    for one in filter(_differs, rows):
+        low, high = one.ci95
+        adjusted = "" if one.p_adjusted is None else f"{one.p_adjusted:.2g} *"
+        shown.add_row(named(one.measure), f"{one.difference:+.2f}", f"{low:+.2f} to {high:+.2f}", adjusted)
+    output.print(shown, markup=False, highlight=False)
+    output.print(f"not told apart: {_measures(one for one in rows if not _differs(one))}\n", highlight=False)
+
+
+def _print_pairs(pairs: Sequence[list[Difference]]) -> None:
+    """A line a pair: which measures are higher and lower, so that they tell its systems apart."""
+    names = list(dict.fromkeys(name for rows in pairs for name in (rows[0].first, rows[0].second)))
+    for number, name in enumerate(names, start=1):
+        output.print(f"{number}  {name}", highlight=False)
+    shown = table("\nWhat tells two apart", "pair", "cases", "F1", "higher", "lower", right=("cases", "F1"))
+    for rows in pairs:
+        first, second = (names.index(name) + 1 for name in (rows[0].first, rows[0].second))
+        differing = list(filter(_differs, rows))
+        f1 = next((f"{one.difference:+.2f}" for one in rows if one.measure == "F1"), "")
+        higher, lower = (_measures(one for one in differing if sign * one.difference > 0) for sign in (1, -1))
+        shown.add_row(f"{first} less {second}", max(one.n for one in rows), f1, higher, lower)
+    output.print(shown, markup=False, highlight=False)
+    output.print()
+
+
+def _measures(rows: Iterable[Difference]) -> str:
+    return ", ".join(one.measure for one in rows) or "none"
+
+
+def _print_pair(rows: list[Difference]) -> None:
     right = ("difference", "95 % interval", "p", "adjusted", "cases")
-    shown = table(f"{first}\nless {second}", "table", "measure", *right, right=right)
+    shown = table(f"{rows[0].first}\nless {rows[0].second}", "table", "measure", *right, right=right)
     for one in rows:
         low, high = one.ci95
         shown.add_row(
@@ -105,7 +157,9 @@ def _print_pair(first: str, second: str, rows: list[Difference]) -> None:
 # --- MedConceal -------------------------------------------------------------------------------------------------------
 
 
-def _concealment(read: Sequence[FinishedRun], seed: int, as_json: bool, out: Path | None, started: float) -> None:
+def _concealment(
+    read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool, out: Path | None, started: float
+) -> None:
     played = {_label(run, read): _judged(run) for run in read}
     (reference, first), *others = played.items()
     if len(others) == 1:
@@ -117,7 +171,7 @@ def _concealment(read: Sequence[FinishedRun], seed: int, as_json: bool, out: Pat
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], indent=1))
     else:
-        _print_cases(reference, other, found)
+        print_cases(reference, other, found, everything=everything)
     if out is not None:
         record = RunRecord(
             baseline="contrast",
@@ -156,7 +210,11 @@ def _judged(run: FinishedRun) -> list[JudgedEpisode]:
     return found
 
 
-def _print_cases(reference: str, other: str, found: Sequence[Comparison]) -> None:
+def print_cases(reference: str, other: str, found: Sequence[Comparison], *, everything: bool) -> None:
+    """The comparison of every metric: with its test and p, or with p as it is adjusted alone."""
+    if not everything:
+        _print_briefly(reference, other, found)
+        return
     right = ("reference", "other", "difference", "95 % interval", "p", "Holm")
     shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, "test", right=right)
     for one in found:
@@ -173,3 +231,26 @@ def _print_cases(reference: str, other: str, found: Sequence[Comparison]) -> Non
         )
     output.print(shown, markup=False, highlight=False)
     output.print()
+
+
+def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> None:
+    right = ("reference", "other", "difference", "95 % interval", "Holm p")
+    shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, right=right)
+    for one in found:
+        low, high = one.ci95
+        numbers = (f"{one.reference:.3f}", f"{one.other:.3f}", f"{one.difference:+.3f}", f"{low:+.3f} to {high:+.3f}")
+        shown.add_row(one.name, *numbers, f"{one.holm:.2g}")
+    output.print(shown, markup=False, highlight=False)
+    best = _mostly((one.other_name, one.name) for one in found)
+    said = f"The best of the others: {best}. " if best else ""
+    tests = _mostly((one.test, one.name) for one in found)
+    output.print(f"{said}p by {tests}; before Holm: --all, --json", style="dim", highlight=False)
+
+
+def _mostly(pairs: Iterable[tuple[str, str]]) -> str:
+    """What most measures have, then what is another's: "sign flips, of MBNR exact McNemar"."""
+    grouped: defaultdict[str, list[str]] = defaultdict(list)
+    for name, measure in pairs:
+        grouped[name].append(measure)
+    most, *others = sorted(grouped, key=lambda name: -len(grouped[name]))
+    return ", ".join([most, *(f"of {', '.join(grouped[name])} {name}" for name in others)])

@@ -12,18 +12,25 @@ from builders.release.diff import Change, Diff, Keys, diff
 from builders.release.verify import resolve
 from loaders.files.records import to_json
 from scripts.terminal.console import output, table
-from scripts.terminal.tables import Table
+from scripts.terminal.options import All
+from scripts.terminal.tables import Table, short_digests
+
+_FOLLOWS = ("stages", "statistics")  # facts that change with the rows
+_MOST = 6  # schema, settings and the like that are shown without --all
+_LONGEST = 60  # letters of a value without --all
 
 
 def command(
     before: str = typer.Argument(..., metavar="A", help="The older release: a folder, or REPO[@TAG]."),
     after: str = typer.Argument(..., metavar="B", help="The newer release."),
     examples: int = typer.Option(3, min=0, help="Keys to show for each kind of change."),
+    everything: All = False,
     as_json: bool = typer.Option(False, "--json", help="Print the difference as JSON."),
 ) -> int:
     """Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that moved.
 
-    Exit code 0 when the contents are equal, 1 when they differ.
+    Without --all, what changed and what that means for who uses A. Exit code 0 when the contents are equal, 1 when they
+    differ.
 
     Example: `bedside diff org/name@v1.0.0 runs/mine`
     """
@@ -31,20 +38,25 @@ def command(
     if as_json:
         typer.echo(json.dumps({"equal": difference.equal, **to_json(difference)}, indent=1, ensure_ascii=False))
     else:
-        for part in shown(difference):
+        for part in shown(difference, everything=everything):
             output.print(part, highlight=False)
     return 0 if difference.equal else 1
 
 
-def shown(found: Diff) -> Iterator[str | Table]:
-    """The differences as tables, and a sentence where there is none."""
+def shown(found: Diff, *, everything: bool = True) -> Iterator[str | Table]:
+    """The differences as tables, or on one screen with what they mean; and a sentence where there is none."""
     if found.equal:
         yield f"The releases are equal: {found.rows_a:,} rows, content digest {found.content_a}"
         return
+    title = f"Rows: {found.rows_a:,} in A, {found.rows_b:,} in B"
     rows = {"added": found.added, "removed": found.removed, "changed": found.changed}
+    if not everything:
+        yield from _on_a_screen(found, title, rows)
+        return
     rows |= {f"changed in {column}": keys for column, keys in found.columns.items()}
+    rows |= {f"{column}: the same licence in other words": keys for column, keys in found.respelled.items()}
     rows |= {f"moved {splits}": keys for splits, keys in found.moved.items()}
-    yield from _keys(f"Rows: {found.rows_a:,} in A, {found.rows_b:,} in B", rows)
+    yield from _keys(title, rows)
     yield from _keys("Exclusions", found.exclusions)
     yield from _changes("Schema", found.schema)
     yield from _changes("Facts", found.facts)
@@ -74,3 +86,63 @@ def _shown(value: JsonValue) -> str:
     if value is None:
         return "–"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+# --- Without --all ----------------------------------------------------------------------------------------------------
+
+
+def _on_a_screen(found: Diff, title: str, rows: Mapping[str, Keys]) -> Iterator[str | Table]:
+    yield from _keys(title, rows)
+    if not any(keys.count for keys in rows.values()):
+        yield title
+    for what, groups in (("Changed in", found.columns), ("Moved", found.moved), ("Exclusions", found.exclusions)):
+        if groups:
+            most_first = sorted(groups.items(), key=lambda group: -group[1].count)
+            yield f"{what}: {', '.join(f'{name} {keys.count:,}' for name, keys in most_first)}"
+    follows = [change for change in found.facts if change.where.startswith(_FOLLOWS)]
+    facts = [change for change in found.facts if change not in follows]
+    for head, changes in (("Schema", found.schema), ("Facts", facts or follows)):
+        if changes:
+            yield head
+        for change in changes[:_MOST]:
+            yield f"  {change.where}: {_brief(change.a)}, now {_brief(change.b)}"
+        if len(changes) > _MOST:
+            yield f"  and {len(changes) - _MOST:,} more"
+    yield "\nWhat it means"
+    for sentence in meaning(found):
+        yield f"  {sentence}"
+    counts = f"{len(follows):,} counts that follow from the rows, " if follows and facts else ""
+    yield f"\nNot shown: {counts}examples by column, values as they are (--all, --json)"
+
+
+def _brief(value: JsonValue) -> str:
+    """A value in a few words; of an object what it holds, name by name."""
+    if isinstance(value, dict):
+        value = ", ".join(f"{name} {_shown(one)}" for name, one in value.items() if one is not None)
+    text = short_digests("none" if value is None else _shown(value))
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def meaning(found: Diff) -> Iterator[str]:
+    """What the differences are to somebody who uses A, in sentences."""
+    if gone := [change.where for change in found.schema if change.a is not None]:
+        yield f"Code that reads A may fail on B: {', '.join(gone)} gone, or of another type."
+    elif found.schema:
+        yield "Code that reads A reads B, which has more columns."
+    if found.touched:
+        yield f"What was measured on {_and(found.touched)} of A does not hold for B: its rows are others."
+    else:
+        yield "What was measured on A holds for B: every row says the same."
+    if found.reordered:
+        yield f"Same rows in another order: {', '.join(found.reordered)}."
+    if "licence" in found.columns:
+        yield f"{found.columns['licence'].count:,} rows stand under another licence, which may allow less."
+    for column, keys in found.respelled.items():
+        yield f"No change: {column} of {keys.count:,} rows is the same licence in other words."
+    for change in found.facts:
+        if change.where == "stand_in":
+            yield "; ".join(f"{name} is a stand-in: {why}" for name, why in (("A", change.a), ("B", change.b)) if why)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)

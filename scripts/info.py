@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import typer
@@ -15,6 +14,7 @@ from loaders.manifest import Manifest
 from loaders.registry import corpora
 from scripts.build import summarise
 from scripts.terminal.console import output, table
+from scripts.terminal.tables import short_digests
 
 
 def command(
@@ -32,7 +32,7 @@ def command(
     summarise(recipe_of(manifest.corpus), Path(name), manifest)
     sources = table("\nSources", "source", "rows", "licence", "digest (SHA-256)", right=("rows",))
     for source in manifest.sources:
-        sources.add_row(source.name, source.rows, source.licence, source.digest[:16] + "…")
+        sources.add_row(source.name, source.rows, source.licence, short_digests(source.digest))
     output.print(sources)
     settings = table("\nSettings", "name", "value")
     for key, value in sorted(manifest.settings.items()):
@@ -46,7 +46,7 @@ def _setting(value: object) -> str:
     """A setting in words: a digest by its beginning, as those of the sources; the manifest holds it whole."""
     if value is None or value == [] or value == {}:
         return "none"
-    return re.sub(r"\b([0-9a-f]{16})[0-9a-f]{24,}\b", r"\1…", str(value))
+    return short_digests(str(value))
 
 
 def _describe(names: list[str]) -> None:

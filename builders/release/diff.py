@@ -2,12 +2,14 @@
 
     bedside diff A B
 
-Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes a column.
+Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes a column, 16 one of licences.
+Licences are compared as they are read (`builders.licences`): "CC BY 4.0" is no other licence than "CC-BY-4.0".
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
+from builders.licences import read_licence
 from builders.release.shards import read_parquet, read_rows
 from builders.release.write import EXCLUSIONS_FILE
 from loaders.errors import ReleaseError
@@ -26,6 +29,8 @@ _FACTS = (
     *("schema_version", "sources", "settings", "prompts", "versions", "stages", "configs", "statistics"),
     *("stand_in", "rules", "code"),
 )
+_OF_LICENCES = re.compile(r"(?:\A|_)licences?(?:_of_\w+)?\Z")
+"""Columns and facts that hold licences; `licence_asserted_by` holds none."""
 
 
 @dataclass(slots=True)
@@ -57,7 +62,9 @@ class Diff:
 
     `columns`, `moved` ("train -> test") and `exclusions` hold the groups that are not empty. Kinds of exclusions:
     "now excluded" (was a row of A), "now included" (is a row of B), "excluded, new" and "no longer excluded" (a key
-    that the other release does not know), "reason changed", "detail changed" (reasons stayed, other words about them).
+    that the other release does not know), "reason changed", "detail changed" (reasons stayed, other words about them),
+    "same licence in other words". Rows of the latter kind are `respelled` by column and not `changed`. `touched` are
+    the splits that lost, gained or changed a row.
     """
 
     content_a: str
@@ -68,7 +75,9 @@ class Diff:
     removed: Keys
     changed: Keys
     columns: dict[str, Keys]
+    respelled: dict[str, Keys]
     moved: dict[str, Keys]
+    touched: list[str]
     reordered: list[str]
     exclusions: dict[str, Keys]
     schema: list[Change]
@@ -77,8 +86,8 @@ class Diff:
     @property
     def equal(self) -> bool:
         """Whether the two releases say the same, however their files are encoded."""
-        rows = self.added.count or self.removed.count or self.changed.count or self.moved or self.reordered
-        return not (rows or self.exclusions or self.schema or self.facts)
+        rows = self.added.count or self.removed.count or self.changed.count or self.respelled
+        return not (rows or self.moved or self.reordered or self.exclusions or self.schema or self.facts)
 
 
 def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
@@ -106,14 +115,16 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
         removed=rows.removed,
         changed=rows.changed,
         columns={column: rows.columns[column] for column in rows.common if column in rows.columns},
+        respelled={column: rows.respelled[column] for column in rows.common if column in rows.respelled},
         moved=dict(sorted(rows.moved.items())),
+        touched=order_splits(rows.touched),
         reordered=rows.reordered(),
         exclusions=_exclusions(a, b, rows, examples),
         schema=_changes("", _by_name(old.features), _by_name(new.features)),
         facts=[
             change
             for name in _FACTS
-            for change in _changes(name, _by_name(getattr(old, name)), _by_name(getattr(new, name)))
+            for change in _changes(name, *(_licences_read(name, _by_name(getattr(one, name))) for one in (old, new)))
         ],
     )
 
@@ -124,6 +135,7 @@ class _Rows:
     def __init__(self, old: Manifest, new: Manifest, examples: int) -> None:
         self.added, self.removed, self.changed = Keys(0, []), Keys(0, []), Keys(0, [])
         self.columns: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
+        self.respelled: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
         self.moved: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
         # `split` has its own account, the key cannot differ.
         columns = {feature["name"] for feature in new.features}
@@ -134,9 +146,11 @@ class _Rows:
         ]
         self.old_keys: dict[str, tuple[str, bytes]] = {}
         self.new_keys: set[str] = set()
+        self.touched: set[str] = set()
+        self._licences = [name for name in self.common if _OF_LICENCES.search(name)]
         self._manifests = (old, new)
         self._examples = examples
-        self._touched: set[str] = set()
+        self._reworded: set[str] = set()
 
     def take_old(self, split: str, row: Mapping[str, Any]) -> None:
         self.old_keys[row[self._manifests[0].key]] = (split, self._digests(row))
@@ -146,26 +160,31 @@ class _Rows:
         self.new_keys.add(key)
         if key not in self.old_keys:
             self.added.add(key, self._examples)
-            self._touched.add(split)
+            self.touched.add(split)
             return
         before, digests = self.old_keys[key]
         if before != split:
             self.moved[f"{before} -> {split}"].add(key, self._examples)
-            self._touched |= {before, split}
+            self.touched |= {before, split}
         found = self._digests(row)
         if found != digests:
+            other = _differing([*self.common, *self._licences], digests, found)
+            words = [column for column in self._licences if other[column] == 1]
+            for column in words:
+                self.respelled[column].add(key, self._examples)
+            if len(words) == len(other):
+                self._reworded.add(split)
+                return
             self.changed.add(key, self._examples)
-            self._touched.add(split)
-            for number, column in enumerate(self.common):
-                place = slice(number * _DIGEST_BYTES, (number + 1) * _DIGEST_BYTES)
-                if found[place] != digests[place]:
-                    self.columns[column].add(key, self._examples)
+            self.touched.add(split)
+            for column in other.keys() - set(words):
+                self.columns[column].add(key, self._examples)
 
     def finish(self) -> None:
         for key, (split, _) in self.old_keys.items():
             if key not in self.new_keys:
                 self.removed.add(key, self._examples)
-                self._touched.add(split)
+                self.touched.add(split)
 
     def reordered(self) -> list[str]:
         """Splits whose rows are all the same, yet whose content digests differ: only their order can."""
@@ -175,13 +194,21 @@ class _Rows:
         return [
             split
             for split in order_splits(old.splits.keys() & new.splits.keys())
-            if split not in self._touched and old.splits[split].content_digest != new.splits[split].content_digest
+            if split not in self.touched | self._reworded
+            and old.splits[split].content_digest != new.splits[split].content_digest
         ]
 
     def _digests(self, row: Mapping[str, Any]) -> bytes:
-        return b"".join(
-            hashlib.blake2b(canonical_json(row[column]), digest_size=_DIGEST_BYTES).digest() for column in self.common
-        )
+        """Of all columns, then of licences as they are read."""
+        values = [row[column] for column in self.common] + [_read(row[column]) for column in self._licences]
+        return b"".join(hashlib.blake2b(canonical_json(value), digest_size=_DIGEST_BYTES).digest() for value in values)
+
+
+def _differing(names: list[str], a: bytes, b: bytes) -> Counter[str]:
+    """The names whose digests differ; a licence that is another one stands among the names, and differs, twice."""
+    starts = range(0, len(a), _DIGEST_BYTES)
+    places = [slice(start, start + _DIGEST_BYTES) for start in starts]
+    return Counter(name for name, place in zip(names, places, strict=True) if a[place] != b[place])
 
 
 def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -205,20 +232,58 @@ def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]
             known = key in rows.new_keys and key not in rows.old_keys
             kind = "now included" if known else "no longer excluded"
         else:
-            same = Counter(reason for reason, _ in before) == Counter(reason for reason, _ in after)
-            kind = "detail changed" if same else "reason changed"
+            kind = "reason changed"
+            if Counter(one.why for one in before) == Counter(one.why for one in after):
+                same = Counter(one.read for one in before) == Counter(one.read for one in after)
+                kind = "same licence in other words" if same else "detail changed"
         kinds[kind].add(key, examples)
     return dict(sorted(kinds.items()))
 
 
-def _excluded(folder: Path) -> dict[str, list[tuple[tuple[str, str], bytes]]]:
-    """By key: stage and reason of each exclusion, and a digest of the rest."""
-    exclusions: defaultdict[str, list[tuple[tuple[str, str], bytes]]] = defaultdict(list)
+@dataclass(frozen=True)
+class _Exclusion:
+    """Stage and reason, a digest of the rest but the licence, and the licence."""
+
+    why: tuple[str, str]
+    rest: bytes
+    licence: str | None
+
+    @property
+    def read(self) -> tuple[bytes, JsonValue]:
+        return self.rest, _read(self.licence)
+
+
+def _excluded(folder: Path) -> dict[str, list[_Exclusion]]:
+    """The exclusions by key."""
+    exclusions: defaultdict[str, list[_Exclusion]] = defaultdict(list)
     for row in read_parquet(folder, EXCLUSIONS_FILE):
-        rest = canonical_json([row["split"], row["detail"], row["licence"]])
-        digest = hashlib.blake2b(rest, digest_size=_DIGEST_BYTES).digest()
-        exclusions[row["key"]].append(((row["stage"], row["reason"]), digest))
+        digest = hashlib.blake2b(canonical_json([row["split"], row["detail"]]), digest_size=_DIGEST_BYTES).digest()
+        exclusions[row["key"]].append(_Exclusion((row["stage"], row["reason"]), digest, row["licence"]))
     return dict(exclusions)
+
+
+def _read(value: Any) -> JsonValue:
+    """Licences by their identifiers: one, a list of them, how many rows hold each, or that of each named part."""
+    if isinstance(value, list):
+        return [_read(one) for one in value]
+    if isinstance(value, Mapping):
+        if not all(isinstance(one, int) for one in value.values()):
+            return {name: _read(one) for name, one in value.items()}
+        counts: Counter[str] = Counter()
+        for name, count in value.items():
+            counts[read_licence(name).id] += count
+        return dict(counts)
+    # A source of rows under several names them in one text.
+    return "; ".join(sorted({read_licence(one).id for one in value.split("; ")})) if isinstance(value, str) else None
+
+
+def _licences_read(name: str, value: Any) -> Any:
+    """A fact, its licences by their identifiers."""
+    if value is not None and _OF_LICENCES.search(name):
+        return _read(value)
+    if isinstance(value, Mapping):
+        return {inner: _licences_read(inner, one) for inner, one in value.items()}
+    return value
 
 
 def _by_name(value: object) -> object:

@@ -46,6 +46,7 @@ Slices = Annotated[
         "Holm. May be repeated.",
     ),
 ]
+All = Annotated[bool, typer.Option("--all", help="Print everything, not what fits a screen.")]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Embeddings, kept for the next run.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU where there is one]")]
 Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")]

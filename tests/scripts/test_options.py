@@ -16,7 +16,7 @@ OPTIONS = {
         --all=False --different-data=False --json=False --table=[] runs=None
     """,
     "contrast": """
-        --json=False --out/-o=None --seed=0 runs!
+        --all=False --json=False --out/-o=None --seed=0 runs!
     """,
     "sheet": """
         --out/-o=sheet.csv --pairs=None --raters=None --seed=0 --split=test release!

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from builders.release.diff import Diff, diff
 from loaders.errors import ReleaseError
 from loaders.files.records import to_json
 from loaders.manifest import Code, Source
+from scripts.cli import execute
 from scripts.diff import shown
+from scripts.terminal.tables import wrapped
 from tests.parts.small_release import EXCLUSIONS, FEATURES, png, rows, write_small
 
 
@@ -164,6 +167,110 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
 def test_keys_that_look_like_markup_are_shown(old: Path, tmp_path: Path) -> None:
     content = [*rows(), {**rows()[0], "image_id": "[bold]x[/bold]"}]
     assert "[bold]x[/bold]" in text(against(old, tmp_path / "new", content))
+
+
+WITH_LICENCES = datasets.Features(
+    {**FEATURES, "licence": datasets.Value("string"), "phrase_licences": datasets.List(datasets.Value("string"))}
+)
+
+
+def licensed(*licences: str) -> list[Row]:
+    return [
+        {**row, "licence": licences[at % len(licences)], "phrase_licences": [None]} for at, row in enumerate(rows())
+    ]
+
+
+def counted(found: Any) -> Any:
+    return {"kinds": {}, "licence": Counter(row["licence"] for row in found)}
+
+
+def test_the_same_licence_in_other_words_is_no_change(tmp_path: Path) -> None:
+    stated = {"features": WITH_LICENCES, "measure": counted}
+    source = Source(name="drawn", digest="0" * 64, rows=15, licence="CC BY 4.0; CC0-1.0")
+    write_small(
+        tmp_path / "old",
+        licensed("CC BY 4.0", "CC0-1.0"),
+        **stated,
+        sources=[source],
+        settings={"licence": "CC BY 4.0"},
+    )
+    found = against(
+        tmp_path / "old",
+        tmp_path / "new",
+        licensed("CC-BY-4.0", "CC0"),
+        **stated,
+        sources=[source.model_copy(update={"licence": "CC0-1.0; CC-BY-4.0"})],
+        settings={"licence": "https://creativecommons.org/licenses/by/4.0/"},
+        exclusions=[{**one, "licence": "CC-BY-4.0"} for one in EXCLUSIONS],
+    )
+    assert not found.equal and found.changed.count == 0 and found.touched == [] and found.reordered == []
+    assert {name: keys.count for name, keys in found.respelled.items()} == {"licence": 12}
+    assert found.facts == [] and list(found.exclusions) == ["detail changed"]  # the licence was unknown
+    assert "What was measured on A holds for B" in screen(found)
+    assert "No change: licence of 12 rows is the same licence in other words." in screen(found)
+    found = against(tmp_path / "old", tmp_path / "other", licensed("CC BY-NC 4.0", "CC0"), **stated)
+    assert found.changed.count == found.columns["licence"].count == found.respelled["licence"].count == 6
+    assert "6 rows stand under another licence" in screen(found)
+
+
+def test_exclusions_under_the_same_licence_in_other_words(tmp_path: Path) -> None:
+    for name, licence in (("old", "CC BY 4.0"), ("new", "CC-BY-4.0")):
+        write_small(tmp_path / name, exclusions=[{**one, "licence": licence} for one in EXCLUSIONS])
+    found = diff(tmp_path / "old", tmp_path / "new")
+    assert {kind: keys.count for kind, keys in found.exclusions.items()} == {
+        "same licence in other words": len(EXCLUSIONS)
+    }
+
+
+def screen(found: Diff) -> str:
+    """What is printed without --all, in a terminal of 80 columns."""
+    lines: list[str] = []
+    for part in shown(found, everything=False):
+        lines += wrapped(part, 80, "    ") if isinstance(part, str) else [line.text for line in part.lines(80)]
+    assert max(map(len, lines)) <= 80
+    return "\n".join(lines)
+
+
+def test_without_all_a_screen_says_what_changed_and_what_it_means(old: Path, tmp_path: Path) -> None:
+    content = [{**row, "caption": f"{row['caption']} again", "note": "", "cuis": []} for row in rows()][1:]
+    features = datasets.Features({**FEATURES, "score": datasets.Value("float64"), "note": datasets.Value("string")})
+    found = against(
+        old,
+        tmp_path / "new",
+        [row for row in content if row["split"] != "validation"],
+        features=features,
+        settings={f"setting {number}": {"digest": "f" * 64} for number in range(40)},
+        measure=lambda found: {"kinds": {str(number): number for number in range(300)}},
+        stand_in="scripted model",
+    )
+    said = screen(found)
+    assert len(said.splitlines()) <= 40 < len(text(found).splitlines())
+    for part in (
+        "Changed in: caption 8",
+        "score.dtype: float32, now float64",
+        "ffffffffffff…",
+        f"and {sum(not change.where.startswith(('stages', 'statistics')) for change in found.facts) - 6} more",
+        "Code that reads A may fail on B: score.dtype gone, or of another type.",
+        "What was measured on train, validation and test of A does not hold for B",
+        "B is a stand-in: scripted model",
+        "(--all, --json)",
+    ):
+        assert part in " ".join(said.split()), part
+    assert "--all" not in text(found)
+
+
+def test_what_is_untouched_is_said_to_hold(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = rows()
+    content[3]["caption"] = "another"
+    found = against(old, tmp_path / "new", content)
+    assert found.touched == ["validation"]
+    assert "What was measured on validation of A does not hold" in screen(found)
+    found = against(old, tmp_path / "facts", versions={"bedside": "0.2.0"})
+    assert "versions.bedside: 0.1.0, now 0.2.0" in screen(found) and "holds for B" in screen(found)
+    assert execute(["diff", str(old), str(tmp_path / "facts")]) == 1
+    brief = capsys.readouterr().out
+    assert execute(["diff", str(old), str(tmp_path / "facts"), "--all"]) == 1
+    assert "What it means" in brief and "What it means" not in capsys.readouterr().out
 
 
 def test_what_cannot_be_compared(old: Path, tmp_path: Path) -> None:

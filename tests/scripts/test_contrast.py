@@ -1,0 +1,68 @@
+"""`bedside contrast` on a screen: what tells systems apart, what does not, and how to see the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+
+from baselines.medconceal.comparisons import Comparison
+from baselines.threemdbench.consultation.differences import Difference
+from scripts import contrast
+
+
+@pytest.fixture(autouse=True)
+def width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def differences(*systems: str) -> Iterator[Difference]:
+    """F1 differs by its interval, which has no test; one criterion by its test, one not at all."""
+    for first, second in combinations(systems, 2):
+        yield Difference("Table 5", "F1", "%", first, second, 200, -10, (-15, -6), None)
+        yield Difference("Table 6", "Criterion 1.1", "", first, second, 200, 0.5, (0.1, 0.9), 0.0001, 0.0005)
+        yield Difference("Table 6", "Criterion 1.2", "", first, second, 200, 0.1, (0.01, 0.2), 0.04, 0.04)
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> str:
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) <= 40 and all(len(line) <= 80 for line in said.splitlines())
+    return said
+
+
+def test_two_systems_are_told_apart_by_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
+    contrast.print_differences(list(differences("one", "two")), everything=False)
+    said = printed(capsys)
+    assert "Criterion 1.1 (asks about history)" in said and "+0.1 to +0.9" not in said
+    assert "not told apart: Criterion 1.2" in said and "0.0005 *" in said and "--all" in said
+    contrast.print_differences(list(differences("one", "two")), everything=True)
+    said = capsys.readouterr().out
+    assert "not told apart" not in said and "+0.01 to +0.20" in said
+
+
+def test_of_many_systems_each_pair_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    contrast.print_differences(
+        list(differences(*(f"doctor {number}, dialogue" for number in range(6)))), everything=False
+    )
+    lines = printed(capsys).splitlines()
+    assert "6  doctor 5, dialogue" in lines
+    assert [line.split() for line in lines if line.startswith("5 less 6")] == [
+        ["5", "less", "6", "200", "-10.00", "Criterion", "1.1", "F1"]
+    ]
+
+
+def test_comparisons_of_clinicians_fit_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    found = [
+        Comparison(name, 1, 0.5, 0.5, (0.1, 0.9), "sign flips", 0.0123, 0.0246, 8, other)
+        for name, other in (("Reveal Rate", "human"), ("Coarse F1", "human"), ("Fine F1", "machine"))
+    ]
+    found.append(Comparison("MBNR", 0, 0, 0, (-0.3, 0.3), "exact McNemar", 1, 1, 8, "human"))
+    contrast.print_cases("expert", "the best of the others", found, everything=False)
+    said = printed(capsys)
+    assert "0.025" in said and "0.0123" not in said
+    told = " ".join(said.split())
+    assert "The best of the others: human, of Fine F1 machine." in told
+    assert "p by sign flips, of MBNR exact McNemar; before Holm: --all, --json" in told
+    contrast.print_cases("expert", "the best of the others", found, everything=True)
+    assert "0.0123" in capsys.readouterr().out
