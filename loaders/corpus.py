@@ -28,7 +28,7 @@ from huggingface_hub.errors import (
 )
 
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
-from loaders.files.untrusted import is_file, is_folder, resolved
+from loaders.files.untrusted import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, file_digest, order_splits
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest
@@ -150,9 +150,12 @@ def load_with_origin(
     """`load`, with the origin of the rows. Raises what `load` raises."""
     known = corpus(name)
     place = str(source) if source is not None else (known.repo or OFFICIAL)
-    if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or place.count("/") != 1):
+    named = place if revision is None else f"{place}@{revision}"
+    if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or is_path(named)):
         if revision is not None:
             raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
+        if not is_folder(Path(place)):
+            raise no_folder(place)
         return Loaded(*_load_release(known, Path(place), split, place))
     if place in (OFFICIAL, known.official_repo):
         return _load_official(known, split, revision or known.official_revision)
@@ -161,6 +164,36 @@ def load_with_origin(
     wanted = [path for one in _splits(manifest.splits, split, at) for path in manifest.shards(one)]
     _fetch(place, folder.name, [NAME, *wanted], at)
     return Loaded(*_load_release(known, folder, split, at), address_of(place), folder.name)
+
+
+def is_path(name: str) -> bool:
+    """Whether a name means something on this machine, that may be there or not, and no repository of the Hub.
+
+    A repository is ORG/NAME[@REVISION]. Where a folder ORG is here, it is one only with its revision.
+    """
+    repo, _, revision = name.partition("@")
+    return is_there(Path(name)) or not _may_be_repository(repo) or (not revision and _is_below_here(repo))
+
+
+def _may_be_repository(name: str) -> bool:
+    first, *rest = name.split("/")
+    return len(rest) == 1 and first not in ("", ".", "..", "~")
+
+
+def _is_below_here(name: str) -> bool:
+    return is_folder(Path(name.partition("/")[0]))
+
+
+def no_folder(name: str) -> ReleaseError:
+    """The error of a name that is a path (`is_path`), and leads to no folder."""
+    return ReleaseError(
+        name,
+        found="is a file" if is_file(Path(name)) else "no such folder",
+        expected="a release folder, or REPO[@TAG] on the Hub",
+        do="If a repository on the Hub is meant, name its tag or branch as well"
+        if _may_be_repository(name) and _is_below_here(name)
+        else "",
+    )
 
 
 def address_of(repo: str) -> str:

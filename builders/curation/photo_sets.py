@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.curation.folders import File, files_of
-from loaders.corpus import OFFICIAL, corpus, fetch_repository, load, load_any
+from loaders.corpus import OFFICIAL, corpus, fetch_repository, is_path, load, load_any
 from loaders.errors import InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
@@ -69,7 +69,7 @@ def photo_set(
         return _of_rows(
             name, load(known, source=source, revision=revision or None), label, group, key=corpus(known).key
         )
-    if not (is_folder(path) or is_file(path)) and place.count("/") == 1 and not place.startswith((".", "/", "~")):
+    if not is_path(name):
         path = fetch_repository(place, revision or None)
     if is_file(path / NAME):
         _refuse_table(table, name)

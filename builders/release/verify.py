@@ -28,7 +28,7 @@ from builders.release.counted import Measure
 from builders.release.naming import CROISSANT
 from builders.release.shards import CANARY, read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE
-from loaders.corpus import Corpus
+from loaders.corpus import Corpus, is_path, no_folder
 from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_text
@@ -115,8 +115,8 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
         do = "A file of caption pairs is checked by `bedside audit`"
         raise ReleaseError(source, found="is a file", expected="a release folder, or REPO[@TAG] on the Hub", do=do)
     repo, _, tag = source.partition("@")
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
-        raise ReleaseError(source, found="no such folder", expected="a release folder, or REPO[@TAG] on the Hub")
+    if is_path(source) or not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
+        raise no_folder(source)
     revision = tag or "main"
     try:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from huggingface_hub.errors import RepositoryNotFoundError
 from PIL import Image
 
 from loaders import medlaybench_v
-from loaders.corpus import Corpus, corpus, hub_error, load
+from loaders.corpus import Corpus, corpus, hub_error, is_path, load
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
 from loaders.medlaybench_v import FEATURES, from_official
@@ -158,6 +159,29 @@ def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
     (release / "manifest.json").unlink()
     with pytest.raises(ReleaseError, match=r"holds no manifest\.json"):
         load("medlaybench-v", source=release)
+
+
+@pytest.mark.parametrize("source", ["./small", "../small", "~/small", "/small", "releases/small", "a/b/small", "small"])
+def test_a_path_that_leads_nowhere_is_one_line_and_the_hub_is_not_asked(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "releases" / "other").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("loaders.corpus.hf_hub_download", None)
+    with pytest.raises(ReleaseError, match=rf"^{re.escape(source)}: no such folder") as error:
+        load("medlaybench-v", source=source)
+    assert ("name its tag" in error.value.do) == (source == "releases/small")
+
+
+def test_a_repository_is_no_path_once_its_revision_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "org" / "here").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert [is_path(name) for name in ("org/name", "org/name@v1", "org/here", "other/name")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_changed_shard_is_named(release: Path) -> None:

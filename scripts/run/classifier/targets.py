@@ -24,11 +24,11 @@ from baselines.threemdbench.classifier.data import (
 )
 from builders.curation.folders import File
 from builders.curation.photo_sets import photo_set
-from loaders.corpus import OFFICIAL
+from loaders.corpus import OFFICIAL, is_path
 from loaders.errors import InputError, ReleaseError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError
-from loaders.files.untrusted import is_file, is_folder
+from loaders.files.untrusted import is_file
 from loaders.manifest import NAME
 from loaders.opened import Opened, open_data
 from loaders.registry import corpora
@@ -57,7 +57,7 @@ def target_of(data: str, split: str, classes: Classes) -> Target:
     place = data.partition("@")[0]
     if is_file(Path(data) / NAME) or place == OFFICIAL or place in corpora():
         return _of_release(data, split, classes)
-    if not (is_folder(Path(data)) or is_file(Path(data))) and place.count("/") == 1:
+    if not is_path(data):
         try:
             return _of_release(data, split, classes)
         except ReleaseError as error:

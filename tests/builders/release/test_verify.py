@@ -354,7 +354,7 @@ def test_a_folder_is_taken_as_it_is(folder: Path) -> None:
     assert resolve(str(folder)) == folder
 
 
-@pytest.mark.parametrize("source", ["nothing", "a/b/c", "no such/folder", "org/name@", "@v1"])
+@pytest.mark.parametrize("source", ["nothing", "a/b/c", "./gone", "../gone", "no such/folder", "org/name@", "@v1"])
 def test_neither_a_folder_nor_a_repository(source: str) -> None:
     with pytest.raises(ReleaseError, match=r"no such folder \(expected a release folder, or REPO\[@TAG\]"):
         resolve(source)
